@@ -7,12 +7,12 @@ TARGET ?= all
 export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS STEPS REPLAY WORKERS OUT SEED MARTLET LOAD \
 	SIZE IDLE_SECONDS ISSUE_KB LIMIT_MB READERS PATIENCE SINGLES CLIENTS \
 	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS \
-	LOADED TIMES WIDTH RUNS CONFIGURATION
+	LOADED TIMES WIDTH RUNS CONFIGURATION LIMIT
 
 # `martlet --version` shows the commit; empty in a source tree without git.
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
-.PHONY: help demo build test test-under-load check docs format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
+.PHONY: help demo build build-times test test-under-load check docs tour format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
 	bench-sessions conformance fuzz fuzz-api test-web alerts torture-gateway torture release package package-test image
 
 help:  ## list the targets
@@ -23,6 +23,10 @@ demo: build  ## run gateway, provider and a phone in one process (ARGS=--exit en
 
 build: setup  ## build the martlet command
 	@scripts/swift build --product martlet
+
+build-times:  ## build from nothing in .build-times, and say where the time goes (CONFIGURATION=release LIMIT=300)
+	@scripts/setup build-times
+	@scripts/build-times
 
 test: setup  ## run all tests (FILTER=Name for some)
 	@scripts/test $(FILTER)
@@ -36,6 +40,10 @@ check:  ## format, warnings as errors, examples, documentation (LOADED=1: and th
 
 docs: setup  ## build the libraries' documentation with DocC, in .build/docs
 	@scripts/docs
+
+tour:  ## execute the commands of docs/tour.md
+	@scripts/setup tour
+	@scripts/tour
 
 format:  ## rewrite the sources in the house style
 	@swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples Fuzz

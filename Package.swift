@@ -9,15 +9,15 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// A library product of another package, which is resolved with a trait only: `Server` where nothing but the servers and the
-/// command needs it, else `Networking`.
+/// A library product of another package, which is resolved with a trait only: `Networking` where `PushSender` needs it, `Device`
+/// where `PushDevice` does, and else `Server`.
 func library(_ name: String, _ package: String, trait: String = "Networking") -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
 extension Target.Dependency {
     static let argumentParser = library("ArgumentParser", "swift-argument-parser", trait: "Server")
-    static let asyncHTTPClient = library("AsyncHTTPClient", "async-http-client")
+    static let asyncHTTPClient = library("AsyncHTTPClient", "async-http-client", trait: "Device")
     static let configuration = library("Configuration", "swift-configuration", trait: "Server")
     static let crypto = library("Crypto", "swift-crypto")
     static let cryptoForEncryption = library("Crypto", "swift-crypto", trait: "Encryption")
@@ -36,7 +36,7 @@ extension Target.Dependency {
     static let nioHPACK = library("NIOHPACK", "swift-nio-http2", trait: "Server")
     static let nioHTTP1 = library("NIOHTTP1", "swift-nio")
     static let nioHTTP2 = library("NIOHTTP2", "swift-nio-http2", trait: "Server")
-    static let nioHTTPTypes = library("NIOHTTPTypes", "swift-nio-extras")
+    static let nioHTTPTypes = library("NIOHTTPTypes", "swift-nio-extras", trait: "Server")
     static let nioPosix = library("NIOPosix", "swift-nio")
     static let nioSSL = library("NIOSSL", "swift-nio-ssl")
     static let nioTLS = library("NIOTLS", "swift-nio")
@@ -50,14 +50,9 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// A module whose templates, texts and assets are a part of the program.
+/// A module whose templates, texts and assets are a part of the program: `PageResources` embeds them.
 func pages(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(
-        name: name,
-        dependencies: dependencies,
-        resources: [.embedInCode("Resources")],
-        swiftSettings: strict
-    )
+    .target(name: name, dependencies: dependencies, exclude: ["Resources"], swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -78,15 +73,17 @@ let package = Package(
         .library(name: "_MartletReader", targets: ["AppSimulator", "PushTypes"]),
     ],
     traits: [
+        .trait(name: "Networking", description: "PushSender: swift-nio, swift-nio-ssl and what they need"),
         .trait(
-            name: "Networking",
-            description: "PushSender and PushDevice: swift-nio, swift-nio-ssl and what they need"
+            name: "Device",
+            description: "PushDevice: what PushSender needs, and AsyncHTTPClient",
+            enabledTraits: ["Networking"]
         ),
         .trait(name: "Encryption", description: "End-to-end encrypted content in MartletKit: swift-crypto"),
         .trait(
             name: "Server",
             description: "Provider, gateway and command: Hummingbird, GRDB and ArgumentParser",
-            enabledTraits: ["Networking", "Encryption"]
+            enabledTraits: ["Device", "Encryption", "Networking"]
         ),
         .default(enabledTraits: ["Server"]),
     ],
@@ -154,7 +151,8 @@ let package = Package(
             "PushHTTP",
             [
                 "PushSupport", "PushTypes", "PushWire", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioPosix, .nioSSL, .nioTLS,
+                .serviceLifecycle,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
@@ -178,22 +176,22 @@ let package = Package(
         module(
             "PushBridges",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes",
-                "PushWire",
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes", "PushWire",
                 .crypto, .cryptoExtras, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
                 .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         // What the pages of the servers share, and the provider's pages.
+        .target(name: "PageResources"),
         pages(
             "WebPages",
-            ["PushSupport", "PushTypes", .crypto, .httpTypes, .hummingbird, .mustache, .nioCore]
+            ["PageResources", "PushSupport", "PushTypes", .crypto, .httpTypes, .hummingbird, .mustache, .nioCore]
         ),
         pages(
             "Dashboard",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes", "WebPages",
-                .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
+                "PageResources", "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes",
+                "WebPages", .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
             ]
         ),
         module(
@@ -221,13 +219,13 @@ let package = Package(
             name: "PushTesting",
             dependencies: [
                 "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender", "PushStore",
-                "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1, .nioPosix,
-                .nioSSL, .serviceLifecycle,
+                "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
+                .nioPosix, .nioSSL, .serviceLifecycle, .swiftASN1, .x509,
             ],
             path: "Tests/PushTesting",
             swiftSettings: strict
         ),
-        tests("PushTypesTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire"]),
+        tests("PushTypesTests", ["PushTesting", "PushTypes", "PushWire"]),
         tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes", .nioCore]),
         tests(
             "PushWireTests",
@@ -251,20 +249,17 @@ let package = Package(
         tests(
             "PushHTTPTests",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", "PushWire", .asyncHTTPClient,
-                .grdb,
-                .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTP2, .nioHTTPTypes,
-                .nioPosix,
-                .nioSSL,
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTesting", "PushTypes",
+                "PushWire", .asyncHTTPClient, .grdb, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics,
+                .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioPosix, .nioSSL,
             ]
         ),
-        tests("WebPagesTests", ["PushSupport", "PushTypes", "WebPages", .httpTypes, .hummingbird]),
+        tests("WebPagesTests", ["PushSupport", "PushTypes", "WebPages"]),
         tests(
             "DashboardTests",
             [
-                "Dashboard", "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTesting", "PushTypes", "WebPages", .asyncHTTPClient, .httpTypes, .hummingbird, .logging, .nioCore,
-                .nioHTTP1,
+                "Dashboard", "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushSupport", "PushTesting",
+                "PushTypes", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging, .nioCore, .nioHTTP1,
             ]
         ),
         tests(
@@ -272,25 +267,22 @@ let package = Package(
             [
                 "ProviderAPI", "PushBridges", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
                 "PushTesting", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging,
-                .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS,
+                .metrics, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         tests("MartletKitTests", ["MartletKit", "PushTesting", .crypto]),
         tests(
             "AppSimulatorTests",
-            [
-                "AppSimulator", "MartletKit", "PushDevice", "PushSupport", "PushTesting", "PushTypes", .crypto,
-                .logging,
-            ]
+            ["AppSimulator", "MartletKit", "PushSupport", "PushTesting", "PushTypes", .crypto]
         ),
-        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", "PushWire", .crypto, .grdb]),
+        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", "PushWire", .grdb]),
         tests(
             "PushProviderTests",
             [
                 "MartletKit", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
                 "PushTypes", "PushWire",
                 .crypto, .grdb,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .swiftASN1, .x509,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix,
             ]
         ),
         tests(
@@ -314,7 +306,7 @@ let package = Package(
             [
                 "AppSimulator", "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore",
                 "PushSupport", "PushTesting", "PushTypes", "martlet", .argumentParser, .asyncHTTPClient, .configuration,
-                .logging, .nioCore,
+                .logging, .nioCore, .serviceLifecycle,
             ]
         ),
         tests(
@@ -322,7 +314,7 @@ let package = Package(
             [
                 "AppSimulator", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway", "PushHTTP",
                 "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .asyncHTTPClient,
-                .crypto, .nioCore, .nioHTTP1, .nioSSL,
+                .crypto, .logging, .nioCore, .nioHTTP1, .nioSSL,
             ]
         ),
     ],

@@ -1,10 +1,10 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// A user of PushSender or PushDevice needs the trait Networking only, and so neither Hummingbird nor GRDB nor ArgumentParser; an app needs
-// Encryption, or no trait at all. `make check` compiles the examples with all traits, because it uses what Martlet's own build has compiled.
+// A user of PushSender needs the trait Networking only, one of PushDevice the trait Device, and so neither Hummingbird nor GRDB nor
+// ArgumentParser; an app needs Encryption, or no trait at all. `make check` compiles the examples with all traits, because it uses what Martlet's own build has compiled.
 let sharesBuild = Context.environment["MARTLET_SHARED_BUILD"] != nil
-let traits: Set<Package.Dependency.Trait> = sharesBuild ? [.defaults] : ["Networking", "Encryption"]
+let traits: Set<Package.Dependency.Trait> = sharesBuild ? [.defaults] : ["Device", "Encryption"]
 
 let package = Package(
     name: "martlet-examples",

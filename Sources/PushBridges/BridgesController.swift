@@ -10,7 +10,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/bridges`: the bridges that lead other systems' requests to an app.
 struct BridgesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & BridgeStore
     /// The servers that callers which are limited to apps may name.
     var addresses = AddressPolicy()
     let time: any TimeSource
@@ -25,37 +25,33 @@ struct BridgesController: Controller {
         .matrix: MatrixSettings.self,
     ]
 
-    private static let members: Set = ["environment", "settings", "secret", "generateSecret"]
     /// The kinds whose clients have the secret in their URLs, where anybody can guess at it.
     private static let guessed: Set<BridgeKind> = [.gorush, .fcm]
-    /// The lengths of a secret that a caller chooses, in bytes.
-    private static let secretLength = 1...256
+
+    private static let settings = Member.openObject("settings").described("The settings of the kind.")
+    private static let secret = Member.text("secret", 1...256)
+        .described(
+            """
+            The secret shared with the other system, for `gorush` and `fcm` of at least \(DoorAccess.goodSecret) \
+            bytes. Default: the present one.
+            """
+        )
+    private static let generateSecret = Member.bool("generateSecret")
+        .described("`true` makes a secret, which this response has once.")
+    private static let request = RequestObject(
+        optional: [Member.environment, Self.settings, Self.secret, Self.generateSecret]
+    )
 
     var operations: [ProviderOperation] {
         let all = "/v1/apps/{app}/bridges"
         let one = "\(all)/{kind}/{bridge}"
-        let body = Schema.object(
-            required: [:],
-            optional: [
-                "environment": .environment,
-                "settings": Schema.object(isOpen: true).described("The settings of the kind."),
-                "secret": Schema.string(length: Self.secretLength)
-                    .described(
-                        """
-                        The secret shared with the other system, for `gorush` and `fcm` of at least \(DoorAccess.goodSecret) \
-                        bytes. Default: the present one.
-                        """
-                    ),
-                "generateSecret": Schema.bool.described("`true` makes a secret, which this response has once."),
-            ]
-        )
         let operations: [ProviderOperation] = [
             .init(.get, all, id: "listBridges", "The app's bridges, without their secrets.", self.list)
                 .responses(.ok(.list("bridges", of: BridgeResponse.schema))),
             .init(.get, one, id: "showBridge", "One bridge, without its secret.", self.show)
                 .responses(.ok(BridgeResponse.schema)),
             .init(.put, one, .audited, id: "setBridge", "Adds a bridge, or replaces its settings.", self.set)
-                .body(body, maximum: 64 * 1024).responses(.ok(BridgeResponse.schema)).errors(.conflict),
+                .body(Self.request.schema, maximum: 64 * 1024).responses(.ok(BridgeResponse.schema)).errors(.conflict),
             .init(.delete, one, .audited, id: "removeBridge", self.remove)
                 .summary("Removes a bridge: requests to it are answered as to one that never was.")
                 .responses(.noContent),
@@ -84,15 +80,15 @@ struct BridgesController: Controller {
             throw RequestError.invalid("kind", "bridges of this kind are not configured here")
         }
         try settings.check(name: name)
-        let fields = try await request.fields(Self.members)
-        let given = try fields.object("settings") ?? [:]
+        let fields = try await request.fields(Self.request)
+        let given = try fields.value(Self.settings) ?? [:]
         try settings.check(given, at: "settings")
         var kept = given
         if kind == .xmpp, request.caller?.apps != nil, try await self.mustBePublic(given, of: name, app) {
             kept[ComponentSettings.publicOnly] = .bool(true)
         }
-        let made = try fields.bool("generateSecret") == true ? DoorAccess.makeSecret() : nil
-        let chosen = try fields.string("secret", maximum: Self.secretLength.upperBound)
+        let made = try fields.value(Self.generateSecret) == true ? DoorAccess.makeSecret() : nil
+        let chosen = try fields.value(Self.secret)
         guard made == nil || chosen == nil else {
             throw RequestError.invalid("secret", "a secret is either given or made")
         }
@@ -107,7 +103,7 @@ struct BridgesController: Controller {
             kind: kind,
             name: name,
             app: app.id,
-            environment: try fields.environment("environment"),
+            environment: try fields.value(Member.environment),
             settings: .object(kept),
             secret: secret ?? "",
             changedAt: self.time.now

@@ -90,20 +90,13 @@ public struct DeviceActivation: Sendable {
         to request: HTTPClientRequest,
         _ client: HTTPClient
     ) async throws -> (HTTPResponseStatus, ByteBuffer) {
-        try await withThrowingTaskGroup(of: (HTTPResponseStatus, ByteBuffer).self) { group in
-            group.addTask {
-                let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
-                return (response.status, try await response.body.collect(upTo: Self.maximumResponseLength))
-            }
-            // The timeout of the HTTP client ends with the head of the response.
-            group.addTask {
-                try await Task.sleep(for: self.timeout)
-                throw HTTPClientError.deadlineExceeded
-            }
-            defer { group.cancelAll() }
-            guard let response = try await group.next() else { throw CancellationError() }
-            return response
+        // The timeout of the HTTP client ends with the head of the response.
+        let response = try await withTimeLimit(self.timeout) {
+            let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
+            return (response.status, try await response.body.collect(upTo: Self.maximumResponseLength))
         }
+        guard let response else { throw HTTPClientError.deadlineExceeded }
+        return response
     }
 
     /// The words that name the proxy in errors; empty without one.

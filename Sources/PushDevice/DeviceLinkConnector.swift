@@ -83,32 +83,23 @@ struct DeviceLinkConnector: Sendable {
         events: AsyncStream<DeviceLinkClientHandler.Event>.Continuation,
         _ unread: UnreadBytes
     ) async throws -> any Channel {
-        let host = self.configuration.host
         let timeout = TimeAmount(self.configuration.connectTimeout)
-        let deadline = NIODeadline.now() + timeout
-        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let bootstrap = ClientBootstrap(group: group)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        let secure: @Sendable (any Channel) -> EventLoopFuture<any Channel> = { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try self.addHandlers(to: channel, connect: connect, time: time, events: events, unread)
-                return channel
-            }
+        return try await ProxyEndpoint.connect(
+            to: self.configuration.host,
+            port: port,
+            through: self.configuration.proxy,
+            deadline: NIODeadline.now() + timeout,
+            on: group.any()
+        ) { bootstrap.connect(host: $0, port: $1) }
+        .flatMapThrowing { channel in
+            try self.addHandlers(to: channel, connect: connect, time: time, events: events, unread)
+            return channel
         }
-        guard let proxy = self.configuration.proxy else {
-            return try await bootstrap.connect(host: host, port: port).flatMap(secure).get()
-        }
-        guard !host.isIPAddress else { throw ProxyFailure(.needsName, proxy: proxy, host: host, port: port) }
-        return try await bootstrap.connect(host: proxy.host, port: proxy.port)
-            .flatMapErrorThrowing { error in
-                let reason = ErrorDescription.of(error)
-                throw ProxyFailure(.unreachable(reason), proxy: proxy, host: host, port: port)
-            }
-            .flatMap { channel in
-                ProxyTunnelHandler.open(proxy, on: channel, to: host, port: port, deadline: deadline)
-                    .flatMap { secure(channel) }
-            }
-            .get()
+        .get()
     }
 
     /// Adds TLS and the device link to an open connection.

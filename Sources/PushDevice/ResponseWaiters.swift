@@ -1,3 +1,4 @@
+import PushSupport
 import Synchronization
 
 /// The callers that wait for responses of the push service, by the key of their request.
@@ -22,16 +23,9 @@ final class ResponseWaiters<Key: Hashable & Sendable, Value: Sendable>: Sendable
         timeoutError: DeviceError,
         request: @escaping @Sendable () -> Void
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask { try await self.wait(for: key, request: request) }
-            group.addTask {
-                try await Task.sleep(for: timeout)
-                throw timeoutError
-            }
-            defer { group.cancelAll() }
-            guard let value = try await group.next() else { throw CancellationError() }
-            return value
-        }
+        let value = try await withTimeLimit(timeout) { try await self.wait(for: key, request: request) }
+        guard let value else { throw timeoutError }
+        return value
     }
 
     /// Gives the result to every caller that waits for `key`.

@@ -58,7 +58,12 @@ final class GatewayCore: Sendable {
             authorityPEM: try self.authorities.gateway.pem
         )
         return [
-            StatusController(core: self),
+            StatusController(
+                configuration: self.configuration,
+                services: services,
+                environments: environments,
+                openListeners: self.openListeners
+            ),
             AppsController(
                 registry: providers,
                 channels: channels,

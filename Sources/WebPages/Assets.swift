@@ -18,8 +18,8 @@ package struct Assets: Sendable {
 
     /// - Parameter folder: The path under which ``response(to:)`` is reached, without a slash at its end.
     package init(folder: String) {
-        let style = Self.file("style", "css", PackageResources.style_css, "text/css; charset=utf-8")
-        let script = Self.file("script", "js", PackageResources.script_js, "text/javascript; charset=utf-8")
+        let style = Self.file("style", "css", PageFiles.shared["style.css"], "text/css; charset=utf-8")
+        let script = Self.file("script", "js", PageFiles.shared["script.js"], "text/javascript; charset=utf-8")
         self.files = [style.name: style.file, script.name: script.file]
         (self.style, self.script) = ("\(folder)/\(style.name)", "\(folder)/\(script.name)")
     }

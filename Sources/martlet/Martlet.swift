@@ -9,11 +9,11 @@ struct Martlet: AsyncParsableCommand {
         commandName: "martlet",
         abstract: "A complete Apple-push system: provider, gateway and device.",
         discussion: """
-            Start with 'martlet demo': it runs all roles in one process and shows a notification on its way.
+            Start with 'martlet demo', which runs all roles in one process and shows a notification on its way.
 
             Each setting can be given as a flag, as an environment variable (MARTLET_SERVE_DATA_DIRECTORY for \
             serve.dataDirectory) or in a JSON file (--config, or martlet.json in the working directory). Flags win over \
-            the environment, the environment wins over the file. 'martlet help settings' lists all of them.
+            the environment, and the environment wins over the file. 'martlet help settings' lists all of them.
             """,
         version: Version.text,
         subcommands: [
@@ -74,13 +74,4 @@ struct Martlet: AsyncParsableCommand {
             try command.run()
         }
     }
-}
-
-/// The version of the program.
-enum Version {
-    /// The version, and the commit if the build knew it, such as `0.2.0 (1a2b3c4d5)`.
-    static let text: String = {
-        let (number, commit) = (MartletVersion.number, MartletVersion.commit)
-        return commit.isEmpty ? number : "\(number) (\(commit))"
-    }()
 }

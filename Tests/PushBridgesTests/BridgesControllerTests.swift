@@ -219,10 +219,7 @@ import Testing
                 addition: { try Bridges($0) },
                 configure: configure
             ) { _ in
-                while named().isEmpty {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
+                try await eventually { !named().isEmpty }
             }
             let names = ["binary org.later"] + (1...4).map { "matrix org.later.ios\($0)" }
             let end = " app=\(Vectors.bundleID) bridges=\(names.joined(separator: ", ")) count=7"

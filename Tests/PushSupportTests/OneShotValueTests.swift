@@ -16,10 +16,7 @@ import Testing
         let cancelled = Task { try await read() }
         if isCancelledFirst { cancelled.cancel() }
         let others = (0..<100).map { _ in Task { try await read() } }
-        while begun.withLock({ $0 }) < 101 {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { begun.withLock({ $0 }) >= 101 }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         #expect(value.resolve(.success(7)))

@@ -56,10 +56,7 @@ package final class BrowserPushService: Sendable {
 
     /// Waits until there were so many requests.
     package func waitForPosts(_ count: Int) async throws {
-        while self.posts.count < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { self.posts.count >= count }
     }
 
     /// Listens while `body` runs.

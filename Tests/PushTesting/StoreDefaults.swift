@@ -56,7 +56,9 @@ extension NotificationStore {
     ) async throws -> [DeliveryRecord] {
         try await self.deliveries(of: notification, state: state, reason: nil, after: after, limit: limit)
     }
+}
 
+extension TimelineStore {
     /// Returns the deliveries of one device without a horizon.
     package func deliveries(
         app: Int64,
@@ -84,9 +86,7 @@ extension NotificationStore {
             limit: limit
         )
     }
-}
 
-extension TimelineStore {
     /// Returns recipients that wait for a try, whoever had the device before.
     package func waiting(app: Int64, device: Int64?, token: DeviceToken, limit: Int) async throws -> [RecipientKey] {
         try await self.waiting(app: app, device: device, token: token, since: nil, limit: limit)

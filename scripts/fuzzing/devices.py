@@ -165,6 +165,12 @@ class Devices:
     def is_known(self, token):
         return any(token == other for _, _, other in self.devices)
 
+    def had_device(self, app, user, since, until):
+        """Whether a device was a user's all the time between two moments. One whose token is gone does not count."""
+        return any(place == app and not token.startswith("0") and all(
+            isinstance(state, Device) and state.user == user for state in register.possible(since, until))
+            for (place, _, token), register in list(self.devices.items()))
+
     def possible(self, app, environment, token, since, until):
         return self.devices[app, environment, token].possible(since, until)
 

@@ -131,7 +131,17 @@ class Notes:
         note.shown.append(told)
 
     def wait(self, seconds):
-        """Until what has begun has ended; nothing is paused any more."""
+        """Until what has begun has ended; nothing is paused any more, and no app has a low rate meanwhile."""
+        provider = self.world.provider
+        rates = {app: provider.must("GET", f"/v1/apps/{app}").get("rate") for app in self.world.tokens}
+        self.resume()
+        for app in rates:
+            provider.must("PATCH", f"/v1/apps/{app}", {"rate": 90_000})
+        self.wait_for_ends(seconds)
+        for app, rate in rates.items():
+            provider.must("PATCH", f"/v1/apps/{app}", {"rate": rate})
+
+    def resume(self):
         provider = self.world.provider
         for app in self.world.tokens:
             self.resumed[app].append(Step(invoked=time.monotonic_ns()))
@@ -141,7 +151,9 @@ class Notes:
             for one in [note["id"] for note in self.listed(app, "paused")]:
                 self.resumed[one.lower()].append(Step(invoked=time.monotonic_ns()))
                 provider.call("POST", f"/v1/notifications/{one}:resume")
-        end = time.monotonic() + seconds
+
+    def wait_for_ends(self, seconds):
+        provider, end = self.world.provider, time.monotonic() + seconds
         while True:
             # What waits for its time says so.
             going = [note["id"] for app in self.world.tokens for note in self.listed(app, "sending")

@@ -1,11 +1,13 @@
 """What things are after the requests that changed them: a register for each, with every order that explains the answers."""
 
+import functools
 import json
 import threading
 import urllib.parse
 
 import rules
 from devices import environment_of
+from erasure import Erasures, taken
 from linear import Operation, ends
 from world import CALM_USERS
 
@@ -122,15 +124,20 @@ def canonical(url):
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme), parts.path or "/", parts.query
 
 
-def step(state, operation):
-    """For linear.ends: a state is what is shown, ABSENT or UNKNOWN; results are a status and what was shown."""
+def never(*_):
+    return False
+
+
+def step(state, operation, may_be=never):
+    """For linear.ends: a state is what is shown, ABSENT or UNKNOWN; results are a status and what was shown. `may_be` says
+    whether something else may have made one state another before the request."""
     status, seen = operation.result
     if status is None:
         return state
     if status in CHANGED_NOTHING:
         return state
     if status == 404:
-        return ABSENT if state in (ABSENT, UNKNOWN) else None
+        return ABSENT if state in (ABSENT, UNKNOWN) or may_be(state, ABSENT) else None
     if operation.name == "delete":
         return ABSENT if state != ABSENT else None
     if seen is None:
@@ -144,16 +151,27 @@ def step(state, operation):
         return None
     if state == UNKNOWN:
         return seen
-    if operation.name == "read":
-        return state if seen == state else None
-    kept = [(old, new) for old, new in zip(state, seen) if old[0] not in operation.argument]
-    return seen if all(old == new for old, new in kept) else None
+    changed = frozenset() if operation.name == "read" else operation.argument
+    expected = tuple(new if old[0] in changed else old for old, new in zip(state, seen))
+    return seen if seen == expected or may_be(expected, seen) else None
+
+
+def explained(history, states, may_be=never):
+    """The states in which a history can end that began in one of several, and the operation that nothing explains."""
+    after, stuck = set(), None
+    for state in states:
+        found, place = ends(history, state, functools.partial(step, may_be=may_be))
+        after |= found
+        stuck = stuck or place
+    return after, stuck
 
 
 class Thing:
     def __init__(self, kind, key, app, state):
         self.kind, self.key, self.app, self.states = kind, key, app, {state}
         self.history, self.flying, self.changed = [], 0, 0
+        # When the earliest of the requests was sent that showed it last.
+        self.since = 0
         # Other requests that may change it and are not answered yet, and when the last of them was.
         self.disturbers, self.disturbed = 0, 0
 
@@ -170,6 +188,8 @@ class Objects:
         self.deleted = {}
         # Until when something without an app in its path may still go with an app, or a user.
         self.loose = 0
+        # The erasures of users, and the requests that only these explain.
+        self.erasures, self.erased = Erasures(), []
 
     def key_of(self, kind, path):
         return (kind.name, *(path[name] for name in kind.parameters))
@@ -177,6 +197,8 @@ class Objects:
     def begin(self, request):
         """Before a request is sent."""
         with self.lock:
+            if request.operation.id == "deleteUser":
+                self.erasures.requests.append(request)
             if request.operation.id in DISTURBING:
                 request.disturbed = [thing for thing in self.things.values() if self.is_disturbed(thing, request)]
                 for thing in request.disturbed:
@@ -242,7 +264,7 @@ class Objects:
         if key in self.things and self.things[key].states != {UNKNOWN}:
             return self.complain(request, "again", f"the id of another {kind.name} is given to a new one")
         thing = Thing(kind, key, request.path.get("app"), shown(kind, request.answer))
-        thing.changed = request.answered
+        thing.since, thing.changed = request.invoked, request.answered
         self.things[key] = thing
 
     def take(self, kind, role, request):
@@ -271,16 +293,29 @@ class Objects:
         if thing.flying:
             return
         self.orders += len(thing.history) > 1
-        after, stuck = set(), None
-        for state in thing.states:
-            found, place = ends(thing.history, state, step)
-            after |= found
-            stuck = stuck or place
+        after, stuck = explained(thing.history, thing.states)
+        if not after:
+            users = self.erasures.users(thing.app, thing.since, request.answered)
+            if users:
+                after, _ = explained(thing.history, thing.states, taken(thing, users))
+            if after:
+                self.erased.append((request, thing, thing.history, thing.states, thing.since, users))
         if not after:
             self.complain(request, "order", f"no order of {len(thing.history)} requests to {thing.key} explains "
                           f"{stuck}; before them it was {sorted(map(str, thing.states))[:2]}")
             after = {UNKNOWN}
+        shown = [operation.invoked for operation in thing.history if operation.result[1] is not None]
+        thing.since = min(shown, default=thing.since)
         thing.states, thing.history = after, []
+
+    def finish(self, devices):
+        """An erasure takes nothing any more from a user who has come back: that is another one."""
+        for request, thing, history, states, since, users in self.erased:
+            back = {user for user in users if self.erasures.have_ended(thing.app, user)
+                    and devices.had_device(thing.app, user, since, request.answered)}
+            if back and not explained(history, states, taken(thing, users - back))[0]:
+                self.complain(request, "order", f"{thing.key} went with an erased user, though {sorted(back)} had come back; "
+                              f"before it was {sorted(map(str, states))[:2]}")
 
     def disturb(self, request):
         """What other requests change as well is not known any more."""
@@ -318,5 +353,7 @@ class Objects:
                 continue
             if thing.states == {ABSENT} and thing.key[1] in listed:
                 self.complain(request, "list", f"{thing.key} is listed after it was deleted")
-            if ABSENT not in thing.states and thing.key[1] not in listed:
+            users = self.erasures.users(thing.app, thing.since, request.answered)
+            if thing.key[1] not in listed and not any(
+                    state == ABSENT or users and taken(thing, users)(state, ABSENT) for state in thing.states):
                 self.complain(request, "list", f"{thing.key} is not listed")

@@ -3,12 +3,16 @@
 import json
 
 from basics import fail, figure
-from client import Step
+from client import Client, Step
 from devices import ABSENT, Change, Register
 from run import Run
-from world import options_folder
+from world import APPS, options_folder, to_json
 
 STEPS = 400
+# A fault of answers ends its run once it is noticed, and there are seeds with which that takes a while.
+MOST = 10 * STEPS
+# Nobody else asks for this user and this device.
+USER, TOKEN = "planted", "cd" * 32
 
 
 def answers(operations, change, every=1):
@@ -90,6 +94,27 @@ class Dropped:
         return request.status, content
 
 
+def ask(run, operation, path, body=None):
+    """The answer to a request of which the models know too."""
+    request = Step(operation=run.document.operations[operation], path=path, query={}, headers={},
+                   body=body and to_json(body), kind=body and "application/json", worker=0, number=0)
+    client = Client(run.world.provider.port, run.world.keys)
+    run.maker.examine(request)
+    run.perform(client, request)
+    client.close()
+    if request.status not in (200, 201, 202) and not run.falsify:
+        fail(f"{operation} was answered {request.status} {request.answer}")
+    return request.answer
+
+
+def push_one(run):
+    """A push of which everything is known, and so one at least at which each fault has to be noticed, whatever else was sent:
+    to the only device of a user."""
+    ask(run, "registerDevice", {"app": APPS[0]}, {"token": TOKEN, "user": USER})
+    note = ask(run, "send", {"app": APPS[0]}, {"to": {"user": USER}, "alert": "planted"})
+    run.world.provider.await_end([note["id"]], 90)
+
+
 def every_push(**members):
     """A change of all that was received."""
     def tamper(run):
@@ -142,9 +167,25 @@ def left_out(run):
     run.world.provider.deliveries = lambda _: []
 
 
+def taken(user, is_back):
+    """An erasure that takes a schedule to somebody from whom it may take nothing."""
+    def tamper(run):
+        app = {"app": APPS[0]}
+        while ask(run, "deleteUser", {**app, "user": USER})["state"] != "erased":
+            pass
+        if is_back:
+            ask(run, "registerDevice", app, {"token": TOKEN, "user": USER})
+        schedule = ask(run, "addSchedule", app, {"name": "planted", "schedule": {"cron": "0 9 * * *", "timeZone": "UTC"},
+                                                 "notification": {"to": {"user": user}, "alert": "planted"}})
+        run.falsify = status((200,), 404, NO_SCHEDULE)
+        ask(run, "showSchedule", {"schedule": schedule["id"]})
+    return tamper
+
+
 WEBHOOKS = "addWebhook showWebhook changeWebhook deleteWebhook listWebhooks"
 SENDING = "registerDevice send showNotification"
 LATER = b'{"error":{"code":"busy","message":"it is planted"}}'
+NO_SCHEDULE = b'{"error":{"code":"no_such_schedule","message":"it is planted","field":"schedule"}}'
 # The operations that are asked, the kind of finding that each fault has to lead to, and the fault: a proxy, or what changes
 # what was received.
 PLANTED = {
@@ -162,6 +203,8 @@ PLANTED = {
     "a change that is dropped everywhere": (WEBHOOKS, "change", Dropped(), None),
     "a lost thing": (WEBHOOKS, "order", gone, None), "a thing that was deleted": (WEBHOOKS, "order", still_there, None),
     "an empty list": (WEBHOOKS, "list", answers(["listWebhooks"], put(webhooks=[])), None),
+    "a schedule that goes with another user": (SENDING, "order", None, taken("another", False)),
+    "a schedule that goes with a user who came back": (SENDING, "order", None, taken(USER, True)),
     "counters that go back": (SENDING, "counters", answers(["showNotification"], count_down), None),
     "a state that goes back": (SENDING, "state", answers(["showNotification"], back_and_forth), None),
     "the same id": (SENDING, "twice", answers(["send"], another_id), None),
@@ -181,9 +224,15 @@ PLANTED = {
 def selftest(options):
     for name, (only, kind, falsify, tamper) in PLANTED.items():
         still_there.kept = {}
-        run = Run(options, options_folder(options, "planted"), options.seed, falsify=falsify, tamper=tamper, only=only.split())
+
+        def tampered(run, tamper=tamper):
+            push_one(run)
+            tamper(run)
+
+        run = Run(options, options_folder(options, "planted"), options.seed, falsify=falsify,
+                  tamper=tamper and tampered, only=only.split())
         try:
-            run.run(STEPS, stop_at=lambda finding: finding.kind == kind, seconds=5)
+            run.run(STEPS if tamper else MOST, stop_at=lambda finding: finding.kind == kind, seconds=5)
             if not any(finding.kind == kind for finding in run.findings):
                 fail(f"{name} was not noticed in {run.number} steps: {sorted(run.kinds())}")
         finally:

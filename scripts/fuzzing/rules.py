@@ -144,6 +144,10 @@ def shows_nothing(asked):
     return not alert and "alert" not in str(asked.json.get("notification")) or asked.has("payload")
 
 
+def not_empty(asked):
+    return bool(asked.value)
+
+
 def only_null(asked):
     return all(value is None or value is False for value in (asked.value or {}).values())
 
@@ -241,6 +245,7 @@ RULES = [
     ("no_such_file", "*", "file", given, "what is named has to be there"),
     ("no_such_variable", CONTENT, "*", has("template"), "a template says which variables there are"),
     ("missing_variable", CONTENT, "*", has("template"), "a template says which variables there are"),
+    ("conflicting_field", {"previewTemplate"}, "variables", not_empty, "a template says whether there are variables"),
     ("nested_name", "*", "named", given, "an audience within an audience has no names"),
     ("invalid_cursor", "*", "cursor", given, "only what was given out is one"),
     ("invalid_cron", SCHEDULES, "cron", given, "the ranges of five fields"),

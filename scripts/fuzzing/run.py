@@ -138,6 +138,7 @@ class Run:
             self.notes.wait(seconds)
             for kind, text in self.notes.finish():
                 self.complain(None, kind, text)
+            self.objects.finish(self.notes.devices)
         except Failure as failure:
             self.complain(None, "crash", f"{failure} {self.provider_log()}")
 

@@ -146,7 +146,7 @@ class World:
         if name == "id":
             return schema.get("format") == "uuid"
         if name == "rate":
-            return schema.get("maximum", 0) >= 90_000
+            return any(one.get("maximum", 0) >= 90_000 for one in [schema, *schema.get("anyOf", [])])
         if name in ("badge", "alert", "sound"):
             return "anyOf" in schema
         if name in ("at", "from", "expiration", "expiresAt"):

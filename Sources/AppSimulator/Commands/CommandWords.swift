@@ -60,7 +60,7 @@ struct CommandWords {
         let event = try self.required(for: "wait")
         guard let name = self.events.first(where: { $0.rawValue == event }) else {
             let known = self.events.map(\.rawValue).joined(separator: ", ")
-            throw CommandError("'\(event)' is no event: these are \(known)")
+            throw CommandError("'\(event)' is not an event: use \(known)")
         }
         let count = try self.whole(1...100_000) ?? 1
         let seconds = try self.whole(1...PhoneCommand.longestWait) ?? PhoneCommand.defaultWait
@@ -70,7 +70,7 @@ struct CommandWords {
     private mutating func whole(_ range: ClosedRange<Int>) throws -> Int? {
         guard let word = self.next() else { return nil }
         guard let number = Int(word), range.contains(number) else {
-            throw CommandError("'\(word)' is no number from \(range.lowerBound) to \(range.upperBound)")
+            throw CommandError("'\(word)' is not a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

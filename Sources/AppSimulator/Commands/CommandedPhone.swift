@@ -23,16 +23,3 @@ package protocol TypedCommand: Hashable, Sendable {
 }
 
 extension PhoneCommand: TypedCommand {}
-extension LibraryCommand: TypedCommand {}
-
-extension Simulator: CommandedPhone {
-    package func flush() async -> Int { await self.flush(within: Self.flushTime) }
-}
-
-extension Reader: CommandedPhone {
-    package func flush() async -> Int { 0 }
-}
-
-extension ReaderFleet: CommandedPhone {
-    package func flush() async -> Int { 0 }
-}

@@ -53,21 +53,23 @@ extension CommandWords {
     fileprivate mutating func number(for command: String) throws -> Int? {
         guard let word = self.next() else { return nil }
         guard let number = Int(word), number > 0 else {
-            throw CommandError("'\(word)' is no number of a notification: 'list' shows them in brackets")
+            throw CommandError("'\(word)' is not the number of a notification: 'list' shows them in brackets")
         }
         return number
     }
 
     fileprivate mutating func badge() throws -> Int {
         let word = try self.required(for: "badge")
-        guard let number = Int(word), number >= 0 else { throw CommandError("'\(word)' is no number of 0 or more") }
+        guard let number = Int(word), number >= 0 else { throw CommandError("'\(word)' is not a number of 0 or more") }
         return number
     }
 
     fileprivate mutating func capability(for command: String) throws -> Capabilities {
         let word = try self.required(for: command)
         let capability = word == "alerts" ? .alert : Capabilities(names: [word])
-        guard !capability.isEmpty else { throw CommandError("'\(word)' is none of alerts, badge, sound, background") }
+        guard !capability.isEmpty else {
+            throw CommandError("'\(word)' is not one of alerts, badge, sound, background")
+        }
         return capability
     }
 
@@ -77,7 +79,7 @@ extension CommandWords {
         if from == "off" { return nil }
         let to = try self.required(for: "quiet")
         guard let hours = NotificationPreferences.QuietHours(from: from, to: to) else {
-            throw CommandError("'\(from) \(to)' are no two different times from 00:00 to 23:59")
+            throw CommandError("'\(from) \(to)' are not two different times from 00:00 to 23:59")
         }
         return hours
     }

@@ -24,7 +24,7 @@ package enum PhoneCommand: Hashable, Sendable {
     case logout
     /// Removes the app and installs it again.
     case reinstall
-    /// Refuses the notifications of a category, or takes them again.
+    /// Refuses the notifications of a category, or accepts them again.
     case optOut(String), optIn(String)
     /// Sets the quiet hours; `nil` for none.
     case quiet(NotificationPreferences.QuietHours?)
@@ -59,21 +59,21 @@ package enum PhoneCommand: Hashable, Sendable {
             words: "action N ID [TEXT]",
             meaning: "chooses an action of notification N, with a text if it asks for one"
         ),
-        .init(words: "convert [NAME]", meaning: "does what the notification opened last was sent for"),
+        .init(words: "convert [NAME]", meaning: "does what the notification that was opened last was sent for"),
         .init(words: "background", meaning: "leaves the app"),
         .init(words: "foreground", meaning: "returns to the app"),
         .init(words: "badge N", meaning: "the app sets the number on its icon"),
-        .init(words: "login USER-PROOF", meaning: "enters the company's account"),
-        .init(words: "logout", meaning: "leaves the company's account"),
+        .init(words: "login USER-PROOF", meaning: "signs in to the company's account"),
+        .init(words: "logout", meaning: "signs out of the company's account"),
         .init(words: "reinstall", meaning: "removes the app and installs it again: another installation and token"),
-        .init(words: "optout CATEGORY", meaning: "takes no more notifications of a category"),
-        .init(words: "optin CATEGORY", meaning: "takes them again"),
+        .init(words: "optout CATEGORY", meaning: "refuses the notifications of a category"),
+        .init(words: "optin CATEGORY", meaning: "accepts them again"),
         .init(words: "quiet FROM TO", meaning: "quiet hours such as 22:00 07:00; 'quiet off' ends them"),
-        .init(words: "deny alerts|badge|sound|background", meaning: "takes a permission from the app"),
+        .init(words: "deny alerts|badge|sound|background", meaning: "withdraws a permission of the app"),
         .init(words: "allow alerts|badge|sound|background", meaning: "gives it"),
         .init(
             words: "wait EVENT [COUNT [SECONDS]]",
-            meaning: "waits for events that no wait has counted, 1 within 30 s"
+            meaning: "waits for events that no earlier wait has counted; default: 1 within 30 s"
         ),
         .init(words: "flush", meaning: "sends what waits to be sent to the provider"),
         .init(words: "status", meaning: "the installation, its token, and what waits to be sent"),

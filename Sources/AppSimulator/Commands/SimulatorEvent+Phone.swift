@@ -45,7 +45,7 @@ extension SimulatorEvent {
         let details: [String?] = [
             entry.thread.map { "thread \($0)" }, entry.category.map { "category \($0)" },
             entry.level == .active ? nil : entry.level.rawValue, appearance.sound.map { "sound \($0)" },
-            appearance.replaces ? "replaces the one before" : nil,
+            appearance.replaces ? "replaces the earlier one" : nil,
             appearance.lightsScreen ? nil : "the screen stays dark", entry.attachment.map { "attachment \($0)" },
         ]
         let last = details.compactMap { $0 }.joined(separator: ", ")

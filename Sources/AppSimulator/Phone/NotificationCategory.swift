@@ -36,7 +36,7 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
             let ids = category.actions.map(\.id)
             guard Set(ids).count == ids.count else { throw PhoneError("category \(category.id) has an action twice") }
         }
-        guard Set(categories.map(\.id)).count == categories.count else { throw PhoneError("a category is there twice") }
+        guard Set(categories.map(\.id)).count == categories.count else { throw PhoneError("a category is given twice") }
         return categories
     }
 

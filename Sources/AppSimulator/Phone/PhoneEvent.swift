@@ -40,7 +40,7 @@ package enum NotShownReason: String, Hashable, Sendable {
     package var text: String {
         switch self {
         case .alertsDenied: "the user allows no alerts"
-        case .repeated: "it was here before"
+        case .repeated: "it arrived before"
         case .noContent: "it has nothing to show"
         case .background: "a background push is never shown"
         case .activityEnded: "no Live Activity that it could change is running"

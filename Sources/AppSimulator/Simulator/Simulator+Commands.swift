@@ -183,3 +183,7 @@ extension Simulator {
         await self.launch()
     }
 }
+
+extension Simulator: CommandedPhone {
+    package func flush() async -> Int { await self.flush(within: Self.flushTime) }
+}

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import PageResources
 import PushHTTP
 import PushSupport
 import WebPages
@@ -20,8 +21,9 @@ struct PageFrame: Sendable {
     /// - Parameter isSecure: Whether the pages are reached over TLS.
     init(isSecure: Bool, places: Budget, menu: [MenuEntry]) throws {
         (self.places, self.menu) = (places, menu)
-        self.templates = try PageTemplates(DashboardResources.templates)
-        self.languages = try PageLanguages(DashboardResources.texts)
+        let files = PageFiles(page_resources_of_dashboard())
+        self.templates = try PageTemplates(files.templates)
+        self.languages = try PageLanguages(files.texts)
         self.assets = Assets(folder: "\(Dashboard.root)/assets")
         self.cookie = SessionCookie(isSecure: isSecure)
         self.isSecure = isSecure

@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/audit`: the changes that were made, by API key and person.
 struct AuditController: Controller {
-    let store: any ProviderStore
+    let store: any AuditStore
     /// Writes the counts that are pending before entries are listed.
     let trail: AuditTrail
 

@@ -6,14 +6,29 @@ package import PushTypes
 
 /// The members of an API key that a request sets.
 struct KeySettings {
-    /// The most apps of a key.
-    static let maximumApps = 100
-    /// The highest rate of a key, in requests per second.
-    static let maximumRate = 100_000
-    /// The longest time until a key expires, in seconds: ten years.
-    static let maximumLifetime: Int64 = 10 * 366 * 86_400
+    private enum Members {
+        static let name = Member.text("name", 1...200)
+        static let scopes = Member.texts(
+            "scopes",
+            1...APIScope.allCases.count,
+            maximum: 32,
+            as: .choice(of: APIScope.self)
+        )
+        static let expiresAt = Member.time("expiresAt")
+        /// Ten years at most.
+        static let expiresIn = Member.integer("expiresIn", 1...10 * 366 * 86_400).described("Seconds.")
+        static let rate = Member.integer("rate", 1...100_000).clearable
+            .described("Requests per second; default the server's.")
+        static let limits: [any ObjectMember] = [KeySettings.appsMember, Self.expiresAt, Self.expiresIn, Self.rate]
+    }
 
-    static let members: Set<String> = ["name", "scopes", "apps", "expiresAt", "expiresIn", "rate"]
+    /// The apps of a key or a person.
+    static let appsMember = Member.texts("apps", 1...100, maximum: Topic.maximumLength, as: .bundleID)
+        .described("Default: all apps.")
+
+    /// The members of a new key, and those that a change may have.
+    static let addition = RequestObject(required: [Members.name, Members.scopes], optional: Members.limits)
+    static let change = RequestObject(optional: Members.limits, [Members.name.neverNull, Members.scopes.neverNull])
 
     let fields: JSONFields
     let name: String?
@@ -25,12 +40,11 @@ struct KeySettings {
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields, now: Timestamp) throws {
         self.fields = fields
-        self.name = try fields.string("name", maximum: 200)
+        self.name = try fields.value(Members.name)
         self.scopes = try Self.scopes(fields)
         self.apps = try Self.apps(fields)
         self.expiresAt = try Self.expiry(fields, now: now)
-        let rate = try fields.integer("rate", in: 1...Int64(Self.maximumRate)).map(Int.init)
-        self.rate = fields.nulls.contains("rate") ? .clear : rate.map { .set($0) }
+        self.rate = try fields.value(Members.rate).map { $0.map { Int($0) } }
         if fields.nulls.contains("scopes") { throw self.invalidScopes }
         if fields.nulls.contains("name") { throw fields.wrongType("name", "a text") }
     }
@@ -52,7 +66,7 @@ struct KeySettings {
     }
 
     private static func scopes(_ fields: JSONFields) throws -> Set<APIScope>? {
-        guard let texts = try fields.strings("scopes", count: APIScope.allCases.count, maximum: 32) else { return nil }
+        guard let texts = try fields.value(Members.scopes) else { return nil }
         let scopes = Set(texts.compactMap(APIScope.init(rawValue:)))
         guard !scopes.isEmpty, scopes.count == Set(texts).count else { throw Self.invalidScopes(fields) }
         guard !scopes.contains(.registerSelf) || scopes.count == 1 else {
@@ -64,9 +78,7 @@ struct KeySettings {
 
     static func apps(_ fields: JSONFields) throws -> Update<Set<Topic>>? {
         if fields.nulls.contains("apps") { return .clear }
-        guard let texts = try fields.strings("apps", count: Self.maximumApps, maximum: Topic.maximumLength) else {
-            return nil
-        }
+        guard let texts = try fields.value(Self.appsMember) else { return nil }
         let apps = Set(texts.compactMap { Topic($0) })
         guard !apps.isEmpty, apps.count == Set(texts).count else {
             throw fields.error("apps", "invalid_bundle_id", "name at least one bundle id, or leave it out for all apps")
@@ -76,38 +88,13 @@ struct KeySettings {
 
     /// Returns the end of the key's life, which is given as a time or in seconds from now.
     private static func expiry(_ fields: JSONFields, now: Timestamp) throws -> Update<Timestamp>? {
-        let (at, seconds) = (
-            try fields.timestamp("expiresAt"), try fields.integer("expiresIn", in: 1...Self.maximumLifetime)
-        )
+        let (at, seconds) = (try fields.value(Members.expiresAt), try fields.value(Members.expiresIn))
         guard at == nil || seconds == nil else {
             throw fields.error("expiresIn", "conflicting_field", "give expiresAt or expiresIn, not both")
         }
         if let at, at <= now { throw fields.error("expiresAt", "in_the_past", "name a time in the future") }
         if let end = at ?? seconds.map({ now.advanced(by: .seconds($0)) }) { return .set(end) }
         return fields.nulls.contains("expiresAt") || fields.nulls.contains("expiresIn") ? .clear : nil
-    }
-}
-
-extension KeySettings {
-    /// The members that a new key needs, and those that it may have.
-    static var schema: (required: [(key: String, value: Schema)], optional: [(key: String, value: Schema)]) {
-        let scopes = Schema.array(of: .choice(of: APIScope.self), count: 1...APIScope.allCases.count)
-        return (
-            [("name", .string(length: 1...200)), ("scopes", scopes)],
-            [
-                ("apps", .array(of: .bundleID, count: 1...Self.maximumApps).described("Default: all apps.")),
-                ("expiresAt", .time), ("expiresIn", .integer(1...Self.maximumLifetime).described("Seconds.")),
-                ("rate", .integer(1...Int64(Self.maximumRate)).described("Requests per second; default the server's.")),
-            ]
-        )
-    }
-}
-
-extension KeySettings {
-    /// The members that a change may have.
-    static var changes: [(key: String, value: Schema)] {
-        let (required, optional) = Self.schema
-        return required.map { ($0.key, $0.value.neverNull) } + optional
     }
 }
 

@@ -7,23 +7,20 @@ import PushTypes
 
 /// `/v1/keys` and `/v1/key`: the API keys.
 struct KeysController: Controller {
-    let store: any ProviderStore
+    let store: any APIKeyStore
     let keys: APIKeys
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
-        let settings = KeySettings.schema
-        let add = Schema.object(required: settings.required, optional: settings.optional)
-        let change = Schema.object(required: [], optional: KeySettings.changes)
         let (key, maximum) = (KeyResponse.schema, 16 * 1024)
         let operations: [ProviderOperation] = [
             .init(.get, "/v1/keys", id: "listKeys", "All API keys, without their texts.", self.list)
                 .responses(.ok(.list("keys", of: key))),
             .init(.post, "/v1/keys", .audited, id: "addKey", self.add)
                 .summary("Issues an API key; its text is in this response only.")
-                .body(add, maximum: maximum).responses(.created(key)),
+                .body(KeySettings.addition.schema, maximum: maximum).responses(.created(key)),
             .init(.patch, "/v1/keys/{key}", .audited, id: "changeKey", "Changes an API key at once.", self.change)
-                .body(change, maximum: maximum).responses(.ok(key)).errors(.conflict),
+                .body(KeySettings.change.schema, maximum: maximum).responses(.ok(key)).errors(.conflict),
             .init(.delete, "/v1/keys/{key}", .audited, id: "deleteKey", "Removes an API key.", self.delete)
                 .responses(.noContent).errors(.conflict),
         ]
@@ -35,7 +32,7 @@ struct KeysController: Controller {
 
     /// Issues a key. The store keeps only a hash of its text.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let settings = try KeySettings(try await request.fields(KeySettings.members), now: self.time.now)
+        let settings = try KeySettings(try await request.fields(KeySettings.addition), now: self.time.now)
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the key") }
         guard let scopes = settings.scopes else { throw settings.invalidScopes }
         if scopes.contains(.registerSelf), settings.apps == nil {
@@ -71,7 +68,7 @@ struct KeysController: Controller {
 
     /// Changes the members that the body names, from the next request on. `null` removes a limit.
     private func change(_ request: OperationRequest) async throws -> Response {
-        let settings = try KeySettings(try await request.fields(KeySettings.members), now: self.time.now)
+        let settings = try KeySettings(try await request.fields(KeySettings.change), now: self.time.now)
         return try await request.object("key") { id in
             let before = try await self.store.keys().first { $0.id == id }
             if let before { try Self.check(settings, of: before) }

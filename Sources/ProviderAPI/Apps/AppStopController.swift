@@ -7,25 +7,20 @@ import PushTypes
 
 /// `POST /v1/apps/{app}:pause` and `:resume`: the switch that stops everything of an app.
 struct AppStopController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore
     let wakes: LaneWakeSignals
     /// The notifications in memory, where a stop finds them.
     let direct: DirectDispatch
     let time: any TimeSource
 
-    /// The longest reason, in bytes.
-    private static let maximumReason = 300
+    private static let reason = Member.text("reason", 1...300).described("Shown wherever the stop is.")
+    static let pauseRequest = RequestObject(optional: [Self.reason])
 
     var operations: [ProviderOperation] {
-        let reason = Schema.string(length: 1...Self.maximumReason).described("Shown wherever the stop is.")
-        return [
+        [
             .init(.post, "/v1/apps/{app}:pause", .audited, id: "pauseApp", self.pause)
                 .summary("Stops everything of an app, urgent notifications too, until it is resumed.")
-                .tag(.apps).scope(.operate).body(
-                    .object(optional: ["reason": reason]),
-                    maximum: 16 * 1024,
-                    isRequired: false
-                )
+                .tag(.apps).scope(.operate).body(Self.pauseRequest.schema, maximum: 16 * 1024, isRequired: false)
                 .responses(.ok(AppStopResponse.schema)),
             .init(.post, "/v1/apps/{app}:resume", .audited, id: "resumeApp", self.resume)
                 .summary("Sends what waits, and everything from now on.")
@@ -35,12 +30,11 @@ struct AppStopController: Controller {
 
     private func pause(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let data = try await request.body()
-        let fields = try data.isEmpty ? nil : JSONFields(parsing: data, known: ["reason"])
+        let fields = try await request.fields(Self.pauseRequest)
         let wanted = AppStop(
             app: app.id,
             since: self.time.recorded,
-            reason: try fields?.string("reason", maximum: Self.maximumReason),
+            reason: try fields.value(Self.reason),
             by: request.caller?.reference
         )
         let stop = try await self.store.stop(wanted)

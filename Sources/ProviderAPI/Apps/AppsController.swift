@@ -7,26 +7,27 @@ import PushTypes
 
 /// `/v1/apps`: the apps that notifications are sent to.
 struct AppsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore
     let faults: ConfigurationFaults
     let time: any TimeSource
 
-    private static let name = Schema.string(length: 1...200)
-    private static let rate = Schema.integer(1...PaceSettings.maximumRate)
+    private static let bundleID = Member.text("bundleId", maximum: Topic.maximumLength, as: .bundleID)
+        .parsed("invalid_bundle_id", "use letters, digits, dots, hyphens or underscores") { Topic($0) }
+    private static let name = Member.text("name", 1...200).clearable
+    private static let rate = Member.integer("rate", 1...PaceSettings.maximumRate).clearable
         .described("Pushes per second of all campaigns together; null for no limit.")
-    private static let receipts = Schema.choice(ReceiptPrivacy.allCases.map(\.word))
+    private static let receipts = Member.receiptPrivacy("receipts").clearable
         .described("The receipt level that apps may report at most. Default none.")
-    private static let request = Schema.object(
-        required: ["bundleId": .bundleID],
-        optional: ["name": Self.name, "rate": Self.rate, "receipts": Self.receipts]
-    ).example(.texts(["bundleId": "com.example.MyApp"]))
+    static let addition = RequestObject(
+        required: [Self.bundleID],
+        optional: [Self.name, Self.rate, Self.receipts]
+    ) { $0.example(.texts(["bundleId": "com.example.MyApp"])) }
 
-    private static let patterns = Schema.array(of: .text, count: 0...NamePatterns.maximum).orNull
-        .described("Names that installations may write; one that ends in * stands for all that begin so.")
-    private static let changes = Schema.object(optional: [
-        "name": Self.name.orNull, "rate": Self.rate.orNull, "receipts": Self.receipts.orNull,
-        "installationTags": Self.patterns, "installationAttributes": Self.patterns, "cap": CapSetting.schema.orNull,
-    ])
+    private static let tags = NamePatterns.member("installationTags")
+    private static let attributes = NamePatterns.member("installationAttributes")
+    static let changes = RequestObject(
+        optional: [Self.name, Self.rate, Self.receipts, Self.tags, Self.attributes, CapSetting.member]
+    )
 
     var operations: [ProviderOperation] {
         [
@@ -34,13 +35,13 @@ struct AppsController: Controller {
                 .tag(.apps).scope(.read).filteredByApp().responses(.ok(.list("apps", of: AppResponse.schema))),
             .init(.post, "/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
                 .tag(.apps).scope(.admin)
-                .body(Self.request)
+                .body(Self.addition.schema)
                 .responses(.created(AppResponse.schema), .ok(AppResponse.schema, "It exists already."))
                 .errors(.conflict),
             .init(.get, "/v1/apps/{app}", id: "showApp", "One app.", self.show)
                 .tag(.apps).scope(.read).responses(.ok(AppResponse.schema)),
             .init(.patch, "/v1/apps/{app}", .audited, id: "changeApp", "Changes an app's settings.", self.change)
-                .tag(.apps).scope(.admin).body(Self.changes)
+                .tag(.apps).scope(.admin).body(Self.changes.schema)
                 .responses(.ok(AppResponse.schema)),
         ]
     }
@@ -48,10 +49,8 @@ struct AppsController: Controller {
     /// Adds an app. It responds with 200 and the present state for one that exists, and then leaves its name and its
     /// rate as they are.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let fields = try await request.fields(["bundleId", "name", "rate", "receipts"])
-        guard let bundleID = Topic(try fields.requiredString("bundleId", maximum: Topic.maximumLength)) else {
-            throw fields.error("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
-        }
+        let fields = try await request.fields(Self.addition)
+        let bundleID = try fields.required(Self.bundleID)
         let changes = try Self.changes(fields)
         let app: AppRecord
         let isNew: Bool
@@ -78,25 +77,20 @@ struct AppsController: Controller {
     /// Changes the members that the body names. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields([
-            "name", "rate", "receipts", "installationTags", "installationAttributes", "cap",
-        ])
+        let fields = try await request.fields(Self.changes)
         var changes = try Self.changes(fields)
-        changes.installationTags = try NamePatterns.read("installationTags", in: fields)
-        changes.installationAttributes = try NamePatterns.read("installationAttributes", in: fields)
-        changes.cap = try CapSetting.read(fields)
+        changes.installationTags = try fields.value(Self.tags)
+        changes.installationAttributes = try fields.value(Self.attributes)
+        changes.cap = try fields.value(CapSetting.member)
         return try .json(try await self.response(try await self.store.changeApp(app.id, changes) ?? app))
     }
 
     /// Returns the changes of the members that a new app may have as well.
     private static func changes(_ fields: JSONFields) throws -> AppChanges {
-        let name = try fields.string("name", maximum: 200)
-        let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init)
-        let receipts = try fields.receiptPrivacy("receipts")
-        return AppChanges(
-            name: fields.nulls.contains("name") ? .clear : name.map(Update.set),
-            rate: fields.nulls.contains("rate") ? .clear : rate.map(Update.set),
-            receipts: fields.nulls.contains("receipts") ? ReceiptPrivacy.none : receipts
+        AppChanges(
+            name: try fields.value(Self.name),
+            rate: try fields.value(Self.rate).map { $0.map { Int($0) } },
+            receipts: try fields.value(Self.receipts).map { $0.value ?? ReceiptPrivacy.none }
         )
     }
 

@@ -7,10 +7,15 @@ import PushSupport
 struct CapSetting: JSONRepresentable {
     let cap: NotificationCap
 
-    static let schema = Schema.object(required: [
-        "count": .integer(1...NotificationCap.maximumCount),
-        "window": .string(length: 2...12, pattern: Schema.durationPattern).described("Such as 24h; at most 30d."),
-    ]).named("Cap")
+    private static let count = Member.integer("count", 1...NotificationCap.maximumCount)
+    private static let window = Member.text("window", 2...12, pattern: DurationText.pattern)
+        .described("Such as 24h; at most 30d.")
+        .parsed("invalid_value", "use a time such as 90m, 24h or 7d, of 30d at most") { text -> Int64? in
+            DurationText.seconds(text).flatMap { (1...NotificationCap.maximumWindow).contains($0) ? $0 : nil }
+        }
+
+    private static let object = RequestObject(required: [Self.count, Self.window]) { $0.named("Cap") }
+    static let schema = Self.object.schema
 
     var json: JSONValue {
         .object([
@@ -18,17 +23,10 @@ struct CapSetting: JSONRepresentable {
         ])
     }
 
-    /// Reads the member `cap`; `nil` if it is absent.
-    static func read(_ fields: JSONFields) throws(RequestError) -> Update<NotificationCap>? {
-        if fields.nulls.contains("cap") { return .clear }
-        guard let cap = try fields.fields("cap", known: ["count", "window"]) else { return nil }
-        guard let count = try cap.integer("count", in: 1...NotificationCap.maximumCount) else {
+    static let member = Member.object("cap", Self.object) { (cap) throws(RequestError) -> NotificationCap in
+        guard let count = try cap.value(Self.count) else {
             throw cap.error("count", "missing_field", "the most notifications in the window")
         }
-        let text = try cap.requiredString("window", maximum: 12)
-        guard let window = DurationText.seconds(text), (1...NotificationCap.maximumWindow).contains(window) else {
-            throw cap.error("window", "invalid_value", "use a time such as 90m, 24h or 7d, of 30d at most")
-        }
-        return .set(NotificationCap(count: Int(count), window: window))
-    }
+        return NotificationCap(count: Int(count), window: try cap.required(Self.window))
+    }.clearable
 }

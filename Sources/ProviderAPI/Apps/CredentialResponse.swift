@@ -2,6 +2,7 @@ package import PushHTTP
 import PushProvider
 import PushSender
 import PushStore
+import PushSupport
 package import PushTypes
 
 /// A credential in a response, without its secret.

@@ -12,19 +12,19 @@ extension CredentialsController {
         .init(.post, "\(path):test", .audited, id: "testCredential", self.test)
             .summary("Tests the stored credential, or the one in the body, with a push that reaches no device.")
             .tag(.apps).scope(.operate)
-            .body(
-                Schema.any(of: [.object(optional: [:])] + Self.kinds).named("CredentialTestRequest"),
-                isRequired: false
-            )
+            .body(Self.testRequest.schema, isRequired: false)
             .responses(.ok(CredentialTestResponse.schema, "The test was made, whatever it found."))
             .errors(.conflict)
+    }
+
+    private static let testRequest = RequestObject(optional: Self.request.members) { _ in
+        Schema.any(of: [RequestObject().schema] + Self.kinds.map { $0.schema }).named("CredentialTestRequest")
     }
 
     private func test(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
-        let body = try await request.body()
-        let fields = try JSONFields(parsing: body.isEmpty ? Data("{}".utf8) : body, known: Self.members)
+        let fields = try await request.fields(Self.testRequest)
         let isStored = fields.members.isEmpty && fields.nulls.isEmpty
         let record = isStored ? nil : try Self.record(fields)
         let target = AppEnvironment(app: app.id, environment: environment)

@@ -10,14 +10,18 @@ import PushTypes
 
 /// `/v1/apps/{app}/credentials`: the credentials of apps at the push service. No response holds a secret.
 struct CredentialsController: Controller {
-    /// The longest certificate with its key in PEM, in bytes.
-    private static let maximumPEM = 64 * 1024
-    /// The longest archive in base64, in bytes.
-    private static let maximumArchive = 256 * 1024
-    /// The longest text of a `.p8` file, in bytes.
-    private static let maximumPrivateKey = 16 * 1024
+    private enum Members {
+        static let teamID = Member.text("teamId", maximum: 64, as: .string(length: 10...10))
+        static let keyID = Member.text("keyId", maximum: 64, as: .string(length: 10...10))
+        static let privateKey = Member.text("privateKey", 1...16 * 1024).described("The text of the .p8 file.")
+        static let certificate = Member.text("certificate", 1...64 * 1024).described("PEM, with the key.")
+        static let p12 = Member.text("p12", 1...256 * 1024).described("The archive in base64.")
+        static let passphrase = Member.text("passphrase", 1...1024)
+        static let transport = Member.choice("transport", of: PushTransport.self)
+            .described("The protocol of pushes with it. Default http2.")
+    }
 
-    let store: any ProviderStore
+    let store: any AppStore & EnvironmentStore
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
     let expiry: CredentialExpiryMonitor
@@ -38,41 +42,26 @@ struct CredentialsController: Controller {
                 .tag(.apps).scope(.read).responses(.ok(.list("credentials", of: CredentialResponse.schema))),
             .init(.put, path, .audited, id: "setCredential", self.set)
                 .summary("Sets a token key, a certificate with its key in PEM, or a .p12.")
-                .tag(.apps).scope(.operate).body(Self.request).responses(.ok(CredentialResponse.schema)),
+                .tag(.apps).scope(.operate).body(Self.request.schema).responses(.ok(CredentialResponse.schema)),
             self.testing(path),
             .init(.delete, path, .audited, id: "deleteCredential", "Removes a credential.", self.delete)
                 .tag(.apps).scope(.operate).responses(.ok(StopResponse.schema)),
         ]
     }
 
-    static let request = Schema.any(of: Self.kinds).named("CredentialRequest")
-
-    /// The schemas of the kinds of credentials.
-    static let kinds: [Schema] = {
-        func text(_ maximum: Int, _ description: String) -> Schema {
-            .string(length: 1...maximum).described(description)
-        }
-        let certificate = text(Self.maximumPEM, "PEM, with the key.")
-        let archive = text(Self.maximumArchive, "The archive in base64.")
-        let passphrase = Schema.string(length: 1...1024)
-        let transport = Schema.choice(of: PushTransport.self)
-            .described("The protocol of pushes with it. Default http2.")
-        return [
-            .object(required: [
-                "teamId": .string(length: 10...10), "keyId": .string(length: 10...10),
-                "privateKey": text(Self.maximumPrivateKey, "The text of the .p8 file."),
-            ]),
-            .object(
-                required: ["certificate": certificate],
-                optional: ["passphrase": passphrase, "transport": transport]
-            ),
-            .object(required: ["p12": archive], optional: ["passphrase": passphrase, "transport": transport]),
-        ]
-    }()
-
-    static let members: Set = [
-        "teamId", "keyId", "privateKey", "certificate", "p12", "passphrase", "transport",
+    /// The kinds of credentials.
+    static let kinds = [
+        RequestObject(required: [Members.teamID, Members.keyID, Members.privateKey]),
+        RequestObject(required: [Members.certificate], optional: [Members.passphrase, Members.transport]),
+        RequestObject(required: [Members.p12], optional: [Members.passphrase, Members.transport]),
     ]
+
+    static let request = RequestObject(
+        optional: [
+            Members.teamID, Members.keyID, Members.privateKey, Members.certificate, Members.p12, Members.passphrase,
+            Members.transport,
+        ]
+    ) { _ in Schema.any(of: Self.kinds.map { $0.schema }).named("CredentialRequest") }
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
@@ -91,7 +80,7 @@ struct CredentialsController: Controller {
     private func set(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.members)
+        let fields = try await request.fields(Self.request)
         let record = try Self.record(fields)
         let place = record.kind == "key" ? nil : try self.takeTest(of: app)
         defer { place?.end() }
@@ -131,7 +120,9 @@ struct CredentialsController: Controller {
     }
 
     /// Returns the protocol that a request names.
-    static func transport(_ fields: JSONFields) throws -> PushTransport { try fields.choice("transport") ?? .http2 }
+    static func transport(_ fields: JSONFields) throws -> PushTransport {
+        try fields.value(Members.transport) ?? .http2
+    }
 
     /// Returns the credential in a request, which holds exactly one kind.
     ///
@@ -147,11 +138,11 @@ struct CredentialsController: Controller {
                 throw fields.error(name, "conflicting_field", "it does not belong to \(kind)")
             }
         }
-        let passphrase = try fields.string("passphrase", maximum: 1024)
-        if let pem = try fields.string("certificate", maximum: Self.maximumPEM) {
+        let passphrase = try fields.value(Members.passphrase)
+        if let pem = try fields.value(Members.certificate) {
             return .certificate(pem: pem, passphrase: passphrase)
         }
-        if let text = try fields.string("p12", maximum: Self.maximumArchive) {
+        if let text = try fields.value(Members.p12) {
             guard let archive = Data(base64Encoded: text, options: .ignoreUnknownCharacters), !archive.isEmpty else {
                 throw fields.error("p12", "invalid_value", "write the archive's bytes in base64")
             }
@@ -161,9 +152,9 @@ struct CredentialsController: Controller {
             throw fields.error(name, "conflicting_field", "it belongs to certificate or p12")
         }
         return .key(
-            teamID: try fields.requiredString("teamId", maximum: 64),
-            keyID: try fields.requiredString("keyId", maximum: 64),
-            privateKey: try fields.requiredString("privateKey", maximum: Self.maximumPrivateKey)
+            teamID: try fields.required(Members.teamID),
+            keyID: try fields.required(Members.keyID),
+            privateKey: try fields.required(Members.privateKey)
         )
     }
 

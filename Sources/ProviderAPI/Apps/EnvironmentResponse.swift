@@ -1,6 +1,7 @@
 package import PushHTTP
 import PushProvider
 import PushStore
+import PushSupport
 package import PushTypes
 
 /// The state of one of an app's environments in a response: whether pushes are sent, and if not, why.

@@ -6,7 +6,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/environments`: the environments of an app, and the end of their pauses.
 struct EnvironmentsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore
     let faults: ConfigurationFaults
     let monitor: ConfigurationFaultMonitor
 

@@ -3,14 +3,18 @@ import PushStore
 import PushSupport
 
 extension NamePatterns {
-    /// Reads patterns; `nil` if the member is absent, none for `null`.
-    static func read(_ name: String, in fields: JSONFields) throws(RequestError) -> NamePatterns? {
-        if fields.nulls.contains(name) { return NamePatterns() }
-        let texts = try fields.strings(name, count: Self.maximum, maximum: DeviceRequest.maximumText)
-        guard let texts else { return nil }
-        for (index, text) in texts.enumerated() where !Self.isPattern(text) {
-            throw fields.error("\(name)[\(index)]", "invalid_value", "a * may only be at the end, such as news.*")
+    /// Makes a member with patterns, of which `null` gives none.
+    static func member(_ name: String) -> RequestMember<NamePatterns> {
+        let texts = Member.texts(name, 0...Self.maximum, maximum: DeviceRequest.maximumText)
+        let schema = texts.schema.orNull
+            .described("Names that installations may write; one that ends in * stands for all that begin so.")
+        return RequestMember<NamePatterns>(name, schema) { (fields, name) throws(RequestError) in
+            if fields.nulls.contains(name) { return NamePatterns() }
+            guard let given = try fields.value(texts) else { return nil }
+            for (index, text) in given.enumerated() where !Self.isPattern(text) {
+                throw fields.error("\(name)[\(index)]", "invalid_value", "a * may only be at the end, such as news.*")
+            }
+            return NamePatterns(given)
         }
-        return NamePatterns(texts)
     }
 }

@@ -11,7 +11,7 @@ struct UserSecretsController: Controller {
     /// The most secrets of an app: the old and the new one of a rotation.
     private static let maximum = 2
 
-    let store: any ProviderStore
+    let store: any AppStore & UserSecretStore
     let time: any TimeSource
 
     /// A secret in a response.

@@ -10,7 +10,7 @@ import PushTypes
 
 /// `POST /v1/apps/{app}/broadcasts`: an update of the Live Activities of everybody who follows a channel.
 struct BroadcastsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & NotificationStore
     let channels: ChannelDirectory
     let acceptor: NotificationAcceptor
     let faults: ConfigurationFaults
@@ -21,35 +21,9 @@ struct BroadcastsController: Controller {
             .init(.post, "/v1/apps/{app}/broadcasts", .unaudited, id: "broadcast", self.broadcast)
                 .summary("Accepts a broadcast as a notification with one recipient: it is on disk before the response.")
                 .tag(.channels).scope(.send).parameters(SendingController.idempotencyParameter)
-                .body(Self.request).responses(SendingController.accepted).errors(.conflict)
+                .body(BroadcastRequest.object.schema).responses(SendingController.accepted).errors(.conflict)
         ]
     }
-
-    private static let request: Schema = {
-        let open = Schema.object(isOpen: true)
-        return Schema.object(
-            required: ["channel": .channelID],
-            optional: [
-                "environment": Schema.environment
-                    .described("Of a channel that was made elsewhere; default that of the channel."),
-                "name": .string(length: 1...NotificationRequest.maximumName),
-                "guarantee": .choice(of: NotificationRecord.Guarantee.self),
-                "liveActivity": Schema.liveActivity.described("The event update or end with its state."),
-                "alert": .any(of: [.string(), open]), "sound": .any(of: [.string(), open]),
-                "relevanceScore": .number, "payload": Schema.object(isOpen: true).described("The whole payload."),
-                "priority": .integer(of: [5, 10]),
-                "expiration": Schema.expiration.described("How long it is tried, and stored if the channel stores."),
-                "expiresIn": Schema.expiresIn.described("The same from now on."),
-            ]
-        )
-        .named("BroadcastRequest")
-        .example(
-            .object([
-                "channel": .string("dGVzdC1jaGFubmVsLTAx"),
-                "liveActivity": .object(["event": .string("update"), "contentState": .object(["home": .integer(1)])]),
-            ])
-        )
-    }()
 
     private func broadcast(_ request: OperationRequest) async throws -> Response {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
@@ -66,7 +40,7 @@ struct BroadcastsController: Controller {
             guard case .repeated(let notification) = earlier else { throw SendingController.conflict }
             return try self.accepted(notification, app, isRepeated: true, request)
         }
-        let wanted = try BroadcastRequest(JSONFields(body, known: BroadcastRequest.members))
+        let wanted = try BroadcastRequest(JSONFields(body, known: BroadcastRequest.object.known))
         let channel = try await self.channels.channel(wanted.channel, of: app, wanted.environment)
         let notification = try wanted.notification(to: channel, of: app.bundleID, now: self.time.now)
         guard try await self.store.environments(app: app.id).contains(channel.environment) else {

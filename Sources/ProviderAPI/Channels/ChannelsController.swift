@@ -8,22 +8,24 @@ import PushTypes
 
 /// `/v1/apps/{app}/channels`: the broadcast channels of an app, at the push service and in the store.
 struct ChannelsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore
     let channels: ChannelDirectory
 
-    private static let members: Set = ["environment", "storage", "name"]
+    private static let words = ChannelStorage.allCases.map(\.word)
+    private static let storage = Member.text("storage", maximum: 16, as: .choice(Self.words))
+        .parsed("invalid_value", "use \(Self.words.joined(separator: " or "))") { ChannelStorage(word: $0) }
+    private static let name = Member.text("name", 1...ChannelRecord.maximumName)
+    static let addition = RequestObject(
+        required: [Member.environment],
+        optional: [
+            Self.storage
+                .described("newest: devices that were offline get the newest broadcast, for 8 h. Default none."),
+            Self.name,
+        ]
+    ) { $0.example(.texts(["environment": "production", "storage": "newest", "name": "match 7"])) }
 
     var operations: [ProviderOperation] {
         let all = "/v1/apps/{app}/channels"
-        let body = Schema.object(
-            required: ["environment": .environment],
-            optional: [
-                "storage": Schema.choice(ChannelStorage.allCases.map(\.word))
-                    .described("newest: devices that were offline get the newest broadcast, for 8 h. Default none."),
-                "name": .string(length: 1...ChannelRecord.maximumName),
-            ]
-        )
-        .example(.texts(["environment": "production", "storage": "newest", "name": "match 7"]))
         let environment = ParameterDescription.query(
             "environment",
             "Of the channel; default that of the channel which the provider knows.",
@@ -32,7 +34,7 @@ struct ChannelsController: Controller {
         return [
             .init(.post, all, .audited, id: "createChannel", self.create)
                 .summary("Creates a channel at the push service, for good: it stays until it is deleted.")
-                .tag(.channels).scope(.send).body(body, maximum: 16 * 1024)
+                .tag(.channels).scope(.send).body(Self.addition.schema, maximum: 16 * 1024)
                 .responses(.init(status: 201, "Created.", ChannelResponse.schema)).errors(.conflict),
             .init(.get, all, id: "listChannels", self.list)
                 .summary("The channels, and whether the push service has them.")
@@ -54,19 +56,16 @@ struct ChannelsController: Controller {
 
     private func create(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.members)
-        guard let environment = try fields.environment("environment") else {
+        let fields = try await request.fields(Self.addition)
+        guard let environment = try fields.value(Member.environment) else {
             throw fields.error("environment", "missing_field", "name sandbox or production: they share no channels")
         }
-        let words = ChannelStorage.allCases.map(\.word).joined(separator: " or ")
-        let storage = try fields.value("storage", maximum: 16, orElse: "invalid_value", "use \(words)") {
-            ChannelStorage(word: $0)
-        }
+        let storage = try fields.value(Self.storage)
         let channel = try await self.channels.create(
             app,
             environment,
             storage: storage ?? .none,
-            name: try fields.string("name", maximum: ChannelRecord.maximumName)
+            name: try fields.value(Self.name)
         )
         return try .json(ChannelResponse(channel), status: .created)
     }

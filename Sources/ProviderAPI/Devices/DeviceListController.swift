@@ -7,7 +7,7 @@ import PushTypes
 
 /// `GET /v1/apps/{app}/devices`: a search that is sorted and paged.
 struct DeviceListController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore
 
     var operations: [ProviderOperation] {
         let token =

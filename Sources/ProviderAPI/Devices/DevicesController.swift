@@ -8,9 +8,14 @@ import PushTypes
 /// `/v1/apps/{app}/devices`: registration and lookup of devices.
 struct DevicesController: Controller {
     /// The most registrations in one request.
-    static let maximumBatch = 1000
+    private static let maximumBatch = 1000
+    private static let devices = Member.json(
+        "devices",
+        as: .array(of: DeviceRequest.object.schema, count: 1...Self.maximumBatch)
+    )
+    private static let batchRequest = RequestObject(required: [Self.devices])
 
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & WebPushStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
     /// The addresses that browsers' push services may have.
@@ -21,14 +26,13 @@ struct DevicesController: Controller {
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/devices"
-        let batch = Schema.object(required: ["devices": .array(of: .deviceRequest, count: 1...Self.maximumBatch)])
         let operations: [ProviderOperation] = [
             .init(.post, path, .unaudited, id: "registerDevice", "Adds a device or refreshes it.", self.register)
-                .scope(.register).body(.deviceRequest, maximum: 64 * 1024)
+                .scope(.register).body(DeviceRequest.object.schema, maximum: 64 * 1024)
                 .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)).errors(.conflict),
             .init(.post, "\(path):batch", .unaudited, id: "registerDevices", self.registerAll)
                 .summary("Adds or refreshes up to 1,000 devices; each entry has its own result.")
-                .scope(.register).body(batch, maximum: 4 * 1024 * 1024)
+                .scope(.register).body(Self.batchRequest.schema, maximum: 4 * 1024 * 1024)
                 .responses(.ok(BatchResponse.schema, "The result of each, in the order of the request.")),
             .init(.get, "\(path)/{token}", id: "showDevice", self.show)
                 .summary("The devices with this token: one per environment at most.")
@@ -61,8 +65,8 @@ struct DevicesController: Controller {
     /// Registers a batch. An invalid entry has an error of its own and does not affect the others.
     private func registerAll(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(["devices"])
-        guard case .array(let values)? = fields.members["devices"], (1...Self.maximumBatch).contains(values.count)
+        let fields = try await request.fields(Self.batchRequest)
+        guard case .array(let values)? = try fields.value(Self.devices), (1...Self.maximumBatch).contains(values.count)
         else {
             throw fields.error("devices", "invalid_value", "an array of 1 to \(Self.maximumBatch) registrations")
         }
@@ -91,7 +95,9 @@ struct DevicesController: Controller {
         guard case .object(let members) = value else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: path)
         }
-        return try DeviceRequest.registration(JSONFields(members: members, path: path, known: DeviceRequest.members))
+        return try DeviceRequest.registration(
+            JSONFields(members: members, path: path, known: DeviceRequest.object.known)
+        )
     }
 
     /// Responds with the devices of a token, which may be registered in both environments.

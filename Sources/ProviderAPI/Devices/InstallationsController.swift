@@ -12,17 +12,30 @@ import PushTypes
 /// the caller's own is the token that it has registered, or the secret that each successful response returns
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
     /// The addresses that browsers' push services may have.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
-    private static let members: Set<String> = [
-        "token", "environment", "kind", "activity", "locale", "timeZone", "appVersion", "capabilities",
-        "secret", "userProof", "tags", "attributes", "preferences", "encryptionKey", "subscription", "vapidKey",
+    private static let secret = Member.text("secret", 1...100)
+        .described("That of an earlier response, with a changed token.")
+    private static let userProof = Member.text("userProof", 1...UserProof.maximumLength)
+        .described("A JWT that claims a user; null leaves the user.")
+    private static let members: [any ObjectMember] = [
+        DeviceRequest.Members.token.described("Hexadecimal or base64, but for the kind web."),
+        DeviceRequest.Members.kind.described("Default alert, or the kind that is stored."),
+        DeviceRequest.Members.activity.described("The app's id of the Live Activity."),
+        DeviceRequest.Members.tags
+            .described("They replace the installation's own: those that the app's installationTags allow."),
+        DeviceRequest.Members.attributes
+            .described("Those that the app's installationAttributes allow; null removes one, or all of them."),
+        Self.secret, Self.userProof,
     ]
+    static let registration = RequestObject(optional: DeviceRequest.Members.own, Self.members) {
+        DeviceRequest.completed($0)
+    }
 
     /// A registration in a response.
     private struct Registered: ResponseObject {
@@ -39,30 +52,9 @@ struct InstallationsController: Controller {
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/installations/{installation}"
-        let body = Schema.object(
-            required: [:],
-            optional: [
-                "token": Schema.writtenToken.described("Hexadecimal or base64, but for the kind web."),
-                "subscription": .subscription, "vapidKey": .vapidKey,
-                "environment": .environment.described("Default production."),
-                "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored."),
-                "activity": .text.described("The app's id of the Live Activity."), "locale": Schema.locale.orNull,
-                "timeZone": Schema.timeZone.orNull, "appVersion": Schema.text.orNull,
-                "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
-                "secret": .string(length: 1...100).described("That of an earlier response, with a changed token."),
-                "userProof": Schema.string(length: 1...UserProof.maximumLength).orNull
-                    .described("A JWT that claims a user; null leaves the user."),
-                "tags": Schema.array(of: .text, count: 0...DeviceRequest.maximumTags).orNull
-                    .described("They replace the installation's own: those that the app's installationTags allow."),
-                "attributes": Schema.map(of: Schema.attribute.orNull).orNull
-                    .described("Those that the app's installationAttributes allow; null removes one, or all of them."),
-                "preferences": Schema.preferences.orNull, "encryptionKey": Schema.encryptionKey.orNull,
-            ]
-        )
-        .requiringOne(of: "token", "subscription").completeForItsKind
         let operations: [ProviderOperation] = [
             .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
-                .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)).errors(.conflict),
+                .body(Self.registration.schema, maximum: 16 * 1024).responses(.ok(Registered.schema)).errors(.conflict),
             .init(.delete, path, .unaudited, id: "deleteSelf", "Removes the caller's own device.", self.delete)
                 .parameters(.installationSecret).responses(.noContent),
         ]
@@ -72,9 +64,9 @@ struct InstallationsController: Controller {
     /// Registers or refreshes the device of an installation.
     private func register(_ request: OperationRequest) async throws -> Response {
         let (app, installation) = (try await request.app(self.store), try request.installation())
-        let fields = try await request.fields(Self.members)
+        let fields = try await request.fields(Self.registration)
         let secret = self.store.installationSecret(installation, of: app.bundleID)
-        let own = try fields.string("secret", maximum: 100)
+        let own = try fields.value(Self.secret)
         var registration = try DeviceRequest.ownRegistration(fields, app: app)
         registration.installation = installation
         try await SubscriptionCheck(store: self.store, addresses: self.addresses).check(registration, app: app.id)
@@ -96,8 +88,8 @@ struct InstallationsController: Controller {
 
     /// Returns the user that the request proves, or leaves.
     private func user(_ fields: JSONFields, _ app: AppRecord, _ installation: String) async throws -> Update<String>? {
-        if fields.nulls.contains("userProof") { return .clear }
-        guard let text = try fields.string("userProof", maximum: UserProof.maximumLength) else { return nil }
+        if fields.nulls.contains(Self.userProof.name) { return .clear }
+        guard let text = try fields.value(Self.userProof) else { return nil }
         let secrets = try await self.store.userSecrets(app: app.id)
         return .set(try UserProof(text, secrets: secrets, installation: installation, now: self.time.now).user)
     }

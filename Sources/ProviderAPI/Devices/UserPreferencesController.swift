@@ -2,23 +2,34 @@ import Hummingbird
 package import PushHTTP
 import PushProvider
 package import PushStore
-import PushSupport
+package import PushSupport
 import PushTypes
 
 /// `/v1/apps/{app}/users/{user}/preferences`: what a user has said to the app's back end.
 struct UserPreferencesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & UserStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
+
+    /// The preferences of a user that were set.
+    private static let response = Schema.object(
+        required: [
+            (
+                "underWay",
+                .integer(0 ... .max).described("The pushes to the user's devices that they came too late for.")
+            )
+        ],
+        optional: Preferences.object.members.map { ($0.name, $0.schema) }
+    ).named("UserPreferences")
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/users/{user}/preferences"
         let operations: [ProviderOperation] = [
             .init(.get, path, id: "showPreferences", "The user's own opt-outs and quiet hours.", self.show)
-                .scope(.read).responses(.ok(.preferences)),
+                .scope(.read).responses(.ok(Preferences.object.schema)),
             .init(.put, path, .unaudited, id: "setPreferences", self.set)
                 .summary("Replaces the user's opt-outs, which devices add to, and the quiet hours, which come first.")
-                .scope(.register).body(.preferences, maximum: 64 * 1024).responses(.ok(.userPreferences)),
+                .scope(.register).body(Preferences.object.schema, maximum: 64 * 1024).responses(.ok(Self.response)),
         ]
         return operations.map { $0.tag(.devices) }
     }
@@ -30,7 +41,7 @@ struct UserPreferencesController: Controller {
 
     private func set(_ request: OperationRequest) async throws -> Response {
         let (app, user) = (try await request.app(self.store), try request.user())
-        let preferences = try Preferences(try await request.fields(Preferences.members))
+        let preferences = try Preferences(try await request.fields(Preferences.object))
         guard let devices = try await self.store.setPreferences(preferences, app: app.id, user: user) else {
             throw RequestError.noSuch("app", by: "bundle id")
         }
@@ -43,5 +54,5 @@ struct UserPreferencesController: Controller {
 }
 
 extension Preferences: JSONRepresentable {
-    package static var schema: Schema { .preferences }
+    package static var schema: Schema { Self.object.schema }
 }

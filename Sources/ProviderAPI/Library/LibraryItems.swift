@@ -9,7 +9,7 @@ import PushTypes
 /// The operations that named audiences and templates have in common.
 struct LibraryItems {
     let kind: LibraryItem.Kind
-    let store: any ProviderStore
+    let store: any AppStore & LibraryStore
     /// The turns in which long lists are encoded.
     let turns: Budget
     let time: any TimeSource
@@ -42,10 +42,6 @@ struct LibraryItems {
     ) -> [ProviderOperation] {
         let (name, plural) = (self.kind.rawValue, self.plural)
         let version = ParameterDescription.query("version", "The version that it must have.", .integer(1...Int64.max))
-        let restored = Schema.object(
-            required: ["version": .integer(1...Int64.max)],
-            optional: ["expectedVersion": Self.expected]
-        )
         return [
             .init(.get, "/v1/apps/{app}/\(plural)", id: "list\(self.title)s", "The app's \(plural), the oldest first.")
             {
@@ -74,7 +70,7 @@ struct LibraryItems {
                 try await self.restore($0, response)
             }
             .summary("Makes an earlier version of the \(name) the newest one again.")
-            .scope(.send).body(restored).responses(.ok(Item.schema)).errors(.conflict),
+            .scope(.send).body(Self.restoreRequest.schema).responses(.ok(Item.schema)).errors(.conflict),
         ]
     }
 
@@ -159,33 +155,62 @@ struct LibraryItems {
 
     // MARK: Changes
 
-    /// The member of a body by which a change is made only to the version that the caller has seen.
-    static let expected = Schema.integer(0...Int64.max).described("The version that it must have; 0 for a new one.")
-
-    /// The members of a body to save an item, besides its contents.
-    static let members: KeyValuePairs<String, Schema> = [
-        "description": .string(length: 0...LibraryText.maximumDescription)
-            .described("Absent keeps it, an empty text removes it."),
-        "version": Self.expected,
-    ]
-
     /// The name of a new item, or the new name of one.
-    static let nameSchema = Schema.string(length: 1...LibraryText.maximumName).described("No UUID.")
+    private static let name = Member.text("name", 1...LibraryText.maximumName)
+        .checked("invalid_value", "a name is no UUID") { UUID(uuidString: $0) == nil }
+    /// The description; an empty text removes it.
+    private static let description = RequestMember<String>(
+        "description",
+        .string(length: 0...LibraryText.maximumDescription).described("Absent keeps it, an empty text removes it.")
+    ) { (fields, name) throws(RequestError) in
+        if fields.members[name] == .string("") || fields.nulls.contains(name) { return "" }
+        return try fields.string(name, maximum: LibraryText.maximumDescription)
+    }
+    /// The version that the caller has seen, to which alone the change is made.
+    private static let version = Self.expected("version")
+    private static let expectedVersion = Self.expected("expectedVersion")
+    private static let restored = Member.integer("version", 1...Int64.max)
+
+    private static func expected(_ name: String) -> RequestMember<Int64> {
+        Member.integer(name, 0...Int64.max).described("The version that it must have; 0 for a new one.")
+    }
+
+    static let restoreRequest = RequestObject(required: [Self.restored], optional: [Self.expectedVersion])
+
+    /// The bodies to add an item with certain contents, and to save one.
+    struct Bodies {
+        let new, saved: RequestObject
+
+        init(_ contents: any ObjectMember) {
+            self.new = RequestObject(
+                required: [LibraryItems.name.described("No UUID."), contents],
+                optional: [LibraryItems.description, LibraryItems.version]
+            )
+            self.saved = RequestObject(
+                required: [contents],
+                optional: [
+                    LibraryItems.name.described("Renames it. No UUID."), LibraryItems.description, LibraryItems.version,
+                ]
+            )
+        }
+    }
 
     /// Saves the item that a body describes.
     /// - Parameters:
     ///   - isNew: Whether the item must not exist, and the body names it instead of the path.
-    ///   - member: The member that has the contents.
+    ///   - bodies: The bodies with the member that has the contents.
+    ///   - member: The name of that member.
     ///   - check: Checks the contents, which must be there.
     func save(
         _ request: OperationRequest,
         isNew: Bool,
+        _ bodies: Bodies,
         member: String,
         _ check: (JSONFields, AppRecord) throws -> [String: JSONValue]
     ) async throws -> (item: LibraryItem, app: AppRecord, isNew: Bool) {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(["name", "description", "version", member])
-        let name = try self.newName(fields)
+        let fields = try await request.fields(isNew ? bodies.new : bodies.saved)
+        let name = try fields.value(Self.name)
         let item: LibraryItemName
         if isNew {
             guard let name else { throw fields.error("name", "missing_field", "this member is required") }
@@ -205,24 +230,12 @@ struct LibraryItems {
             by: request.caller?.reference,
             at: self.time.recorded
         )
-        (change.name, change.description, change.body) = (name, try self.description(fields), body)
-        change.expected = try fields.integer("version", in: 0...Int64.max)
+        (change.name, change.description, change.body) = (name, try fields.value(Self.description), body)
+        change.expected = try fields.value(Self.version)
         let result = try await self.store.changeLibrary(change, limits: self.limits)
         guard case .changed(let saved, let isNew) = result else { throw self.error(result) }
         request.made(saved.id)
         return (saved, app, isNew)
-    }
-
-    private func newName(_ fields: JSONFields) throws -> String? {
-        guard let name = try fields.string("name", maximum: LibraryText.maximumName) else { return nil }
-        guard UUID(uuidString: name) == nil else { throw fields.error("name", "invalid_value", "a name is no UUID") }
-        return name
-    }
-
-    /// Returns the description; an empty text removes it.
-    private func description(_ fields: JSONFields) throws -> String? {
-        if fields.members["description"] == .string("") || fields.nulls.contains("description") { return "" }
-        return try fields.string("description", maximum: LibraryText.maximumDescription)
     }
 
     private func restore<Item: ResponseObject>(
@@ -230,8 +243,8 @@ struct LibraryItems {
         _ response: @Sendable (LibraryItem, AppRecord) -> Item
     ) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(["version", "expectedVersion"])
-        guard let version = try fields.integer("version", in: 1...Int64.max) else {
+        let fields = try await request.fields(Self.restoreRequest)
+        guard let version = try fields.value(Self.restored) else {
             throw fields.error("version", "missing_field", "name the version to restore")
         }
         var change = LibraryChange(
@@ -242,7 +255,7 @@ struct LibraryItems {
             by: request.caller?.reference,
             at: self.time.recorded
         )
-        change.expected = try fields.integer("expectedVersion", in: 0...Int64.max)
+        change.expected = try fields.value(Self.expectedVersion)
         let result = try await self.store.changeLibrary(change, limits: self.limits)
         guard case .changed(let item, _) = result else { throw self.error(result) }
         return try .json(response(item, app))

@@ -39,7 +39,12 @@ package struct NamedAudienceResponse: LibraryResponse {
     package static let schemaName: String? = "NamedAudience"
     package static let members =
         LibraryItemResponse.members.map { $0.within(\Self.item) } + [
-            .required("audience", \.condition, as: .audience, "As it was saved: `withinDays` counts from each use.")
+            .required(
+                "audience",
+                \.condition,
+                as: AudienceExpression.object.schema,
+                "As it was saved: `withinDays` counts from each use."
+            )
         ]
 }
 

@@ -11,27 +11,23 @@ struct NamedAudiencesController: Controller {
     private let time: any TimeSource
 
     /// - Parameter turns: The turns in which long lists are encoded.
-    init(store: any ProviderStore, turns: Budget, time: any TimeSource) {
+    init(store: any AppStore & LibraryStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryItems(kind: .audience, store: store, turns: turns, time: time)
         self.time = time
     }
 
+    static let bodies = LibraryItems.Bodies(Member.audience)
+
     var operations: [ProviderOperation] {
-        let name: KeyValuePairs<String, Schema> = ["name": LibraryItems.nameSchema, "audience": .audience]
-        let members = LibraryItems.members.map { $0 }
-        let new = Schema.object(required: name.map { $0 }, optional: members)
-        let saved = Schema.object(
-            required: [("audience", .audience)],
-            optional: [("name", LibraryItems.nameSchema.described("Renames it. No UUID."))] + members
-        )
         let own: [ProviderOperation] = [
             .init(.post, "/v1/apps/{app}/audiences", .audited, id: "addAudience", "Adds a named audience.") {
                 try await self.save($0, isNew: true)
             }
-            .scope(.send).body(new).responses(.created(NamedAudienceResponse.schema)).errors(.conflict),
+            .scope(.send).body(Self.bodies.new.schema)
+            .responses(.created(NamedAudienceResponse.schema)).errors(.conflict),
             .init(.put, self.items.path, .audited, id: "saveAudience") { try await self.save($0, isNew: false) }
                 .summary("Replaces a named audience, or adds one of that name.")
-                .scope(.send).body(saved)
+                .scope(.send).body(Self.bodies.saved.schema)
                 .responses(.ok(NamedAudienceResponse.schema), .created(NamedAudienceResponse.schema))
                 .errors(.conflict),
         ]
@@ -42,8 +38,13 @@ struct NamedAudiencesController: Controller {
     }
 
     private func save(_ request: OperationRequest, isNew: Bool) async throws -> Response {
-        let (item, app, isNew) = try await self.items.save(request, isNew: isNew, member: "audience") { fields, _ in
-            guard let members = try fields.object("audience") else {
+        let (item, app, isNew) = try await self.items.save(
+            request,
+            isNew: isNew,
+            Self.bodies,
+            member: Member.audience.name
+        ) { fields, _ in
+            guard let members = try fields.value(Member.audience) else {
                 throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
             }
             _ = try AudienceExpression(json: members, path: "audience", now: self.time.now, named: nil)

@@ -1,6 +1,7 @@
 package import PushHTTP
 import PushProvider
 package import PushStore
+import PushSupport
 import PushTypes
 
 /// A delivery in a response: the state of one recipient.

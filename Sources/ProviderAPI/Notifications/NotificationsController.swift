@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/notifications`: notifications in the ledger, their progress, state changes and deliveries.
 struct NotificationsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & NotificationStore
     let wakes: LaneWakeSignals
     /// The notifications in memory, where a stop finds them.
     let direct: DirectDispatch

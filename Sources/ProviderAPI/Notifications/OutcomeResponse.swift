@@ -1,6 +1,7 @@
 package import PushHTTP
 import PushProvider
 import PushStore
+import PushSupport
 import PushTypes
 
 /// The outcome of one recipient in the response to a sending request that waits.

@@ -65,7 +65,7 @@ package struct OutcomeWaiting {
     package func end(
         of notification: NotificationRecord,
         _ signals: OutcomeSignals,
-        _ store: any ProviderStore,
+        _ store: any NotificationStore,
         on channel: any Channel
     ) async throws -> NotificationRecord {
         let (id, limit) = (notification.id, self.limit)

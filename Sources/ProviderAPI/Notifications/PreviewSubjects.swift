@@ -7,26 +7,37 @@ import PushTypes
 
 /// The devices that a preview can be rendered for: registered ones, and invented ones.
 struct PreviewSubjects {
-    let store: any ProviderStore
+    let store: any DeviceStore & UserStore
+
+    private enum Members {
+        private static let lengths = 1...DeviceRequest.maximumText
+
+        static let device = Member.text("device", maximum: DeviceToken.maximumLength * 4, as: .writtenToken)
+            .described("The token of a registered device to render for.")
+            .parsed("invalid_token", "a device token is hex or base64") { DeviceToken(userInput: $0) }
+        static let user = Member.text("user", Self.lengths)
+        static let locale = Member.text("locale", Self.lengths)
+        static let timeZone = Member.text("timeZone", Self.lengths)
+        static let appVersion = Member.text("appVersion", Self.lengths)
+        static let attributes = Member.openObject("attributes", as: .map(of: .attribute))
+        static let badge = Member.integer("badge", BadgeChange.counts)
+        static let subject = Member.object(
+            "subject",
+            RequestObject(
+                optional: [Self.user, Self.locale, Self.timeZone, Self.appVersion, Self.attributes, Self.badge]
+            )
+        ).described("An invented device to render for.")
+    }
 
     /// The members of a request that name one.
-    static let members: Set<String> = ["device", "user", "subject"]
-
-    static let schemas: [(key: String, value: Schema)] = [
-        ("device", .writtenToken.described("The token of a registered device to render for.")),
-        ("user", .text.described("The user to render for, by the first registered device.")),
-        (
-            "subject",
-            .object(optional: [
-                "user": .text, "locale": .text, "timeZone": .text, "appVersion": .text,
-                "attributes": .map(of: .attribute), "badge": .badgeCount,
-            ]).described("An invented device to render for.")
-        ),
+    static let members: [any ObjectMember] = [
+        Members.device, Members.user.described("The user to render for, by the first registered device."),
+        Members.subject,
     ]
 
     /// Returns the device that `device` or `user` names, or the one that `subject` describes.
     func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> PreviewSubject {
-        let given = Self.members.filter { fields.members[$0] != nil }.sorted()
+        let given = Self.members.map { $0.name }.filter { fields.members[$0] != nil }.sorted()
         if given.count > 1 {
             throw fields.error(given[1], "conflicting_field", "name one device or user, or invent one")
         }
@@ -49,16 +60,13 @@ struct PreviewSubjects {
         _ app: AppRecord,
         _ push: NotificationContent
     ) async throws -> DeviceRecord? {
-        if let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) {
-            guard let token = DeviceToken(userInput: text) else {
-                throw fields.error("device", "invalid_token", "a device token is hex or base64")
-            }
+        if let token = try fields.value(Members.device) {
             guard let device = try await self.store.devices(app: app.id, token: token).first else {
                 throw fields.error("device", "no_such_device", "no device of this app has this token")
             }
             return device
         }
-        guard let user = try fields.string("user", maximum: DeviceRequest.maximumText) else { return nil }
+        guard let user = try fields.value(Members.user) else { return nil }
         let devices = try await self.store.devices(
             app: app.id,
             audience: .user(user),
@@ -75,17 +83,15 @@ struct PreviewSubjects {
 
     /// Returns the profile of the member `subject`, an invented device.
     private static func invented(_ fields: JSONFields) throws -> PreviewSubject {
-        let known: Set = ["user", "locale", "timeZone", "appVersion", "attributes", "badge"]
-        guard let fields = try fields.fields("subject", known: known) else { return PreviewSubject() }
-        let longest = DeviceRequest.maximumText
+        guard let fields = try fields.value(Members.subject) else { return PreviewSubject() }
         let profile = RecipientProfile(
-            user: try fields.string("user", maximum: longest),
-            locale: try fields.string("locale", maximum: longest),
-            timeZone: try fields.string("timeZone", maximum: longest),
-            appVersion: try fields.string("appVersion", maximum: longest),
-            attributes: try fields.object("attributes").map { try JSONValue.object($0).text }
+            user: try fields.value(Members.user),
+            locale: try fields.value(Members.locale),
+            timeZone: try fields.value(Members.timeZone),
+            appVersion: try fields.value(Members.appVersion),
+            attributes: try fields.value(Members.attributes).map { try JSONValue.object($0).text }
         )
-        let badge = try fields.integer("badge", in: 0...Int64(BadgeChange.maximumCount)).map(Int.init)
+        let badge = try fields.value(Members.badge).map(Int.init)
         return PreviewSubject(profile: profile, badge: badge)
     }
 }

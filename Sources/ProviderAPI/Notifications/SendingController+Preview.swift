@@ -10,7 +10,7 @@ extension SendingController {
     /// Renders the notification without sending it. Its recipients are counted as they are now, unless nobody asks for that.
     func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(NotificationRequest.members.union(PreviewSubjects.members))
+        let fields = try await request.fields(Self.previewRequest)
         var wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
         let subject = try await PreviewSubjects(store: self.store).subject(fields, app, wanted.content)
         guard try Self.counts(request) else {

@@ -13,7 +13,10 @@ struct SendingController: Controller {
     /// The longest idempotency key, in bytes.
     private static let maximumIdempotencyKey = 200
 
-    let store: any ProviderStore
+    /// The parts of the store that sending and its preview need.
+    typealias Store = AppStore & DeviceStore & LibraryStore & NotificationStore & UserStore & WebPushStore
+
+    let store: any Store
     let acceptor: NotificationAcceptor
     /// Wakes requests that wait for outcomes.
     let outcomes: OutcomeSignals
@@ -43,15 +46,12 @@ struct SendingController: Controller {
             .init(.post, "/v1/apps/{app}/notifications", .unaudited, id: "send", self.send)
                 .summary("Accepts a notification: it is on disk before the response.")
                 .tag(.notifications).scope(.send).parameters(key, OutcomeWaiting.parameter)
-                .body(.notificationRequest)
+                .body(NotificationRequest.object.schema)
                 .responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/notifications/{notification}:resend", .unaudited, id: "resendNotification", self.resend)
                 .summary("Sends a notification that has ended again, to exactly the recipients that failed.")
-                .tag(.notifications).scope(.send).cost(.query).parameters(key).body(
-                    Self.resendRequest,
-                    isRequired: false
-                )
-                .responses(Self.accepted).errors(.conflict),
+                .tag(.notifications).scope(.send).cost(.query).parameters(key)
+                .body(NotificationResend.object.schema, isRequired: false).responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/apps/{app}/notifications:preview", .readOnly, id: "previewNotification", self.preview)
                 .summary("Renders a notification for a device and counts the recipients; sends nothing.")
                 .tag(.notifications).scope(.read).cost(.query)
@@ -62,10 +62,12 @@ struct SendingController: Controller {
                         .choice(["true", "false"])
                     )
                 )
-                .body(.previewRequest)
+                .body(Self.previewRequest.schema)
                 .responses(.ok(PreviewResponse.schema, "The push that would be sent.")),
         ]
     }
+
+    static let previewRequest = NotificationRequest.makeObject(named: "PreviewRequest", with: PreviewSubjects.members)
 
     /// Accepts a notification. It is on disk before the response with 202.
     private func send(_ request: OperationRequest) async throws -> Response {
@@ -82,7 +84,7 @@ struct SendingController: Controller {
         if let idempotency, let earlier = try await self.earlier(idempotency, app) {
             return try await self.repeated(earlier, app, body, waiting, request)
         }
-        let fields = try JSONFields(body, known: NotificationRequest.members)
+        let fields = try JSONFields(body, known: NotificationRequest.object.known)
         let wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
         try waiting?.check(wanted)
         try await self.checkCredentials(app, wanted)
@@ -164,7 +166,7 @@ struct SendingController: Controller {
 
     /// Returns a repeated request as it is understood now; `nil` for one that would be rejected now.
     private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async -> NotificationRequest? {
-        guard let fields = try? JSONFields(body, known: NotificationRequest.members) else { return nil }
+        guard let fields = try? JSONFields(body, known: NotificationRequest.object.known) else { return nil }
         return try? await NotificationRequest.read(fields, of: app, now: now, in: self.store)
     }
 
@@ -209,15 +211,6 @@ struct SendingController: Controller {
         return try .json(response, status: .accepted, headers: headers)
     }
 
-    private static let resendRequest = Schema.object(optional: [
-        "states": .array(of: .choice(NotificationResend.states.map(\.word)), count: 1...3)
-            .described("Default rejected and failed."),
-        "reasons": .array(of: .string(length: 1...300), count: 1...NotificationResend.maximumReasons)
-            .described("Default all but those for which the token is at fault."),
-        "name": .string(length: 1...NotificationRequest.maximumName).described("Default that of the first."),
-        "expiration": .expiration, "expiresIn": .expiresIn,
-    ]).named("ResendRequest")
-
     /// Sends a notification again, as a new one. The same request without a key is the same notification too.
     private func resend(_ request: OperationRequest) async throws -> Response {
         let key = try Self.idempotencyKey(request.http)
@@ -225,7 +218,7 @@ struct SendingController: Controller {
         guard let app = try await self.store.app(id: original.app) else { throw RequestError.noSuch("notification") }
         let data = try await request.body()
         let body = data.isEmpty ? .object([:]) : try JSONValue(parsing: data)
-        let resend = try NotificationResend(JSONFields(body, known: NotificationResend.members), of: original.id)
+        let resend = try NotificationResend(JSONFields(body, known: NotificationResend.object.known), of: original.id)
         let identity: JSONValue = .object(["resend": .string(original.id.uuidString), "body": body])
         let fingerprint = Array(SHA256.hash(data: try identity.text))
         // No caller's key has a space.

@@ -8,7 +8,7 @@ import PushTypes
 
 /// `GET /v1/overview`: campaigns in progress, faults and their remedies. `GET /v1/campaigns`: the campaigns alone.
 struct OverviewController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & NotificationStore & StatisticsStore
     let trouble: TroubleReport
     let time: any TimeSource
 

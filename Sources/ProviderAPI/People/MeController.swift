@@ -8,22 +8,26 @@ import PushTypes
 
 /// `/v1/me`: the caller of the request, the own password and the own sessions.
 struct MeController: Controller {
-    let store: any ProviderStore
+    let store: any PersonStore & SessionStore
     let signIns: SignInService
     let time: any TimeSource
 
+    private static let changes = RequestObject(optional: [PersonSettings.language])
+    private static let current = Member.text("current", 1...PasswordPolicy.maximumBytes)
+    private static let password = Member.text("password", 1...PasswordPolicy.maximumBytes)
+    static let passwordRequest = RequestObject(required: [Self.current, Self.password])
+
     var operations: [ProviderOperation] {
         let (path, me, maximum) = ("/v1/me", MeResponse.schema, 16 * 1024)
-        let password = Schema.string(length: 1...PasswordPolicy.maximumBytes)
         let operations: [ProviderOperation] = [
             .init(.get, path, id: "me", "The person or the API key of the request itself.", self.get)
                 .responses(.ok(me)),
             .init(.patch, path, .audited, id: "changeMe", "Changes the person's language.", self.change)
-                .body(.object(optional: ["language": PersonSettings.languageSchema]), maximum: maximum)
+                .body(Self.changes.schema, maximum: maximum)
                 .responses(.ok(me)).errors(.conflict),
             .init(.put, "\(path)/password", .audited, id: "changeOwnPassword", self.changePassword)
                 .summary("Changes the person's password, and ends all sessions of the person.")
-                .body(.object(required: ["current": password, "password": password]), maximum: maximum)
+                .body(Self.passwordRequest.schema, maximum: maximum)
                 .responses(.noContent).errors(.forbidden, .conflict),
             .init(.get, "\(path)/sessions", id: "listOwnSessions", "The caller's sessions.", self.sessions)
                 .responses(.ok(.list("sessions", of: SessionResponse.schema))),
@@ -43,7 +47,7 @@ struct MeController: Controller {
 
     private func change(_ request: OperationRequest) async throws -> Response {
         let caller = try Self.caller(request)
-        let language = try PersonSettings.language(try await request.fields(["language"]))
+        let language = try await request.fields(Self.changes).value(PersonSettings.language)
         guard caller.isPerson else { throw RequestError.notAPerson }
         let change = try await self.store.changePerson(caller.id) { person in
             if let language { person.language = language.value }
@@ -54,10 +58,8 @@ struct MeController: Controller {
 
     private func changePassword(_ request: OperationRequest) async throws -> Response {
         let caller = try Self.caller(request)
-        let fields = try await request.fields(["current", "password"])
-        let maximum = PasswordPolicy.maximumBytes
-        let current = try fields.requiredString("current", maximum: maximum)
-        let new = try fields.requiredString("password", maximum: maximum)
+        let fields = try await request.fields(Self.passwordRequest)
+        let (current, new) = (try fields.required(Self.current), try fields.required(Self.password))
         try await self.signIns.changePassword(of: caller, from: current, to: new)
         return .noContent
     }

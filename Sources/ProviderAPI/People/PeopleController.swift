@@ -7,24 +7,23 @@ import PushSupport
 
 /// `/v1/people`: the people who can sign in.
 struct PeopleController: Controller {
-    let store: any ProviderStore
+    let store: any PersonStore & SessionStore
     let people: People
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
         let (all, one, maximum) = ("/v1/people", "/v1/people/{person}", 16 * 1024)
         let person = PersonResponse.schema
-        let add = Schema.object(required: PersonSettings.schema.required, optional: PersonSettings.schema.optional)
         let operations: [ProviderOperation] = [
             .init(.get, all, id: "listPeople", "The people who can sign in.", self.list)
                 .parameters(.cursor, .limit()).responses(.ok(.page("people", of: person))),
             .init(.post, all, .audited, id: "addPerson", self.add)
                 .summary("Adds a person, who chooses a password with the link in this response, within a day.")
-                .body(add, maximum: maximum).responses(.created(person)).errors(.conflict),
+                .body(PersonSettings.addition.schema, maximum: maximum).responses(.created(person)).errors(.conflict),
             .init(.get, one, id: "getPerson", "One person.", self.get).responses(.ok(person)),
             .init(.patch, one, .audited, id: "changePerson", self.change)
                 .summary("Changes a person; another role, other apps and disabled end all sessions.")
-                .body(Schema.object(required: [], optional: PersonSettings.changes), maximum: maximum)
+                .body(PersonSettings.change.schema, maximum: maximum)
                 .responses(.ok(person)).errors(.conflict),
             .init(.delete, one, .audited, id: "deletePerson", "Removes a person with all sessions.", self.delete)
                 .responses(.noContent).errors(.conflict),
@@ -48,7 +47,7 @@ struct PeopleController: Controller {
 
     /// Adds a person without a password.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let settings = try PersonSettings(try await request.fields(PersonSettings.members.subtracting(["disabled"])))
+        let settings = try PersonSettings(try await request.fields(PersonSettings.addition))
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the person") }
         guard let role = settings.role else {
             throw settings.fields.error("role", "missing_field", "name the role of the person")
@@ -66,7 +65,7 @@ struct PeopleController: Controller {
     }
 
     private func change(_ request: OperationRequest) async throws -> Response {
-        let settings = try PersonSettings(try await request.fields(PersonSettings.members))
+        let settings = try PersonSettings(try await request.fields(PersonSettings.change))
         return try await request.object("person") { id in
             let change = try await settings.fields.checkingApps {
                 try await self.store.changePerson(id) { settings.apply(to: &$0) }

@@ -6,7 +6,28 @@ import PushTypes
 
 /// The members of a person that a request sets.
 struct PersonSettings {
-    static let members: Set<String> = ["name", "role", "apps", "disabled", "language"]
+    private static let name = Member.text("name", 1...PersonRecord.maximumName)
+    private static let role = Member.choice("role", of: PersonRole.self)
+    private static let disabled = Member.bool("disabled").described("Whether the person cannot sign in.")
+    static let language = Member.text("language", 1...35, pattern: "^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$")
+        .described("A tag such as de, for the pages.")
+        .checked("invalid_language", "use a tag such as de or pt-BR") { text in
+            text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
+                (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { $0.isAlphanumeric }
+            }
+        }.clearable
+
+    /// The members of a new person, and those that a change may have.
+    static let addition = RequestObject(
+        required: [Self.name, Self.role],
+        optional: [KeySettings.appsMember, Self.language]
+    )
+    static let change = RequestObject(
+        optional: [
+            Self.name.neverNull, Self.role.neverNull, KeySettings.appsMember, Self.language,
+            Self.disabled.neverNull,
+        ]
+    )
 
     let fields: JSONFields
     let name: String?
@@ -18,11 +39,11 @@ struct PersonSettings {
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields) throws {
         self.fields = fields
-        self.name = try fields.string("name", maximum: PersonRecord.maximumName).map { try PersonName.check($0) }
-        self.role = try fields.choice("role", of: PersonRole.self)
+        self.name = try fields.value(Self.name).map { try PersonName.check($0) }
+        self.role = try fields.value(Self.role)
         self.apps = try KeySettings.apps(fields)
-        self.isDisabled = try fields.bool("disabled")
-        self.language = try Self.language(fields)
+        self.isDisabled = try fields.value(Self.disabled)
+        self.language = try fields.value(Self.language)
         for name in ["name", "role", "disabled"] where fields.nulls.contains(name) {
             throw fields.error(name, "wrong_type", "it cannot be removed")
         }
@@ -35,35 +56,6 @@ struct PersonSettings {
         if let apps { person.apps = apps.value }
         if let isDisabled { person.isDisabled = isDisabled }
         if let language { person.language = language.value }
-    }
-
-    /// Returns the language that a body names.
-    static func language(_ fields: JSONFields) throws -> Update<String>? {
-        if fields.nulls.contains("language") { return .clear }
-        guard let text = try fields.string("language", maximum: 35) else { return nil }
-        let isTag = text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
-            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { $0.isAlphanumeric }
-        }
-        guard isTag else { throw fields.error("language", "invalid_language", "use a tag such as de or pt-BR") }
-        return .set(text)
-    }
-
-    /// The members that a new person needs, and those that it may have.
-    static let schema: (required: [(key: String, value: Schema)], optional: [(key: String, value: Schema)]) = (
-        [("name", .string(length: 1...PersonRecord.maximumName)), ("role", .choice(of: PersonRole.self))],
-        [
-            ("apps", .array(of: .bundleID, count: 1...KeySettings.maximumApps).described("Default: all apps.").orNull),
-            ("language", Self.languageSchema),
-        ]
-    )
-
-    static let languageSchema = Schema.string(length: 1...35, pattern: "^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$")
-        .described("A tag such as de, for the pages.").orNull
-
-    /// The members that a change may have.
-    static var changes: [(key: String, value: Schema)] {
-        Self.schema.required.map { ($0.key, $0.value.neverNull) } + Self.schema.optional
-            + [("disabled", Schema.bool.described("Whether the person cannot sign in.").neverNull)]
     }
 }
 

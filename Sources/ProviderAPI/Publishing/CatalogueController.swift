@@ -8,48 +8,47 @@ import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
-import Synchronization
 
 /// `/v1/apps/{app}/catalogue`, `entitlements` and `issues/{productId}:download`: what an app asks for with its public key.
 struct CatalogueController: Controller {
-    /// The most products of one request.
-    private static let maximumProducts = 100
-    private static let proof: Set<String> = ["transactions", "account", "authToken"]
+    /// The maximum size of a page that is kept, in bytes.
+    private static let maximumKeptPage = 256 * 1024
+    private static let products = Member.texts("productIds", 1...100, maximum: 256)
+    private static let screenForm = "use a size in pixels such as 2048x1536"
+    private static let screenSize = Member.text("screenSize", maximum: 11, as: .screenSize)
+        .parsed("invalid_value", Self.screenForm) { ScreenSize($0) }
+    private static let transactions = Member.texts(
+        "transactions",
+        0...EntitlementProof.maximumTransactions,
+        maximum: EntitlementProof.maximumTransaction
+    ).described("The signed transactions of the app store.")
+    private static let proof: [any ObjectMember] = [
+        Self.transactions, EntitlementProof.accountMember.described("The publisher's account."),
+        EntitlementProof.tokenMember.described("The token of the publisher's server."),
+    ]
+    static let entitlementRequest = RequestObject(required: [Self.products], optional: Self.proof)
+    static let downloadRequest = RequestObject(required: [Self.screenSize], optional: Self.proof)
 
-    let store: any ProviderStore
+    let store: any AppStore & PublishingStore
     let entitlements: IssueEntitlements
     let addresses: FileAddresses
-    private let pages = CataloguePages()
+    /// The pages that were asked for lately, as they are sent: 16 MiB at most.
+    private let pages = SharedCache<PageKey, ByteBuffer>(maximum: 64)
 
-    init(store: any ProviderStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
+    private struct PageKey: Hashable {
+        var app: Int64
+        var tag: String
+        var account: String?
+        var after: IssueCursor?
+        var limit: Int
+    }
+
+    init(store: any AppStore & PublishingStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
         (self.store, self.entitlements, self.addresses) = (store, entitlements, addresses)
     }
 
     var operations: [ProviderOperation] {
         let app = "/v1/apps/{app}"
-        let proof: [(key: String, value: Schema)] = [
-            (
-                "transactions",
-                .array(
-                    of: .string(length: 1...EntitlementProof.maximumTransaction),
-                    count: 0...EntitlementProof.maximumTransactions
-                ).described("The signed transactions of the app store.")
-            ),
-            (
-                "account",
-                .string(length: 1...EntitlementProof.maximumAccount).described("The publisher's account.")
-            ),
-            (
-                "authToken",
-                .string(length: 1...EntitlementProof.maximumToken).described("The token of the publisher's server.")
-            ),
-        ]
-        let products = Schema.array(of: .productID, count: 1...Self.maximumProducts)
-        let asked = Schema.object(required: [("productIds", products)], optional: proof)
-        let download = Schema.object(
-            required: [("screenSize", Schema.screenSize)],
-            optional: proof
-        )
         let account = ParameterDescription.query("account", "With the publications of this account.", .text)
         let page = ResponseDescription(
             status: 200,
@@ -64,11 +63,11 @@ struct CatalogueController: Controller {
                 .parameters(account, match, .cursor, .limit()).responses(page, unchanged),
             .init(.post, "\(app)/entitlements", .readOnly, id: "entitlements", self.entitle)
                 .summary("Decides which issues a reader may download.")
-                .body(asked, maximum: EntitlementProof.maximumRequest)
+                .body(Self.entitlementRequest.schema, maximum: EntitlementProof.maximumRequest)
                 .responses(.ok(.list("entitlements", of: EntitlementResponse.schema))),
             .init(.post, "\(app)/issues/{productId}:download", .readOnly, id: "downloadIssue", self.download)
                 .summary("The signed address of an issue's file for a screen.")
-                .body(download, maximum: EntitlementProof.maximumRequest)
+                .body(Self.downloadRequest.schema, maximum: EntitlementProof.maximumRequest)
                 .responses(.ok(DownloadResponse.schema)).errors(.conflict, .unavailable),
         ]
         let preview = ProviderOperation(.get, "\(app)/catalogue:preview", id: "previewCatalogue", self.catalogue)
@@ -91,7 +90,7 @@ struct CatalogueController: Controller {
         if EntityTag.matches(request.http.headers[.ifNoneMatch], tag) {
             return Response(status: .notModified, headers: headers)
         }
-        let key = CataloguePages.Key(app: app.id, tag: tag, account: account, after: after, limit: limit)
+        let key = PageKey(app: app.id, tag: tag, account: account, after: after, limit: limit)
         // A caller within the process takes the entries, and pages are kept as they are sent.
         if ResponseValue.current == nil, let page = self.pages[key] {
             return .content(page, "application/json", .ok, headers)
@@ -111,15 +110,14 @@ struct CatalogueController: Controller {
         var members: [String: JSONValue] = ["issues": entries.json]
         members["next"] = next.map { .string($0) }
         let page = ByteBuffer(bytes: try JSONValue.object(members).text)
-        self.pages[key] = page
+        if page.readableBytes <= Self.maximumKeptPage { self.pages[key] = page }
         return .content(page, "application/json", .ok, headers)
     }
 
     private func entitle(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.proof.union(["productIds"]))
-        guard let products = try fields.strings("productIds", count: Self.maximumProducts, maximum: 256),
-            !products.isEmpty
+        let fields = try await request.fields(Self.entitlementRequest)
+        guard let products = try fields.value(Self.products), !products.isEmpty
         else { throw fields.error("productIds", "missing_field", "name at least one product") }
         let proof = try Self.proof(fields)
         let found = try await self.visible(self.store.issues(app: app.id, productIDs: Set(products)), app, proof)
@@ -137,11 +135,9 @@ struct CatalogueController: Controller {
 
     private func download(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.proof.union(["screenSize"]))
-        let form = "use a size in pixels such as 2048x1536"
-        guard
-            let screen = try fields.value("screenSize", maximum: 11, orElse: "invalid_value", form, { ScreenSize($0) })
-        else { throw fields.error("screenSize", "missing_field", form) }
+        let fields = try await request.fields(Self.downloadRequest)
+        guard let screen = try fields.value(Self.screenSize)
+        else { throw fields.error("screenSize", "missing_field", Self.screenForm) }
         let proof = try Self.proof(fields)
         let named = try await self.store.issue(app: app.id, productID: request.path("productId"))
         let issue = try await self.visible(named.map { [$0] } ?? [], app, proof).first
@@ -202,10 +198,9 @@ struct CatalogueController: Controller {
 
     private static func proof(_ fields: JSONFields) throws(RequestError) -> EntitlementProof {
         var proof = EntitlementProof()
-        let (count, maximum) = (EntitlementProof.maximumTransactions, EntitlementProof.maximumTransaction)
-        proof.transactions = try fields.strings("transactions", count: count, maximum: maximum) ?? []
-        proof.account = try fields.string("account", maximum: EntitlementProof.maximumAccount)
-        proof.authToken = try fields.string("authToken", maximum: EntitlementProof.maximumToken)
+        proof.transactions = try fields.value(Self.transactions) ?? []
+        proof.account = try fields.value(EntitlementProof.accountMember)
+        proof.authToken = try fields.value(EntitlementProof.tokenMember)
         return proof
     }
 
@@ -222,33 +217,6 @@ extension RequestError {
     fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
 }
 
-/// The pages of catalogues that were asked for lately, as they are sent.
-private final class CataloguePages: Sendable {
-    struct Key: Hashable {
-        var app: Int64
-        var tag: String
-        var account: String?
-        var after: IssueCursor?
-        var limit: Int
-    }
-
-    /// The most pages, and the most bytes of one: 16 MiB together.
-    private static let (maximum, maximumBytes) = (64, 256 * 1024)
-
-    private let pages = Mutex<[Key: ByteBuffer]>([:])
-
-    subscript(key: Key) -> ByteBuffer? {
-        get { self.pages.withLock { $0[key] } }
-        set {
-            guard let newValue, newValue.readableBytes <= Self.maximumBytes else { return }
-            self.pages.withLock { pages in
-                if pages.count >= Self.maximum { pages = [:] }
-                pages[key] = newValue
-            }
-        }
-    }
-}
-
 /// Entity tags in conditional requests (RFC 9110 section 13.1).
 enum EntityTag {
     /// Returns `true` if a field such as `if-none-match` names a tag, weakly compared, or any.
@@ -259,4 +227,9 @@ enum EntityTag {
             return text == "*" || text == tag || text == "W/\(tag)"
         }
     }
+}
+
+extension EntitlementProof {
+    static let accountMember = Member.text("account", 1...Self.maximumAccount)
+    static let tokenMember = Member.text("authToken", 1...Self.maximumToken)
 }

@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/entitlement`: the publisher's server that is asked who is entitled to the app's issues.
 struct EntitlementController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & EntitlementServerStore
     let addresses: AddressPolicy
     let checker: EntitlementChecker
     let time: any TimeSource
@@ -16,47 +16,39 @@ struct EntitlementController: Controller {
     private typealias Form = EntitlementServerRecord.Form
     private typealias WhenDown = EntitlementServerRecord.WhenDown
 
-    /// The lengths of a secret that the publisher chooses.
-    private static let secretLength = 16...256
-    /// The most product ids of a test.
-    private static let maximumProducts = 100
+    private static let form = Member.choice("form", of: Form.self).described("Default json.")
+    private static let whenDown = Member.choice("whenDown", of: WhenDown.self).described("Default allowKnown.")
+    /// Printable ASCII without spaces, as a header could carry it.
+    private static let secret = Member.text("secret", 16...256, pattern: "^[!-~]+$")
+        .described("Default: the present one, or a new one.")
+        .checked("invalid_value", "use 16 to 256 printable ASCII characters") { text in
+            text.utf8.count >= 16 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        }
+    static let setRequest = RequestObject(
+        required: [Member.url],
+        optional: [Self.form, Self.whenDown, Self.secret]
+    ) { $0.example(.texts(["url": "https://publisher.example.com/entitlements", "form": "json"])) }
 
-    private static let members: Set = ["url", "form", "whenDown", "secret"]
-    private static let testMembers: Set = ["account", "authToken", "productIds"]
+    private static let products = Member.texts("productIds", 1...100, maximum: EntitlementProduct.maximumID)
+    static let testRequest = RequestObject(
+        required: [Self.products],
+        optional: [EntitlementProof.accountMember, EntitlementProof.tokenMember]
+    ) { $0.requiringOne(of: "account", "authToken") }
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/entitlement"
-        let body = Schema.object(
-            required: ["url": .webAddress],
-            optional: [
-                "form": Schema.choice(of: Form.self).described("Default json."),
-                "whenDown": Schema.choice(of: WhenDown.self).described("Default allowKnown."),
-                "secret": Schema.string(length: Self.secretLength, pattern: "^[!-~]+$")
-                    .described("Default: the present one, or a new one."),
-            ]
-        )
-        .example(.texts(["url": "https://publisher.example.com/entitlements", "form": "json"]))
-        let product = Schema.string(length: 1...EntitlementProduct.maximumID)
-        let test = Schema.object(
-            required: ["productIds": .array(of: product, count: 1...Self.maximumProducts)],
-            optional: [
-                "account": .string(length: 1...EntitlementProof.maximumAccount),
-                "authToken": .string(length: 1...EntitlementProof.maximumToken),
-            ]
-        )
-        .requiringOne(of: "account", "authToken")
         let shown = ResponseDescription.ok(EntitlementServerResponse.schema)
         let operations: [ProviderOperation] = [
             .init(.get, path, id: "showEntitlementServer", "The publisher's server of the app.", self.show)
                 .responses(shown),
             .init(.put, path, .audited, id: "setEntitlementServer", self.set)
                 .summary("Sets the publisher's server; a secret that is made is in this response only.")
-                .body(body, maximum: 16 * 1024).responses(shown),
+                .body(Self.setRequest.schema, maximum: 16 * 1024).responses(shown),
             .init(.delete, path, .audited, id: "removeEntitlementServer", self.remove)
                 .summary("Removes the publisher's server: transactions alone decide then.").responses(.noContent),
             .init(.post, "\(path):test", .audited, id: "testEntitlementServer", self.test)
                 .summary("Asks the publisher's server about an account, and returns the exchange without secrets.")
-                .body(test, maximum: 64 * 1024).responses(.ok(PublisherExchange.schema)),
+                .body(Self.testRequest.schema, maximum: 64 * 1024).responses(.ok(PublisherExchange.schema)),
             .init(.get, "\(path):grounds", id: "showEntitlementGrounds", self.showGrounds)
                 .summary("The ways in which somebody can be entitled to retail issues of the app.")
                 .responses(.ok(EntitlementChecker.Grounds.schema)),
@@ -74,14 +66,14 @@ struct EntitlementController: Controller {
 
     private func set(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.members)
-        let url = try fields.requiredString("url", maximum: WebhookAddress.maximumLength)
-        let given = try Self.secret(fields)
+        let fields = try await request.fields(Self.setRequest)
+        let url = try fields.required(Member.url)
+        let given = try fields.value(Self.secret)
         let server = EntitlementServerRecord(
             app: app.id,
             url: try WebhookAddress(url, policy: self.addresses).url,
-            form: try fields.choice("form") ?? .json,
-            whenDown: try fields.choice("whenDown") ?? .allowKnown,
+            form: try fields.value(Self.form) ?? .json,
+            whenDown: try fields.value(Self.whenDown) ?? .allowKnown,
             secret: given ?? WebhookSecret.make(),
             changedAt: self.time.now
         )
@@ -99,13 +91,12 @@ struct EntitlementController: Controller {
     /// Asks the server. The response is 200 whatever it answers.
     private func test(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.testMembers)
-        let (most, longest) = (Self.maximumProducts, EntitlementProduct.maximumID)
-        guard let products = try fields.strings("productIds", count: most, maximum: longest), !products.isEmpty else {
+        let fields = try await request.fields(Self.testRequest)
+        guard let products = try fields.value(Self.products), !products.isEmpty else {
             throw fields.error("productIds", "missing_field", "name one product or more")
         }
-        let account = try fields.string("account", maximum: EntitlementProof.maximumAccount)
-        let token = try fields.string("authToken", maximum: EntitlementProof.maximumToken)
+        let account = try fields.value(EntitlementProof.accountMember)
+        let token = try fields.value(EntitlementProof.tokenMember)
         guard account != nil || token != nil else {
             throw fields.error("account", "missing_field", "name an account, or give its authToken")
         }
@@ -132,18 +123,6 @@ struct EntitlementController: Controller {
             message: "the app has no publisher's server: set one with PUT",
             path: "app"
         )
-    }
-
-    /// Returns the secret that the body holds: printable ASCII without spaces, as a header could carry it.
-    private static func secret(_ fields: JSONFields) throws -> String? {
-        guard let secret = try fields.string("secret", maximum: self.secretLength.upperBound) else { return nil }
-        guard secret.utf8.count >= self.secretLength.lowerBound, secret.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else {
-            let message =
-                "use \(self.secretLength.lowerBound) to \(self.secretLength.upperBound) printable ASCII characters"
-            throw fields.error("secret", "invalid_value", message)
-        }
-        return secret
     }
 }
 

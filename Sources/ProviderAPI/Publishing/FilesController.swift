@@ -11,7 +11,7 @@ import PushTypes
 
 /// `/v1/files/{file}`: the content of files at their signed addresses.
 struct FilesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & FileStore
     let folder: FileFolder
     let addresses: FileAddresses
     let downloads: DownloadMonitor

@@ -5,21 +5,40 @@ import PushStore
 import PushSupport
 
 extension IssuesController {
+    private static let productID = Member.text("productId", maximum: 256, as: .productID)
+        .checked("invalid_product_id", "use 1 to 256 letters, digits, dots, hyphens or underscores") { text in
+            text.utf8.allSatisfy { $0.isAlphanumeric || ".-_".utf8.contains($0) }
+        }
+    private static let title = Member.text("title", 1...1000)
+    private static let number = Member.text("number", 1...100).clearable
+    private static let date = Member.text("date", maximum: 10, as: .date)
+        .parsed("invalid_date", "use a date such as 2026-11-20") { CivilDate($0) }
+    private static let access = Member.choice(
+        "access",
+        of: IssueAccess.self,
+        maximum: 16,
+        message: "use free or retail"
+    )
+
+    static let addition = RequestObject(
+        required: [Self.productID, Self.title, Self.date],
+        optional: [Self.number, Self.access.described("Default free.")]
+    ) { $0.example(.texts(["productId": "com.example.issue7", "title": "Issue 7", "date": "2026-11-20"])) }
+    static let changesRequest = RequestObject(
+        optional: [Self.productID, Self.title, Self.number, Self.date, Self.access]
+    )
+
+    static let file = Member.contentHash("file")
+    static let fileRequest = RequestObject(required: [Self.file.described("The SHA-256 of one of the app's files.")])
+
     /// Reads the members of an issue that the body names.
     static func changes(_ fields: JSONFields) throws(RequestError) -> IssueChanges {
         var changes = IssueChanges()
-        changes.productID = try fields.value("productId", maximum: 256, orElse: "invalid_product_id", ProductID.form) {
-            ProductID.isValid($0) ? $0 : nil
-        }
-        changes.title = try fields.string("title", maximum: 1000)
-        let number = try fields.string("number", maximum: 100)
-        changes.number = fields.nulls.contains("number") ? .clear : number.map(Update.set)
-        changes.date = try fields.value("date", maximum: 10, orElse: "invalid_date", "use a date such as 2026-11-20") {
-            CivilDate($0)
-        }
-        changes.access = try fields.value("access", maximum: 16, orElse: "invalid_value", "use free or retail") {
-            IssueAccess(rawValue: $0)
-        }
+        changes.productID = try fields.value(Self.productID)
+        changes.title = try fields.value(Self.title)
+        changes.number = try fields.value(Self.number)
+        changes.date = try fields.value(Self.date)
+        changes.access = try fields.value(Self.access)
         return changes
     }
 
@@ -72,24 +91,8 @@ extension ContentWarning {
     }
 }
 
-/// The name of an issue in the app store and in pushes.
-enum ProductID {
-    static let form = "use 1 to 256 letters, digits, dots, hyphens or underscores"
-
-    static func isValid(_ text: String) -> Bool {
-        (1...256).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-    }
-}
-
 extension Schema {
+    /// The name of an issue in the app store and in pushes.
     static let productID = Schema.string(length: 1...256, pattern: "^[A-Za-z0-9._-]+$")
     /// A SHA-256 in hexadecimal.
     static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
@@ -97,12 +100,11 @@ extension Schema {
     static let date = Schema.string(length: 10...10, pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")
 }
 
-extension JSONFields {
-    /// Returns the hash in the member `name`; `nil` if it is absent.
-    func contentHash(_ name: String) throws(RequestError) -> ContentHash? {
-        try self.value(name, maximum: 64, orElse: "invalid_hash", "use the 64 hexadecimal digits of a SHA-256") {
-            ContentHash(hex: $0)
-        }
+extension Member {
+    /// Makes the hash of a file's content.
+    static func contentHash(_ name: String) -> RequestMember<ContentHash> {
+        Self.text(name, maximum: 64, as: .contentHash)
+            .parsed("invalid_hash", "use the 64 hexadecimal digits of a SHA-256") { ContentHash(hex: $0) }
     }
 }
 

@@ -8,28 +8,15 @@ import PushTypes
 
 /// `/v1/publications/{publication}/issues` and `/v1/issues`: the issues of publications, and their files.
 struct IssuesController: Controller {
-    let store: any ProviderStore
+    let store: any FileStore & PublishingStore
     let folder: FileFolder
     let wakes: LaneWakeSignals
     /// The notifications in memory, where a withdrawal finds them.
     let direct: DirectDispatch
     let time: any TimeSource
 
-    private static let members: Set<String> = ["productId", "title", "number", "date", "access"]
-    private static let title = Schema.string(length: 1...1000)
-    private static let number = Schema.string(length: 1...100)
-    private static let access = Schema.choice(of: IssueAccess.self)
-
     var operations: [ProviderOperation] {
         let (all, one) = ("/v1/publications/{publication}/issues", "/v1/issues/{issue}")
-        let add = Schema.object(
-            required: ["productId": .productID, "title": Self.title, "date": .date],
-            optional: ["number": Self.number, "access": Self.access.described("Default free.")]
-        ).example(.texts(["productId": "com.example.issue7", "title": "Issue 7", "date": "2026-11-20"]))
-        let change = Schema.object(optional: [
-            "productId": .productID, "title": Self.title, "number": Self.number.orNull, "date": .date,
-            "access": Self.access,
-        ])
         let state = ParameterDescription.query("state", "In this state.", .choice(of: IssueState.self))
         let sort = ParameterDescription.query("sort", "Default newest.", .choice(of: IssueOrder.self))
         let shown = ResponseDescription.ok(IssueResponse.schema)
@@ -38,10 +25,10 @@ struct IssuesController: Controller {
                 .scope(.read).parameters(state, sort, .cursor, .limit())
                 .responses(.ok(.page("issues", of: IssueResponse.schema))).reservingPage(ofEntries: 1024),
             .init(.post, all, .audited, id: "addIssue", "Adds a draft.", self.add)
-                .scope(.send).body(add).responses(.created(IssueResponse.schema)).errors(.conflict),
+                .scope(.send).body(Self.addition.schema).responses(.created(IssueResponse.schema)).errors(.conflict),
             .init(.get, one, id: "showIssue", "One issue.", self.show).scope(.read).responses(shown),
             .init(.patch, one, .audited, id: "changeIssue", "Changes an issue.", self.change)
-                .scope(.send).body(change).responses(shown).errors(.conflict),
+                .scope(.send).body(Self.changesRequest.schema).responses(shown).errors(.conflict),
             .init(.delete, one, .audited, id: "deleteIssue", "Removes an issue that is not published.", self.delete)
                 .scope(.send).responses(.noContent).errors(.conflict),
             .init(.post, "\(one):publish", .audited, id: "publishIssue") { try await self.set(.published, $0) }
@@ -56,17 +43,16 @@ struct IssuesController: Controller {
     /// The operations on the files of an issue.
     private func files(of issue: String) -> [ProviderOperation] {
         let (rendition, cover) = ("\(issue)/renditions/{screenSize}", "\(issue)/cover")
-        let file = Schema.object(required: ["file": .contentHash.described("The SHA-256 of one of the app's files.")])
         let shown = ResponseDescription.ok(IssueResponse.schema)
         return [
             .init(.put, rendition, .audited, id: "setRendition") { try await self.setRendition($0, isSet: true) }
                 .summary("Sets the file of an issue for a screen size.")
-                .scope(.send).body(file).responses(shown).errors(.conflict),
+                .scope(.send).body(Self.fileRequest.schema).responses(shown).errors(.conflict),
             .init(.delete, rendition, .audited, id: "deleteRendition") { try await self.setRendition($0, isSet: false) }
                 .summary("Removes the file of an issue for a screen size.").scope(.send).responses(shown),
             .init(.put, cover, .audited, id: "setCover") { try await self.setCover($0, isSet: true) }
                 .summary("Sets the cover of an issue: an image, by its content.")
-                .scope(.send).body(file).responses(shown).errors(.conflict),
+                .scope(.send).body(Self.fileRequest.schema).responses(shown).errors(.conflict),
             .init(.delete, cover, .audited, id: "deleteCover") { try await self.setCover($0, isSet: false) }
                 .summary("Removes the cover of an issue.").scope(.send).responses(shown),
         ]
@@ -89,7 +75,7 @@ struct IssuesController: Controller {
     /// Adds a draft, which has no files yet.
     private func add(_ request: OperationRequest) async throws -> Response {
         let publication = try await request.object("publication") { try await self.store.publication($0) }
-        let fields = try await request.fields(Self.members)
+        let fields = try await request.fields(Self.addition)
         let changes = try Self.changes(fields)
         let productID = try fields.required("productId", changes.productID)
         let date = try fields.required("date", changes.date)
@@ -98,7 +84,7 @@ struct IssuesController: Controller {
             app: publication.app,
             publication: publication.id,
             productID: productID,
-            title: try fields.requiredString("title", maximum: 1000),
+            title: try fields.required("title", changes.title),
             date: date,
             access: changes.access ?? .free,
             createdAt: self.time.now
@@ -116,7 +102,7 @@ struct IssuesController: Controller {
 
     /// Changes the members that the body names. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
-        let changes = try Self.changes(try await request.fields(Self.members))
+        let changes = try Self.changes(try await request.fields(Self.changesRequest))
         return try await self.change(request, changes)
     }
 
@@ -198,7 +184,6 @@ struct IssuesController: Controller {
 
     /// Returns the hash of the file that the body names.
     private func file(_ request: OperationRequest) async throws -> ContentHash {
-        let fields = try await request.fields(["file"])
-        return try fields.required("file", fields.contentHash("file"))
+        try await request.fields(Self.fileRequest).required(Self.file)
     }
 }

@@ -8,27 +8,29 @@ import PushTypes
 
 /// `/v1/issues/{issue}:notify` and `:preview`: the notification of a published issue.
 struct NotifyController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & PublishingStore
     let notifier: IssueNotifier
     let downloads: DownloadMonitor
     let waits: WaveWaits
     let time: any TimeSource
 
+    private static let again = Member.bool("again")
+        .described("Notifies once more where the earlier notification has ended.")
+    private static let counts = Member.bool("counts")
+        .described("Default true. false leaves the number of devices out.")
+    static let notifyRequest = RequestObject(optional: [Self.again])
+    private static let previewRequest = RequestObject(optional: [Self.counts])
+
     var operations: [ProviderOperation] {
-        let again = Schema.bool.described("Notifies once more where the earlier notification has ended.")
-        let counts = Schema.bool.described("Default true. false leaves the number of devices out.")
         let accepted = ResponseDescription(status: 202, "It is accepted.", NotificationResponse.schema)
         return [
             .init(.post, "/v1/issues/{issue}:notify", .audited, id: "notifyIssue", self.notify)
                 .summary("Wakes the devices with Newsstand to load an issue; once, however often it is called.")
-                .tag(.publishing).scope(.send).body(.object(optional: ["again": again]), isRequired: false)
+                .tag(.publishing).scope(.send).body(Self.notifyRequest.schema, isRequired: false)
                 .responses(accepted, .ok(NotificationResponse.schema, "It was accepted before.")).errors(.conflict),
             .init(.post, "/v1/issues/{issue}:preview", .readOnly, id: "previewIssue", self.preview)
                 .summary("Says what Notify would do now: the devices and the waves, or the reason for a refusal.")
-                .tag(.publishing).scope(.read).cost(.query).body(
-                    .object(optional: ["counts": counts]),
-                    isRequired: false
-                )
+                .tag(.publishing).scope(.read).cost(.query).body(Self.previewRequest.schema, isRequired: false)
                 .responses(.ok(NotifyPreview.schema)),
             .init(.get, "/v1/apps/{app}/downloads", id: "showDownloads", self.showDownloads)
                 .summary("The app's open downloads and their bandwidth, for which waves wait.")
@@ -39,8 +41,7 @@ struct NotifyController: Controller {
     private func preview(_ request: OperationRequest) async throws -> Response {
         let issue = try await request.object("issue") { try await self.store.issue($0) }
         guard let app = try await self.store.app(id: issue.app) else { throw RequestError.noSuch("issue") }
-        let body = try await request.body()
-        let counts = try body.isEmpty ? nil : JSONFields(parsing: body, known: ["counts"]).bool("counts")
+        let counts = try await request.fields(Self.previewRequest).value(Self.counts)
         return try .json(NotifyPreview(plan: try await self.notifier.plan(issue, app: app, counts: counts ?? true)))
     }
 
@@ -52,8 +53,7 @@ struct NotifyController: Controller {
     private func notify(_ request: OperationRequest) async throws -> Response {
         let issue = try await request.object("issue") { try await self.store.issue($0) }
         guard let app = try await self.store.app(id: issue.app) else { throw RequestError.noSuch("issue") }
-        let body = try await request.body()
-        let again = try body.isEmpty ? nil : JSONFields(parsing: body, known: ["again"]).bool("again")
+        let again = try await request.fields(Self.notifyRequest).value(Self.again)
         let outcome = try await self.notifier.notify(
             issue,
             app: app,
@@ -114,9 +114,9 @@ package struct NotifyPreview: ResponseObject {
     package static let schemaName: String? = "NotifyPreview"
     package static let members: [ResponseMember<Self>] = [
         .required("environment", \.plan.environment),
-        .required("to", \.audience, as: .audience),
+        .required("to", \.audience, as: AudienceExpression.object.schema),
         .optional("devices", \.plan.devices, "The active devices that would be notified now."),
-        .required("waves", \.waves, as: NotifyWavesSetting.schema),
+        .required("waves", \.waves, as: NotifyWavesSetting.member.schema),
         .optional("waveCount", \.plan.waveCount),
         .optional("refusal", \.refusal, "The error of Notify; absent if it would be accepted."),
     ]

@@ -8,40 +8,38 @@ package import PushTypes
 
 /// `/v1/apps/{app}/publications` and `/v1/publications`: the publications of apps.
 struct PublicationsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & PublishingStore
     let time: any TimeSource
 
-    private static let members: Set<String> = ["name", "account", "waves", "subscriptionProducts"]
+    private static let lengths = 1...DeviceRequest.maximumText
 
-    private static let subscription = Schema.string(length: 1...DeviceRequest.maximumText, pattern: "^[^\\s]+$")
-    private static let subscriptions = Schema.array(
-        of: Self.subscription,
-        count: 0...PublicationRecord.maximumSubscriptions
-    )
-    .described("The subscriptions in the App Store that entitle to its issues. They replace all earlier ones.")
+    private static let name = Member.text("name", Self.lengths)
+    private static let account = Member.text("account", Self.lengths).clearable
+    private static let subscriptions = Member.texts(
+        "subscriptionProducts",
+        0...PublicationRecord.maximumSubscriptions,
+        maximum: DeviceRequest.maximumText,
+        as: .string(length: Self.lengths, pattern: "^[^\\s]+$")
+    ).described("The subscriptions in the App Store that entitle to its issues. They replace all earlier ones.")
+    private static let options: [any ObjectMember] = [Self.account, NotifyWavesSetting.member, Self.subscriptions]
+
+    static let addition = RequestObject(required: [Self.name], optional: Self.options) {
+        $0.example(.texts(["name": "The Example"]))
+    }
+    static let changes = RequestObject(optional: Self.options, [Self.name])
 
     var operations: [ProviderOperation] {
         let (all, one) = ("/v1/apps/{app}/publications", "/v1/publications/{publication}")
-        let (name, shown) = (Schema.text, ResponseDescription.ok(PublicationResponse.schema))
-        let options: KeyValuePairs<String, Schema> = [
-            "account": Schema.text.orNull, "waves": NotifyWavesSetting.schema,
-            "subscriptionProducts": Self.subscriptions,
-        ]
-        let add = Schema.object(required: ["name": name], optional: options).example(.texts(["name": "The Example"]))
-        let change = Schema.object(
-            optional: [
-                "name": name, "account": Schema.text.orNull, "waves": NotifyWavesSetting.schema,
-                "subscriptionProducts": Self.subscriptions,
-            ]
-        )
+        let shown = ResponseDescription.ok(PublicationResponse.schema)
         let operations: [ProviderOperation] = [
             .init(.get, all, id: "listPublications", "The app's publications.", self.list)
                 .scope(.read).responses(.ok(.list("publications", of: PublicationResponse.schema))),
             .init(.post, all, .audited, id: "addPublication", "Adds a publication.", self.add)
-                .scope(.admin).body(add).responses(.created(PublicationResponse.schema)).errors(.conflict),
+                .scope(.admin).body(Self.addition.schema)
+                .responses(.created(PublicationResponse.schema)).errors(.conflict),
             .init(.get, one, id: "showPublication", "One publication.", self.show).scope(.read).responses(shown),
             .init(.patch, one, .audited, id: "changePublication", "Changes a publication.", self.change)
-                .scope(.admin).body(change).responses(shown),
+                .scope(.admin).body(Self.changes.schema).responses(shown),
             .init(.delete, one, .audited, id: "deletePublication", "Removes a publication without issues.", self.delete)
                 .scope(.admin).responses(.noContent).errors(.conflict),
         ]
@@ -56,11 +54,11 @@ struct PublicationsController: Controller {
 
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.members)
+        let fields = try await request.fields(Self.addition)
         var publication = PublicationRecord(
             id: UUID(),
             app: app.id,
-            name: try fields.requiredString("name", maximum: 256),
+            name: try fields.required(Self.name),
             createdAt: self.time.now
         )
         try Self.changes(fields).apply(to: &publication)
@@ -81,7 +79,7 @@ struct PublicationsController: Controller {
 
     /// Changes the members that the body names. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
-        let changes = try Self.changes(try await request.fields(Self.members))
+        let changes = try Self.changes(try await request.fields(Self.changes))
         let publication = try await request.object("publication") {
             try await self.store.changePublication($0, changes)
         }
@@ -98,12 +96,10 @@ struct PublicationsController: Controller {
 
     private static func changes(_ fields: JSONFields) throws -> PublicationChanges {
         var changes = PublicationChanges()
-        changes.name = try fields.string("name", maximum: 256)
-        let account = try fields.string("account", maximum: 256)
-        changes.account = fields.nulls.contains("account") ? .clear : account.map(Update.set)
+        changes.name = try fields.value(Self.name)
+        changes.account = try fields.value(Self.account)
         try NotifyWavesSetting.read(fields, into: &changes)
-        let most = PublicationRecord.maximumSubscriptions
-        if let products = try fields.strings("subscriptionProducts", count: most, maximum: 256) {
+        if let products = try fields.value(Self.subscriptions) {
             guard products.allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 } }) else {
                 throw fields.error("subscriptionProducts", "invalid_value", "a product id has no spaces")
             }
@@ -133,7 +129,7 @@ package struct PublicationResponse: ResponseObject {
         .optional("app", \.app),
         .required("name", \.publication.name),
         .optional("account", \.publication.account, "The publisher's account whose devices see its issues."),
-        .required("waves", \.waves, as: NotifyWavesSetting.schema, "The waves of Notify."),
+        .required("waves", \.waves, as: NotifyWavesSetting.member.schema, "The waves of Notify."),
         .required("subscriptionProducts", \.subscriptions, "The subscriptions that entitle to its issues."),
         .required("createdAtMs", \.publication.createdAt),
     ]
@@ -141,31 +137,27 @@ package struct PublicationResponse: ResponseObject {
 
 /// The member `waves` of a publication.
 enum NotifyWavesSetting {
-    private static let members: Set<String> = ["size", "intervalSeconds", "steering"]
-    private static let limits: Set<String> = ["maximumBandwidth", "maximumDownloads"]
+    private static let bandwidth = SteeringLimits.bandwidth.clearable
+    private static let downloads = SteeringLimits.downloads.clearable
+    private static let steering = Member.object(
+        "steering",
+        RequestObject(optional: [Self.bandwidth, Self.downloads]) { $0.named("Steering").orNull }
+    ).described("null removes both limits.")
 
-    static let schema = Schema.object(optional: [
-        "size": .integer(1...PaceSettings.maximumWave),
-        "intervalSeconds": .integer(1...PaceSettings.maximumInterval),
-        "steering": Schema.steering.orNull.described("null removes both limits."),
-    ]).named("NotifyWaves")
+    static let member = Member.object(
+        "waves",
+        RequestObject(optional: [PaceSettings.size, PaceSettings.interval, Self.steering]) { $0.named("NotifyWaves") }
+    )
 
     /// Reads the changes of the waves.
     static func read(_ fields: JSONFields, into changes: inout PublicationChanges) throws(RequestError) {
-        guard let waves = try fields.fields("waves", known: Self.members) else { return }
-        changes.waveSize = try waves.integer("size", in: 1...PaceSettings.maximumWave).map(Int.init)
-        changes.waveInterval = try waves.integer("intervalSeconds", in: 1...PaceSettings.maximumInterval).map(Int.init)
+        guard let waves = try fields.value(Self.member) else { return }
+        changes.waveSize = try waves.value(PaceSettings.size).map(Int.init)
+        changes.waveInterval = try waves.value(PaceSettings.interval).map(Int.init)
         if waves.nulls.contains("steering") { (changes.maximumBandwidth, changes.maximumDownloads) = (.clear, .clear) }
-        guard let steering = try waves.fields("steering", known: Self.limits) else { return }
-        changes.maximumBandwidth = try Self.limit("maximumBandwidth", PaceSettings.maximumBandwidth, in: steering)
-        changes.maximumDownloads = try Self.limit("maximumDownloads", PaceSettings.maximumDownloads, in: steering)
-    }
-
-    private static func limit(_ name: String, _ maximum: Int64, in fields: JSONFields) throws(RequestError) -> Update<
-        Int
-    >? {
-        if fields.nulls.contains(name) { return .clear }
-        return try fields.integer(name, in: 1...maximum).map { .set(Int($0)) }
+        guard let steering = try waves.value(Self.steering) else { return }
+        changes.maximumBandwidth = try steering.value(Self.bandwidth).map { $0.map { Int($0) } }
+        changes.maximumDownloads = try steering.value(Self.downloads).map { $0.map { Int($0) } }
     }
 
     static func json(_ waves: NotifyWaves) -> JSONValue {

@@ -18,21 +18,13 @@ struct UploadsController: Controller {
     /// The most bytes of a content type and of a name.
     private static let (maximumType, maximumName) = (128, 256)
 
-    let store: any ProviderStore
+    let store: any AppStore & FileStore
     let uploads: UploadService
     let maximumFile: Int
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
         let (all, one) = ("/v1/apps/{app}/uploads", "/v1/uploads/{upload}")
-        let begin = Schema.object(
-            required: ["size": .integer(1...Int64(self.maximumFile)), "sha256": .contentHash],
-            optional: [
-                "contentType": Schema.string(length: 3...Self.maximumType, pattern: Self.mediaType)
-                    .described("Default application/octet-stream."),
-                "name": Schema.string(length: 1...Self.maximumName).described("Default the hash."),
-            ]
-        )
         let offset = ParameterDescription.header(
             "upload-offset",
             "The position of the first byte.",
@@ -58,7 +50,7 @@ struct UploadsController: Controller {
                 .scope(.read).responses(.ok(.list("uploads", of: UploadResponse.schema))),
             .init(.post, all, .audited, id: "beginUpload", self.begin)
                 .summary("Begins the upload of a file; one that the app has already is complete at once.")
-                .scope(.send).body(begin).responses(.created(UploadResponse.schema))
+                .scope(.send).body(self.beginning.schema).responses(.created(UploadResponse.schema))
                 .errors(.conflict, .unavailable),
             .init(.get, one, id: "showUpload", "One upload.", self.show).scope(.read).responses(shown),
             .init(.head, one, id: "uploadOffset", "The position of the next byte, as a field.", self.offset)
@@ -86,22 +78,38 @@ struct UploadsController: Controller {
         return try .page("uploads", try await self.store.openUploads(app: app.id).map(UploadResponse.init))
     }
 
+    private static let hash = Member.contentHash("sha256")
+    private static let contentType = Member.text("contentType", 3...Self.maximumType, pattern: Self.mediaType)
+        .described("Default application/octet-stream.")
+        .checked("invalid_value", "use a media type such as application/zip") { Self.isMediaType($0) }
+    private static let name = Member.text("name", 1...Self.maximumName).described("Default the hash.")
+
+    /// The length of a file. What is too long for the provider is refused when the upload begins.
+    private var size: RequestMember<Int64> {
+        let maximum = self.maximumFile
+        return RequestMember<Int64>("size", .integer(1...Int64(maximum))) { (fields, name) throws(RequestError) in
+            let size = try fields.integer(name, in: Int64.min...Int64.max)
+            guard size ?? 1 >= 1 else { throw fields.error(name, "invalid_value", "use 1 to \(maximum) bytes") }
+            return size
+        }
+    }
+
+    private var beginning: RequestObject {
+        RequestObject(required: [self.size, Self.hash], optional: [Self.contentType, Self.name])
+    }
+
     private func begin(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(["size", "sha256", "contentType", "name"])
-        let size = try fields.required("size", fields.integer("size", in: Int64.min...Int64.max))
-        guard size >= 1 else { throw fields.error("size", "invalid_value", "use 1 to \(self.maximumFile) bytes") }
-        let hash = try fields.required("sha256", fields.contentHash("sha256"))
-        let type = try fields.value("contentType", maximum: Self.maximumType, orElse: "invalid_value", Self.typeForm) {
-            Self.isMediaType($0) ? $0 : nil
-        }
+        let fields = try await request.fields(self.beginning)
+        let (size, hash) = (try fields.required(self.size), try fields.required(Self.hash))
+        let type = try fields.value(Self.contentType)
         let upload = UploadRecord(
             id: UUID(),
             app: app.id,
             size: Int(size),
             hash: hash,
             contentType: type ?? Self.plainType,
-            name: try fields.string("name", maximum: Self.maximumName) ?? hash.hex,
+            name: try fields.value(Self.name) ?? hash.hex,
             createdAt: self.time.recorded
         )
         request.made(upload.id)
@@ -191,7 +199,6 @@ struct UploadsController: Controller {
     }
 
     private static let plainType = "application/octet-stream"
-    private static let typeForm = "use a media type such as application/zip"
 
     /// The pattern of a type and a subtype without parameters.
     private static let mediaType = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$"

@@ -25,43 +25,40 @@ struct ReceiptRequest {
     let privacy: ReceiptPrivacy
     let entries: [Entry]
 
-    static let schema = Schema.object(required: [
-        "privacy": .choice([ReceiptPrivacy.device, .counts].map(\.word))
-            .described("counts keeps no row that names the device."),
-        "receipts": .array(
-            of: .object(
-                required: [
-                    "id": .string(length: 1...64).described("A UUID, made once for this receipt."),
-                    "notification": .string(length: 1...64).described("The id in the payload's member martlet."),
-                    "event": .string(length: 1...32)
-                        .described(ReceiptEvent.allCases.map(\.word).joined(separator: ", ") + "."),
-                    "at": .any(of: [.string(length: 1...40), .integer()]).described("RFC 3339, or seconds since 1970."),
-                ],
-                optional: ["action": .string(length: 1...256).described("Of action, and of converted if it has one.")]
-            ),
-            count: 0...ReceiptRequest.maximumCount
-        ),
-    ])
-    .example(
-        .object([
-            "privacy": .string("device"),
-            "receipts": .array([
-                .texts([
-                    "id": "0B3C1D1E-6A52-4C8E-9E4B-1B1F0E4B7A01",
-                    "notification": "6F1C0A2B-9D3E-4ABC-8F00-2D6C1F0E9A11", "event": "opened",
-                    "at": "2026-11-25T09:30:00Z",
-                ])
-            ]),
-        ])
+    private static let privacy = Member.receiptPrivacy("privacy", of: [.device, .counts])
+        .described("counts keeps no row that names the device.")
+    private static let receipts = Member.json(
+        "receipts",
+        as: .array(of: Self.receipt.schema, count: 0...ReceiptRequest.maximumCount)
     )
-    .named("ReceiptRequest")
+    private static let id = Member.text("id", 1...64).described("A UUID, made once for this receipt.")
+    private static let notification = Member.text("notification", 1...64)
+        .described("The id in the payload's member martlet.")
+    private static let event = Member.text("event", 1...32)
+        .described(ReceiptEvent.allCases.map(\.word).joined(separator: ", ") + ".")
+    private static let at = Member.json("at", as: .any(of: [.string(length: 1...40), .integer()]))
+        .described("RFC 3339, or seconds since 1970.")
+    private static let action = Member.text("action", 1...256).described("Of action, and of converted if it has one.")
+    static let receipt = RequestObject(
+        required: [Self.id, Self.notification, Self.event, Self.at],
+        optional: [Self.action]
+    )
+
+    static let object = RequestObject(required: [Self.privacy, Self.receipts]) {
+        let receipt = JSONValue.texts([
+            "id": "0B3C1D1E-6A52-4C8E-9E4B-1B1F0E4B7A01", "notification": "6F1C0A2B-9D3E-4ABC-8F00-2D6C1F0E9A11",
+            "event": "opened", "at": "2026-11-25T09:30:00Z",
+        ])
+        return $0.example(.object(["privacy": .string("device"), "receipts": .array([receipt])]))
+            .named("ReceiptRequest")
+    }
 
     init(_ fields: JSONFields) throws(RequestError) {
-        guard let privacy = try fields.receiptPrivacy("privacy"), privacy != .none else {
+        guard let privacy = try fields.value(Self.privacy), privacy != .none else {
             throw fields.error("privacy", "invalid_value", "use device or counts; with none send nothing")
         }
         self.privacy = privacy
-        switch fields.members["receipts"] {
+        switch try fields.value(Self.receipts) {
         case .array(let values)?:
             guard values.count <= Self.maximumCount else {
                 throw fields.error("receipts", "too_many", "at most \(Self.maximumCount) at once, not \(values.count)")
@@ -80,15 +77,13 @@ struct ReceiptRequest {
         }
     }
 
-    private static let members: Set<String> = ["id", "notification", "event", "action", "at"]
-
     private static func entry(_ members: [String: JSONValue], at path: String) throws(RequestError) -> Entry {
-        let fields = try JSONFields(members: members, path: path, known: Self.members)
-        let id = try fields.requiredString("id", maximum: 64)
-        let notification = try fields.requiredString("notification", maximum: 64)
-        let event = try fields.requiredString("event", maximum: 32)
-        let action = try fields.string("action", maximum: 256)
-        switch fields.members["at"] {
+        let fields = try JSONFields(members: members, path: path, known: Self.receipt.known)
+        let id = try fields.required(Self.id)
+        let notification = try fields.required(Self.notification)
+        let event = try fields.required(Self.event)
+        let action = try fields.value(Self.action)
+        switch try fields.value(Self.at) {
         case .string, .integer: break
         case nil: throw fields.error("at", "missing_field", "this member is required")
         default: throw fields.wrongType("at", "RFC 3339 text or seconds since 1970")

@@ -9,7 +9,7 @@ import PushTypes
 
 /// The receipts of notifications: sent by installations, listed and exported for back ends.
 struct ReceiptsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & NotificationStore & ReceiptStore & UserSecretStore
     let writer: ReceiptWriter
 
     var operations: [ProviderOperation] {
@@ -25,7 +25,7 @@ struct ReceiptsController: Controller {
                 self.receive
             )
             .tag(.devices).scope(.registerSelf).parameters(.installationSecret)
-            .body(ReceiptRequest.schema, maximum: ReceiptRequest.maximumBody)
+            .body(ReceiptRequest.object.schema, maximum: ReceiptRequest.maximumBody)
             .responses(.ok(ReceiptResults.schema, "Every receipt of the request has been processed.")),
             .init(.get, path, id: "listReceipts", "The receipts of the notification.", self.list)
                 .tag(.notifications).scope(.read).cost(.query).parameters(.cursor, .limit())
@@ -46,7 +46,7 @@ struct ReceiptsController: Controller {
     /// Accepts receipts of the caller's own installation.
     private func receive(_ request: OperationRequest) async throws -> Response {
         let (app, installation) = (try await self.app(of: request), try request.installation())
-        let body = try ReceiptRequest(try await request.fields(["privacy", "receipts"]))
+        let body = try ReceiptRequest(try await request.fields(ReceiptRequest.object))
         let entries = body.entries.compactMap { try? $0.entry.get() }
         var written: ArraySlice<ReceiptResult>
         do {

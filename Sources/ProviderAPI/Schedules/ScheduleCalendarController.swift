@@ -8,7 +8,7 @@ package import PushTypes
 
 /// `GET /v1/apps/{app}/schedules:calendar`: the runs of all schedules of an app in a range of times.
 struct ScheduleCalendarController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & ScheduleStore
     let time: any TimeSource
 
     /// The longest range, in days.

@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/schedules`: recurring notifications.
 struct SchedulesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & LibraryStore & ScheduleStore
     /// The wake signal of the schedule runner.
     let wake: WakeSignal
     let time: any TimeSource
@@ -17,9 +17,13 @@ struct SchedulesController: Controller {
     /// The attempts at a change that meets concurrent changes of the schedule.
     private static let maximumAttempts = 16
 
-    private static let request = Schema.object(required: [
-        "name": .string(length: 1...200), "schedule": .rule, "notification": .notificationRequest,
-    ]).named("ScheduleRequest")
+    private static let name = Member.text("name", 1...200)
+    private static let notification = Member.object("notification", NotificationRequest.object)
+    static let request = RequestObject(required: [Self.name, RecurringSchedule.member, Self.notification]) {
+        $0.named("ScheduleRequest")
+    }
+    private static let previewRequest = RequestObject(required: [RecurringSchedule.member])
+
     private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
 
     var operations: [ProviderOperation] {
@@ -27,18 +31,18 @@ struct SchedulesController: Controller {
         let path = "/v1/schedules/{schedule}"
         let operations: [ProviderOperation] = [
             .init(.post, "/v1/apps/{app}/schedules", .audited, id: "addSchedule", "Adds a schedule.", self.add)
-                .scope(.send).body(Self.request).responses(.created(ScheduleResponse.schema)).errors(.conflict),
+                .scope(.send).body(Self.request.schema).responses(.created(ScheduleResponse.schema)).errors(.conflict),
             .init(.get, "/v1/apps/{app}/schedules", id: "listSchedules", "The app's schedules.", self.list)
                 .scope(.read).parameters(.cursor, .limit())
                 .responses(.ok(.page("schedules", of: ScheduleResponse.Entry.schema))).reservingPage(ofEntries: 640),
             .init(.post, "/v1/apps/{app}/schedules:preview", .readOnly, id: "previewSchedule", self.preview)
                 .summary("The times at which a schedule would run.")
-                .scope(.read).parameters(Self.count).body(.object(required: ["schedule": .rule]))
+                .scope(.read).parameters(Self.count).body(Self.previewRequest.schema)
                 .responses(.ok(RunsResponse.schema)),
             .init(.get, path, id: "showSchedule", "One schedule.", self.show)
                 .scope(.read).responses(shown),
             .init(.put, path, .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
-                .scope(.send).body(Self.request).responses(shown).errors(.conflict),
+                .scope(.send).body(Self.request.schema).responses(shown).errors(.conflict),
             .init(.delete, path, .audited, id: "deleteSchedule", "Removes a schedule.", self.delete)
                 .scope(.send).responses(.noContent).errors(.conflict),
             self.pause("pause", "Stops all runs.", isPaused: true),
@@ -62,11 +66,11 @@ struct SchedulesController: Controller {
         _ request: OperationRequest,
         app: AppRecord
     ) async throws -> (schedule: ScheduleRecord, warnings: [ContentWarning]) {
-        let fields = try await request.fields(["name", "schedule", "notification"])
+        let fields = try await request.fields(Self.request)
         let now = self.time.now
-        let name = try fields.requiredString("name", maximum: 200)
+        let name = try fields.required(Self.name)
         let rule = try self.rule(in: fields)
-        guard let notification = try fields.fields("notification", known: NotificationRequest.members) else {
+        guard let notification = try fields.value(Self.notification) else {
             throw fields.error("notification", "missing_field", "name the content and the audience")
         }
         try Self.checkTimes(notification)
@@ -226,7 +230,7 @@ struct SchedulesController: Controller {
     /// Lists the runs that a schedule of the rule in the body would have.
     private func preview(_ request: OperationRequest) async throws -> Response {
         _ = try await request.app(self.store)
-        return try self.runs(of: try self.rule(in: try await request.fields(["schedule"])), request)
+        return try self.runs(of: try self.rule(in: try await request.fields(Self.previewRequest)), request)
     }
 
     /// Returns the next runs of a rule; none without a rule.
@@ -237,7 +241,7 @@ struct SchedulesController: Controller {
 
     /// Returns the rule in the body, which is required.
     private func rule(in fields: JSONFields) throws -> RecurringSchedule {
-        guard let rule = try RecurringSchedule.parse("schedule", in: fields, now: self.time.now) else {
+        guard let rule = try RecurringSchedule.parse(in: fields, now: self.time.now) else {
             throw fields.error("schedule", "missing_field", "name the times: cron and timeZone")
         }
         return rule

@@ -25,7 +25,7 @@ struct ProviderMetrics: Sendable {
     ) {
         self.registry = registry
         let statistics = StatisticsCache(store: store, time: time)
-        self.gauges.add("martlet_build_info", "The running version.", labels: ["version": RESTAPI.version]) { 1 }
+        self.gauges.add("martlet_build_info", "The running version.", labels: ["version": MartletVersion.number]) { 1 }
         self.gauges.addProcess()
         self.addQueue(statistics, dispatch, time)
         self.addTokens(statistics, expiry)
@@ -95,7 +95,7 @@ struct ProviderMetrics: Sendable {
         }
     }
 
-    private func addStops(_ store: any AppStore & AppStopStore) {
+    private func addStops(_ store: any AppStore) {
         self.gauges.add("martlet_app_stopped", "1 while nothing of an app is sent, because it was stopped.") {
             let stops = try await store.stops()
             guard !stops.isEmpty else { return [] }

@@ -21,7 +21,7 @@ actor ReadyProbe {
     }
 
     /// Makes a probe that reads and writes a store.
-    init(store: any ProviderStore) {
+    init(store: any AppStore & MaintenanceStore) {
         self.init {
             _ = try await store.apps()
             try await store.checkWritable()

@@ -9,7 +9,7 @@ struct ServerController: Controller {
     let probe: ReadyProbe
     let metrics: ProviderMetrics
 
-    private static let status = Schema.object(required: ["status": .string()]).named("Status")
+    private static let status = Schema.object(required: [("status", .string())]).named("Status")
 
     var operations: [ProviderOperation] {
         [

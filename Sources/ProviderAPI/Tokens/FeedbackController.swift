@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/environments/{environment}:feedback`: the reading of the legacy feedback service.
 struct FeedbackController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & FeedbackStore
     let service: FeedbackService
     let time: any TimeSource
 

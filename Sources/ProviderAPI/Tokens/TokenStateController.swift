@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/hygiene` and `tokens/events`: invalidated tokens, and the circuit breaker of their invalidation.
 struct TokenStateController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & TokenStateStore
     let invalidation: TokenInvalidationPolicy
     let time: any TimeSource
     let logger: Logger
@@ -57,7 +57,7 @@ struct TokenStateController: Controller {
             return try .json(["tokens": tokens])
         }
         .tag(.tokens).scope(.operate)
-        .responses(.ok(.object(required: ["tokens": .integer()]).named("Settled"), "The number of tokens."))
+        .responses(.ok(.object(required: [("tokens", .integer())]).named("Settled"), "The number of tokens."))
     }
 
     private func events(_ request: OperationRequest) async throws -> Response {

@@ -9,19 +9,17 @@ import PushWire
 
 /// `/v1/apps/{app}/vapid`: the keys by which an app identifies itself to browsers' push services (RFC 8292).
 struct VAPIDController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & WebPushStore
     let time: any TimeSource
 
-    private static let members: Set = ["contact", "privateKey"]
-    /// The longest private key that is read, as text.
-    private static let maximumKey = 1024
+    private static let key = Member.text("privateKey", 1...1024)
+        .described("32 bytes in base64url, or PEM: the key of another server. Default a new one.")
+        .parsed("invalid_value", "a private key of P-256: base64url of 32 bytes, or PEM") { VAPIDKey(text: $0) }
+    static let setRequest = RequestObject(required: [VAPIDContact.member], optional: [Self.key])
+    private static let rotateRequest = RequestObject(optional: [Self.key])
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/vapid"
-        let key = Schema.string(length: 1...Self.maximumKey)
-            .described("32 bytes in base64url, or PEM: the key of another server. Default a new one.")
-        let contact = Schema.string(length: 1...VAPIDContact.maximumLength, pattern: "^(mailto:|https://).+$")
-            .described("Whom a push service can turn to: a mailto: URL, or an https: URL.")
         let shown = ResponseDescription.ok(VAPIDResponse.schema)
         let operations: [ProviderOperation] = [
             .init(.get, path, id: "showVapid", self.show)
@@ -30,11 +28,11 @@ struct VAPIDController: Controller {
             .init(.put, path, .audited, id: "setVapid", self.set)
                 .summary("Makes or takes the app's first VAPID key, and sets the contact.")
                 .scope(.admin)
-                .body(.object(required: ["contact": contact], optional: ["privateKey": key]), maximum: 16 * 1024)
+                .body(Self.setRequest.schema, maximum: 16 * 1024)
                 .responses(shown).errors(.conflict),
             .init(.post, "\(path):rotate", .audited, id: "rotateVapid", self.rotate)
                 .summary("Makes or takes a new VAPID key; earlier subscriptions keep theirs.")
-                .scope(.admin).body(.object(optional: ["privateKey": key]), maximum: 16 * 1024, isRequired: false)
+                .scope(.admin).body(Self.rotateRequest.schema, maximum: 16 * 1024, isRequired: false)
                 .responses(shown).errors(.conflict),
         ]
         return operations.map { $0.tag(.devices) }
@@ -52,9 +50,9 @@ struct VAPIDController: Controller {
 
     private func set(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.members)
-        let contact = try VAPIDContact.read(fields, "contact")
-        let key = try Self.key(fields)
+        let fields = try await request.fields(Self.setRequest)
+        let contact = try fields.required(VAPIDContact.member)
+        let key = try fields.value(Self.key)
         let known = try await self.store.vapidKeys(app: app.id)
         if let newest = known.first, key == nil || key?.publicKey == newest.publicKey {
             _ = try await self.store.setVAPIDContact(contact, app: app.id)
@@ -70,10 +68,9 @@ struct VAPIDController: Controller {
 
     private func rotate(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let body = try await request.body()
-        let fields = try JSONFields(body.isEmpty ? .object([:]) : JSONValue(parsing: body), known: ["privateKey"])
+        let fields = try await request.fields(Self.rotateRequest)
         guard let newest = try await self.store.vapidKeys(app: app.id).first else { throw RequestError.noVAPIDKey }
-        try await self.add(try Self.key(fields) ?? VAPIDKey(), contact: newest.contact, to: app)
+        try await self.add(try fields.value(Self.key) ?? VAPIDKey(), contact: newest.contact, to: app)
         return try .json(try await self.response(app))
     }
 
@@ -91,14 +88,6 @@ struct VAPIDController: Controller {
         }
     }
 
-    private static func key(_ fields: JSONFields) throws -> VAPIDKey? {
-        guard let text = try fields.string("privateKey", maximum: self.maximumKey) else { return nil }
-        guard let key = VAPIDKey(text: text) else {
-            throw fields.error("privateKey", "invalid_value", "a private key of P-256: base64url of 32 bytes, or PEM")
-        }
-        return key
-    }
-
     private func response(_ app: AppRecord) async throws -> VAPIDResponse {
         let keys = try await self.store.vapidKeys(app: app.id)
         guard let newest = keys.first else { throw RequestError.noVAPIDKey }
@@ -108,17 +97,13 @@ struct VAPIDController: Controller {
 
 /// The address of whoever sends, as push services accept it.
 enum VAPIDContact {
-    static let maximumLength = 200
-
-    /// - Throws: ``RequestError`` for text that some push service would reject.
-    static func read(_ fields: JSONFields, _ name: String) throws(RequestError) -> String {
-        let text = try fields.requiredString(name, maximum: Self.maximumLength)
-        guard let host = Self.host(of: text), Self.isPublic(host) else {
-            let message = "use mailto:name@domain or https://domain with a domain of the internet: Apple rejects others"
-            throw fields.error(name, "invalid_value", message)
-        }
-        return text
-    }
+    /// The contact, unless some push service would reject it.
+    static let member = Member.text("contact", 1...200, pattern: "^(mailto:|https://).+$")
+        .described("Whom a push service can turn to: a mailto: URL, or an https: URL.")
+        .checked(
+            "invalid_value",
+            "use mailto:name@domain or https://domain with a domain of the internet: Apple rejects others"
+        ) { text in Self.host(of: text).map { Self.isPublic($0) } ?? false }
 
     private static func host(of text: String) -> Substring? {
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }

@@ -2,11 +2,12 @@ import Hummingbird
 package import PushHTTP
 import PushProvider
 package import PushStore
+import PushSupport
 import PushTypes
 
 /// `GET /v1/webhooks/{webhook}/deliveries`: the blocks of events for a webhook, and what became of them.
 struct WebhookDeliveriesController: Controller {
-    let store: any ProviderStore
+    let store: any WebhookStore
 
     var operations: [ProviderOperation] {
         [

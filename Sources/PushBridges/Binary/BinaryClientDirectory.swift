@@ -15,12 +15,12 @@ final class BinaryClientDirectory: Sendable {
         var apps: [Topic: Int64] = [:]
     }
 
-    private let store: any ProviderStore
+    private let store: any AppStore & BridgeStore & EnvironmentStore
     /// Indicates whether the listener checks certificates against an authority, so that their topics can be believed.
     private let trustsTopics: Bool
     private let bridges: BridgeCache<Bridges>
 
-    init(store: any ProviderStore, trustsTopics: Bool) {
+    init(store: any AppStore & BridgeStore & EnvironmentStore, trustsTopics: Bool) {
         (self.store, self.trustsTopics) = (store, trustsTopics)
         self.bridges = BridgeCache(store: store) { try await Self.bridges($0) }
     }
@@ -92,7 +92,7 @@ final class BinaryClientDirectory: Sendable {
         Array(try await self.bridges.value.records.values)
     }
 
-    private static func bridges(_ store: any ProviderStore) async throws -> Bridges {
+    private static func bridges(_ store: any AppStore & BridgeStore) async throws -> Bridges {
         var bridges = Bridges()
         for app in try await store.apps() { bridges.apps[app.bundleID] = app.id }
         for bridge in try await store.bridges(kind: .binary) {

@@ -49,7 +49,7 @@ final class BinaryIntake: Sendable {
 
     let windows: RepeatWindows
     let ending = EndingConnections()
-    private let store: any ProviderStore
+    private let store: any LegacyTokenStore
     private let acceptor: NotificationAcceptor
     private let directory: BinaryClientDirectory
     private let metrics: BinaryBridgeMetrics
@@ -57,7 +57,7 @@ final class BinaryIntake: Sendable {
     private let logger: Logger
 
     init(
-        store: any ProviderStore,
+        store: any LegacyTokenStore,
         acceptor: NotificationAcceptor,
         directory: BinaryClientDirectory,
         windows: RepeatWindows,

@@ -14,7 +14,7 @@ struct LegacyFeedbackSource: FeedbackSource {
     }
 
     let directory: BinaryClientDirectory
-    let store: any ProviderStore
+    let store: any LegacyTokenStore
     var limits = FeedbackServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger

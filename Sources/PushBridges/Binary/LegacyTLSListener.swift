@@ -1,6 +1,5 @@
 import Logging
 import NIOCore
-import NIOPosix
 import NIOSSL
 import PushHTTP
 import PushSupport
@@ -41,17 +40,12 @@ final class LegacyTLSListener: Sendable {
     func bind(port: Int, initialize: @escaping @Sendable (any Channel) throws -> Void) async throws -> Int {
         let host = self.configuration.host
         do {
-            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .serverChannelOption(.backlog, value: 256)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .childChannelOption(.allowRemoteHalfClosure, value: self.allowsHalfClosure)
-                .childChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture { try self.accept(channel, initialize) }
-                }
-                .bind(host: host, port: port)
-                .get()
-            self.connections.began(server)
+            let server = try await self.connections.bind(
+                host: host,
+                port: port,
+                backlog: 256,
+                allowsHalfClosure: self.allowsHalfClosure
+            ) { try self.accept($0, initialize) }
             try await self.rates.limit(server)
             return server.localAddress?.port ?? port
         } catch {
@@ -67,18 +61,12 @@ final class LegacyTLSListener: Sendable {
         // Those that have shown no known certificate have a budget of their own, and take no places of others.
         guard self.connections.admit(channel, besides: self.unauthenticated.count) else { return }
         guard try self.unauthenticated.admit(channel, listener: self.name) else { return }
-        let pipeline = channel.pipeline.syncOperations
-        if self.configuration.authority == nil {
-            // The key is proven by TLS, and the bridges name the certificates themselves.
-            let handler = NIOSSLServerHandler(
-                context: self.tls,
-                customVerificationCallback: { _, verified in verified.succeed(.certificateVerified) }
-            )
-            try pipeline.addHandler(handler)
-        } else {
-            try pipeline.addHandler(NIOSSLServerHandler(context: self.tls))
-        }
-        try pipeline.addHandler(HandshakeDeadlineHandler(deadline: TimeAmount(self.configuration.handshake)))
+        // Without an authority the bridges name the certificates themselves.
+        try channel.pipeline.syncOperations.addTLS(
+            self.tls,
+            checksCertificates: self.configuration.authority != nil,
+            deadline: TimeAmount(self.configuration.handshake)
+        )
         try initialize(channel)
     }
 }

@@ -11,7 +11,7 @@ import PushTypes
 struct FCMAccess: Sendable {
     let access: DoorAccess
     let table: BridgeTable
-    let store: any ProviderStore
+    let store: any AppStore
 
     /// Admits a request to the project that its path names.
     ///

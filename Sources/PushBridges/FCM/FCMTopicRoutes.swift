@@ -14,7 +14,7 @@ import PushTypes
 struct FCMTopicRoutes: Sendable {
     let access: FCMAccess
     let sender: FCMSender
-    let store: any ProviderStore
+    let store: any DeviceStore & NamedTokenStore
     let time: any TimeSource
 
     func addRoutes(to router: Router<APIContext>) {

@@ -18,7 +18,7 @@ struct GorushRoutes: Sendable {
     let follower: GorushFollower
     let shadow: ShadowForwarder
 
-    private var store: any ProviderStore { self.sender.submission.parts.store }
+    private var store: any AppStore { self.sender.submission.parts.store }
     private var time: any TimeSource { self.sender.submission.parts.time }
 
     func addRoutes(to router: Router<APIContext>) {

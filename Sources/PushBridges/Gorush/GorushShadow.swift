@@ -61,12 +61,6 @@ extension ShadowComparison {
         }
     }
 
-    /// Notes that the old server gave no answer.
-    init(unanswered why: String, at: Timestamp) {
-        self.init()
-        self.differ("upstream", ours: "asked", theirs: why, at: at)
-    }
-
     private mutating func compare(status: Int, counts: Int64?, _ answer: GorushAnswer, at: Timestamp) {
         if answer.status != status { self.differ("status", ours: "\(status)", theirs: "\(answer.status)", at: at) }
         guard let counts, let theirs = answer.counts, counts != theirs else { return }

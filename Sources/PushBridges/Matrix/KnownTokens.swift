@@ -1,4 +1,5 @@
 import PushStore
+import PushSupport
 import PushTypes
 import Synchronization
 
@@ -10,18 +11,15 @@ struct TokenOfApp: Hashable {
 
 /// Tells tokens that an app has registered, or that its pushes have reached, from those that anybody could have made up.
 final class KnownTokens: Sendable {
-    /// The maximum number of tokens that are remembered. Beyond it the store is asked anew.
-    private static let maximum = 100_000
-
     private struct Key: Hashable {
         var environment: PushEnvironment
         var token: TokenOfApp
     }
 
-    private let store: any ProviderStore
-    private let known = Mutex<Set<Key>>([])
+    private let store: any NamedTokenStore
+    private let known = Mutex(BoundedCache<Key, Void>(maximum: 100_000))
 
-    init(store: any ProviderStore) { self.store = store }
+    init(store: any NamedTokenStore) { self.store = store }
 
     /// Returns those of some tokens that are not known. The store is asked once for all.
     func unknown(
@@ -35,10 +33,7 @@ final class KnownTokens: Sendable {
         let asked = self.known.withLock { known in tokens.filter { !known.contains(key($0)) } }
         guard !asked.isEmpty else { return [] }
         let found = try await self.store.known(asked, app: app, environment: environment)
-        self.known.withLock { known in
-            if known.count + found.count > Self.maximum { known = [] }
-            known.formUnion(found.map(key))
-        }
+        self.known.withLock { $0.merge(Dictionary(uniqueKeysWithValues: found.map { (key($0), ()) })) }
         return asked.subtracting(found)
     }
 }

@@ -7,7 +7,7 @@ extension MatrixApps {
     private static let longestAge: Duration = .seconds(10)
 
     /// Returns the configured apps, which are kept in memory.
-    static func cache(_ store: any ProviderStore, time: any TimeSource) -> BridgeCache<MatrixApps> {
+    static func cache(_ store: any AppStore & BridgeStore, time: any TimeSource) -> BridgeCache<MatrixApps> {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }
 
@@ -18,7 +18,7 @@ extension MatrixApps {
         let environments: Set<PushEnvironment>
     }
 
-    private static func read(_ store: any ProviderStore) async throws -> MatrixApps {
+    private static func read(_ store: any AppStore & BridgeStore) async throws -> MatrixApps {
         let names = try await store.bridgeOwners(kind: .matrix)
         let bridges = try await store.bridges(kind: .matrix)
         // Each app is looked up once, however many bridges it has.

@@ -16,7 +16,7 @@ struct MatrixGateway: Sendable {
     /// The time after which a homeserver repeats what is for a stopped app.
     private static let stopDelay = Duration.seconds(60)
 
-    private let store: any ProviderStore
+    private let store: any AppStore & NamedTokenStore
     private let acceptor: NotificationAcceptor
     private let apps: BridgeCache<MatrixApps>
     private let budgets: Budgets

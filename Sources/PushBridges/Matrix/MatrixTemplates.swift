@@ -12,7 +12,7 @@ struct MatrixTemplates: Sendable {
     /// The longest value of a variable, in characters. A value has at most 2,048 bytes.
     private static let maximumValue = 512
 
-    let store: any ProviderStore
+    let store: any AppStore & LibraryStore
     let log: LimitedLog
 
     /// Returns the request with a template's text; `nil` if the bridge names none, or none that fits.
@@ -50,7 +50,7 @@ struct MatrixTemplates: Sendable {
         ]
         if case .at(let seconds) = push.expiration { members["expiration"] = .integer(seconds) }
         let present = members.compactMapValues { $0 == .null ? nil : $0 }
-        return try JSONFields(members: present, path: nil, known: NotificationRequest.members)
+        return try JSONFields(members: present, path: nil, known: NotificationRequest.object.known)
     }
 
     /// Returns the values of the variables that a template has: it may have any of them. Where there is nothing to say, the

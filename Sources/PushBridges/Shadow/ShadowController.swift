@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/bridges/{kind}/{bridge}/shadow`: how a bridge in shadow mode compares with the old server.
 struct ShadowController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & BridgeStore & ShadowStore
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/bridges/{kind}/{bridge}/shadow"

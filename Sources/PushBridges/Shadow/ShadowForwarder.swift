@@ -21,7 +21,7 @@ struct ShadowForwarder: Sendable {
     let client: GuardedClient
     /// The memory that answers take.
     let bytes: Budget
-    let store: any ProviderStore
+    let store: any ShadowStore
     let time: any TimeSource
     let logger: Logger
 
@@ -145,6 +145,12 @@ struct ShadowForwarder: Sendable {
 }
 
 extension ShadowComparison {
+    /// Notes that the old server gave no answer.
+    init(unanswered why: String, at: Timestamp) {
+        self.init()
+        self.differ("upstream", ours: "asked", theirs: why, at: at)
+    }
+
     /// Adds a difference, of which nothing is kept but reasons and names, unless there are as many as are kept.
     mutating func differ(
         _ subject: String,

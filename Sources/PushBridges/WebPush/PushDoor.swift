@@ -15,7 +15,7 @@ import PushWire
 ///
 /// Who knows an address may post to it: there is no other credential, unless the app has bound it to a sender's key.
 struct PushDoor: Sendable {
-    let store: any ProviderStore
+    let store: any AppStore & PushResourceStore
     let acceptor: NotificationAcceptor
     let runner: OperationRunner
     let origins: PushOrigins
@@ -24,7 +24,7 @@ struct PushDoor: Sendable {
     let addresses: AddressPolicy
     let time: any TimeSource
     /// The addresses of installations that messages have come to.
-    private let known = KnownSecrets()
+    private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
 
     /// The name in the ledger.
     static let origin = NotificationOrigin(.webPush, bridge: "receive")
@@ -50,7 +50,7 @@ struct PushDoor: Sendable {
         guard let hash, let target = try await self.store.pushResourceTarget(hash: hash),
             let app = try await self.store.app(id: target.resource.app)
         else {
-            if let hash { self.known.remove(hash) }
+            if let hash { self.known[hash] = nil }
             try self.budgets[.unknownTargets].spend(for: client)
             throw Self.gone
         }

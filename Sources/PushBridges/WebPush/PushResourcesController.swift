@@ -9,27 +9,28 @@ import PushWire
 
 /// `/v1/apps/{app}/installations/{installation}/push-resources`: the addresses at which others reach an installation.
 struct PushResourcesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & PushResourceStore & UserSecretStore
     let origins: PushOrigins
     let time: any TimeSource
 
-    private static let members: Set = ["vapidKey", "name"]
+    private static let vapidKey = Member.text("vapidKey", 86...128)
+        .described("The public key of the only sender that it accepts. Default any sender.")
+        .parsed("invalid_value", "a public key of P-256: base64url of 65 bytes") { text -> [UInt8]? in
+            Base64URL.decode(text).map { Array($0) }.flatMap { WebPushKeys.isPublicKey($0) ? $0 : nil }
+        }
+    private static let name = Member.text("name", 1...PushResourceRecord.maximumName)
+        .described("The app's own name of it, which each push carries as wpid.")
+    private static let addition = RequestObject(optional: [Self.vapidKey, Self.name])
 
     var operations: [ProviderOperation] {
         let all = "/v1/apps/{app}/installations/{installation}/push-resources"
-        let body = Schema.object(optional: [
-            "vapidKey": .string(length: 86...128)
-                .described("The public key of the only sender that it accepts. Default any sender."),
-            "name": .string(length: 1...PushResourceRecord.maximumName)
-                .described("The app's own name of it, which each push carries as wpid."),
-        ])
         let operations: [ProviderOperation] = [
             .init(.get, all, id: "listPushResources", "The installation's push resources.", self.list)
                 .responses(.ok(.list("pushResources", of: PushResourceResponse.schema))),
             .init(.post, all, .unaudited, id: "addPushResource", self.add)
                 .summary("Makes an address at which others reach the installation by Web Push.")
-                .body(body, maximum: 16 * 1024, isRequired: false).responses(.created(PushResourceResponse.schema))
-                .errors(.conflict),
+                .body(Self.addition.schema, maximum: 16 * 1024, isRequired: false)
+                .responses(.created(PushResourceResponse.schema)).errors(.conflict),
             .init(.delete, "\(all)/{pushResource}", .unaudited, id: "removePushResource", self.remove)
                 .summary("Removes an address: posts to it are answered with 404.").responses(.noContent),
         ]
@@ -44,16 +45,15 @@ struct PushResourcesController: Controller {
 
     private func add(_ request: OperationRequest) async throws -> Response {
         let (app, installation) = try await self.owner(request)
-        let body = try await request.body()
-        let fields = try JSONFields(body.isEmpty ? .object([:]) : JSONValue(parsing: body), known: Self.members)
+        let fields = try await request.fields(Self.addition)
         let capability = PushCapability()
         let origin = self.origins.own(request.http)?.description
         let resource = PushResourceRecord(
             hash: capability.hash,
             app: app.id,
             installation: installation,
-            name: try fields.string("name", maximum: PushResourceRecord.maximumName) ?? "",
-            vapidKey: try Self.key(fields),
+            name: try fields.value(Self.name) ?? "",
+            vapidKey: try fields.value(Self.vapidKey),
             origin: origin,
             createdAt: self.time.now
         )
@@ -84,14 +84,6 @@ struct PushResourcesController: Controller {
     private func owner(_ request: OperationRequest) async throws -> (AppRecord, String) {
         let app = try await request.app(self.store)
         return (app, try request.ownInstallation(of: app, self.store))
-    }
-
-    private static func key(_ fields: JSONFields) throws -> [UInt8]? {
-        guard let text = try fields.string("vapidKey", maximum: 128) else { return nil }
-        guard let key = Base64URL.decode(text), WebPushKeys.isPublicKey(Array(key)) else {
-            throw fields.error("vapidKey", "invalid_value", "a public key of P-256: base64url of 65 bytes")
-        }
-        return Array(key)
     }
 }
 

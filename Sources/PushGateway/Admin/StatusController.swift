@@ -15,7 +15,10 @@ final class OpenListeners: Sendable {
 
 /// `GET /v1/status`: the open listeners, and the numbers of devices, messages and events.
 struct StatusController: Controller {
-    let core: GatewayCore
+    let configuration: GatewayConfiguration
+    let services: RoutingServices
+    let environments: [EnvironmentCore]
+    let openListeners: OpenListeners
 
     var operations: [AdminOperation] {
         [
@@ -30,11 +33,9 @@ struct StatusController: Controller {
 
     /// Responds with numbers that are counted for this request, some of them on disk.
     private func show(_ request: OperationRequest) async throws -> Response {
-        let (open, configuration, services) = (
-            self.core.openListeners.current, self.core.configuration, self.core.shared.services
-        )
+        let (open, configuration, services) = (self.openListeners.current, self.configuration, self.services)
         var environments: [JSONValue] = []
-        for core in self.core.environments {
+        for core in self.environments {
             let load = core.router.load
             environments.append(
                 .object([
@@ -54,7 +55,7 @@ struct StatusController: Controller {
 
     /// Returns the address of each open listener, as `HOST:PORT`.
     private func addresses(_ environment: PushEnvironment, _ open: GatewayAddresses) -> [String: String] {
-        guard let configured = self.core.configuration.listeners[environment], let ports = open.ports[environment]
+        guard let configured = self.configuration.listeners[environment], let ports = open.ports[environment]
         else {
             return [:]
         }

@@ -46,3 +46,16 @@ struct ChannelManager: Sendable {
         return ProviderResponse(status: 204, requestID: command.requestID)
     }
 }
+
+/// A change of channels that has passed every check.
+struct ChannelCommand: Hashable, Sendable {
+    enum Action: Hashable, Sendable {
+        case create(ChannelPolicy)
+        case delete(String)
+    }
+
+    var action: Action
+    var bundleID: Topic
+    var environment: PushEnvironment
+    var requestID: String
+}

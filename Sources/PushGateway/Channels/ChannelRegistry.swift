@@ -2,20 +2,6 @@ import Foundation
 import PushTypes
 import Synchronization
 
-/// The storage of a channel for followers that are offline (reference 4.1).
-enum ChannelPolicy: Int, Hashable, Sendable {
-    case nothing = 0
-    /// The most recent broadcast, for at most 8 hours.
-    case newest = 1
-}
-
-/// A broadcast channel of an app.
-struct RegisteredChannel: Hashable, Sendable {
-    var environment: PushEnvironment
-    var name: ChannelName
-    var policy: ChannelPolicy
-}
-
 /// The broadcast channels of all apps: in memory for the checks of every broadcast, in the database to last.
 ///
 /// Ids are random and of 128 bits, so that none occurs twice.

@@ -18,14 +18,6 @@ struct VerifiedProviderToken: Hashable, Sendable {
     }
 }
 
-/// The algorithm that the header of a provider token names. The key is of P-256 with either.
-enum ProviderTokenAlgorithm: String, Sendable {
-    /// The only documented one (reference 2.1).
-    case es256 = "ES256"
-    /// SHA-512, and a signature whose numbers are padded to the 66 bytes of P-521: the PHP library pushok.
-    case es512 = "ES512"
-}
-
 /// Verifies provider tokens as leniently as Apple does (reference 2.1, "what real clients send").
 enum ProviderTokenVerifier {
     /// The longest token, in bytes. Real ones have under 300.

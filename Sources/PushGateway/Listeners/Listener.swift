@@ -1,6 +1,5 @@
 import Logging
 import NIOCore
-import NIOPosix
 import NIOSSL
 import PushHTTP
 import PushSupport
@@ -61,17 +60,12 @@ final class Listener: Sendable {
         initialize: @escaping @Sendable (any Channel, FaultDecision?) throws -> Void
     ) async throws -> Int {
         do {
-            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .serverChannelOption(.backlog, value: 1024)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .childChannelOption(.allowRemoteHalfClosure, value: self.options.allowsHalfClosure)
-                .childChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture { try self.accept(channel, initialize) }
-                }
-                .bind(host: address.host, port: address.port)
-                .get()
-            self.open.began(server)
+            let server = try await self.open.bind(
+                host: address.host,
+                port: address.port,
+                backlog: 1024,
+                allowsHalfClosure: self.options.allowsHalfClosure
+            ) { try self.accept($0, initialize) }
             return server.localAddress?.port ?? address.port
         } catch {
             throw GatewayError.cannotListen(self.name, address, error)
@@ -93,21 +87,11 @@ final class Listener: Sendable {
         if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }
         let showsExpired = fault?.showsExpiredCertificate ?? false
         let tls = showsExpired ? self.faults?.expiredTLS ?? self.tls : self.tls
-        if self.options.checksCertificates {
-            try pipeline.addHandler(NIOSSLServerHandler(context: tls))
-        } else {
-            try pipeline.addHandler(
-                NIOSSLServerHandler(
-                    context: tls,
-                    customVerificationCallback: { _, verified in
-                        verified.succeed(.certificateVerified)
-                    }
-                )
-            )
-        }
-        if self.options.watchesHandshake {
-            try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
-        }
+        try pipeline.addTLS(
+            tls,
+            checksCertificates: self.options.checksCertificates,
+            deadline: self.options.watchesHandshake ? self.handshakeDeadline : nil
+        )
         try initialize(channel, fault)
     }
 }

@@ -4,14 +4,6 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// A push that has passed every check.
-struct AcceptedPush: Hashable, Sendable {
-    var notification: PushNotification
-    var token: DeviceToken
-    var device: UUID
-    var topicHash: TopicHash
-}
-
 /// Answers the queries of the checks of a push: credentials and tokens.
 protocol PushDirectory: TrustDirectory {
     func status(of token: DeviceToken) -> TokenStatus

@@ -1,8 +1,9 @@
 package import Logging
 package import NIOCore
+import NIOPosix
 import Synchronization
 
-/// The connections of a listener: limits and tracks them, and closes them all in the end.
+/// The connections of a listener: binds its port, limits and tracks them, and closes them all in the end.
 package final class ListenerConnections: Sendable {
     private struct State {
         var server: (any Channel)?
@@ -26,8 +27,32 @@ package final class ListenerConnections: Sendable {
     /// The number of open connections.
     package var count: Int { self.state.withLock { $0.children.count } }
 
-    /// Remembers the channel that listens.
-    package func began(_ server: any Channel) { self.state.withLock { $0.server = server } }
+    /// Starts to listen.
+    /// - Parameters:
+    ///   - backlog: The maximum number of connections that wait to be accepted.
+    ///   - allowsHalfClosure: Whether a client that has closed its write side still gets responses.
+    ///   - initialize: Sets a new connection up, on its event loop.
+    /// - Returns: The channel that listens.
+    package func bind(
+        host: String,
+        port: Int,
+        backlog: Int32,
+        allowsHalfClosure: Bool,
+        initialize: @escaping @Sendable (any Channel) throws -> Void
+    ) async throws -> any Channel {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: backlog)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: allowsHalfClosure)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try initialize(channel) }
+            }
+            .bind(host: host, port: port)
+            .get()
+        self.state.withLock { $0.server = server }
+        return server
+    }
 
     /// Counts a new connection until it is closed.
     /// - Parameter others: The number of open connections that have a limit of their own. Default 0.

@@ -32,6 +32,7 @@ extension APIOperation {
             query: try self.query(of: request, policy),
             caller: caller,
             maximumBody: self.body?.maximum ?? 0,
+            requiresBody: self.body?.isRequired ?? true,
             readBody: readBody,
             noteResource: noteResource
         )

@@ -1,3 +1,5 @@
+package import PushSupport
+
 /// A parameter in the path, the query or the header of a request.
 package struct ParameterDescription: Sendable {
     /// The part of a request that holds a parameter.

@@ -12,6 +12,8 @@ package struct OperationRequest: Sendable {
     package let caller: APICaller?
     /// The longest body, in bytes.
     let maximumBody: Int
+    /// See ``BodyDescription/isRequired``.
+    let requiresBody: Bool
     /// Reads the body, up to a maximum in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
     /// Receives the id of what the request made.
@@ -34,6 +36,15 @@ extension OperationRequest {
     /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `known`.
     package func fields(_ known: Set<String>) async throws -> JSONFields {
         try JSONFields(parsing: try await self.body(), known: known)
+    }
+
+    /// Reads the members of the body.
+    ///
+    /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `object`.
+    package func fields(_ object: RequestObject) async throws -> JSONFields {
+        let body = try await self.body()
+        let json: JSONValue = body.isEmpty && !self.requiresBody ? .object([:]) : try JSONValue(parsing: body)
+        return try JSONFields(json, known: object.known)
     }
 
     /// Decodes the body. Unknown members are ignored.

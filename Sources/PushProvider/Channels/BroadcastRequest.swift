@@ -4,10 +4,30 @@ package import PushTypes
 
 /// A request to broadcast to a channel: the content of a Live Activity's update or end, and how long it is worth sending.
 package struct BroadcastRequest: Sendable {
-    package static let members: Set<String> = [
-        "channel", "environment", "name", "guarantee", "payload", "liveActivity", "alert", "sound", "relevanceScore",
-        "priority", "expiration", "expiresIn",
-    ]
+    private static let channelMember = Member.text("channel", maximum: ChannelID.maximumLength, as: .channelID)
+        .parsed("invalid_value", "it is no channel id: use the text that made the channel") { ChannelID($0) }
+
+    package static let object = RequestObject(
+        required: [Self.channelMember],
+        optional: [
+            Member.environment.described("Of a channel that was made elsewhere; default that of the channel."),
+            NotificationRequest.Members.name, NotificationRequest.Members.guarantee,
+            LiveActivityBuilder.member.described("The event update or end with its state."),
+            AlertBuilder.alertMember, AlertBuilder.soundMember, PayloadBuilder.relevanceScoreMember,
+            PayloadBuilder.payloadMember.described("The whole payload."),
+            Member.json("priority", as: .integer(of: [5, 10])),
+            ContentExpiration.absolute.described("How long it is tried, and stored if the channel stores."),
+            ContentExpiration.relative.described("The same from now on."),
+        ]
+    ) {
+        $0.named("BroadcastRequest").example(
+            .object([
+                "channel": .string("dGVzdC1jaGFubmVsLTAx"),
+                "liveActivity": .object(["event": .string("update"), "contentState": .object(["home": .integer(1)])]),
+            ])
+        )
+    }
+
     /// The longest time for which the push service stores a broadcast (reference 4.1): 8 hours, in seconds.
     package static let longestStorage: Int64 = 8 * 3600
 
@@ -18,16 +38,12 @@ package struct BroadcastRequest: Sendable {
 
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields) throws(RequestError) {
-        let text = try fields.requiredString("channel", maximum: ChannelID.maximumLength)
-        guard let channel = ChannelID(text) else {
-            throw fields.error("channel", "invalid_value", "it is no channel id: use the text that made the channel")
-        }
-        self.channel = channel
-        self.environment = try fields.environment("environment")
+        self.channel = try fields.required(Self.channelMember)
+        self.environment = try fields.value(Member.environment)
         // The push type of a broadcast is given.
         var members = fields.members
         members["pushType"] = .string(PushType.liveactivity.rawValue)
-        self.fields = try JSONFields(members: members, path: nil, known: Self.members.union(["pushType"]))
+        self.fields = try JSONFields(members: members, path: nil, known: Self.object.known.union(["pushType"]))
     }
 
     /// Returns the notification whose one recipient is the channel.
@@ -58,14 +74,8 @@ package struct BroadcastRequest: Sendable {
             audience: .channel(BroadcastChannel(id: channel.id, storage: channel.storage)),
             environment: channel.environment
         )
-        request.name = try self.fields.string("name", maximum: NotificationRequest.maximumName)
-        let guarantee = try self.fields.value(
-            "guarantee",
-            maximum: 32,
-            orElse: "invalid_value",
-            "use atLeastOnce or atMostOnce"
-        ) { NotificationRecord.Guarantee(rawValue: $0) }
-        request.guarantee = guarantee ?? .atLeastOnce
+        request.name = try self.fields.value(NotificationRequest.Members.name)
+        request.guarantee = try self.fields.value(NotificationRequest.Members.guarantee) ?? .atLeastOnce
         request.warnings = warnings
         // A channel has no recipients that could have opted out.
         request.consent = ConsentRules(ignoresQuietHours: true, ignoresCap: true)

@@ -33,13 +33,13 @@ package struct ChannelDirectory: Sendable {
         package var problems: [PushEnvironment: RequestError] = [:]
     }
 
-    private let store: any ProviderStore
+    private let store: any AppStore & ChannelStore
     private let directory: SenderDirectory
     private let source: any SenderSource
     private let time: any TimeSource
 
     package init(
-        store: any ProviderStore,
+        store: any AppStore & ChannelStore,
         directory: SenderDirectory,
         source: any SenderSource,
         time: any TimeSource

@@ -15,7 +15,7 @@ package final class ConfigurationFaults: Sendable {
     /// The number of rows that are released in one transaction.
     private static let releasedAtOnce = 2000
 
-    let store: any ProviderStore
+    let store: any AppStore & EnvironmentStore & WebhookStore
     let directory: SenderDirectory
     private let source: any SenderSource
     private let wakes: LaneWakeSignals
@@ -29,7 +29,7 @@ package final class ConfigurationFaults: Sendable {
     private let isLoaded = Mutex(false)
 
     package init(
-        store: any ProviderStore,
+        store: any AppStore & EnvironmentStore & WebhookStore,
         directory: SenderDirectory,
         source: any SenderSource,
         wakes: LaneWakeSignals,

@@ -14,8 +14,9 @@ package struct APIKeys: Sendable {
 
     private let store: any APIKeyStore
     private let time: any TimeSource
-    /// The hashes of keys that are valid, or were.
-    private let known = KnownSecrets()
+    /// The hashes of keys that are valid, or were. A client with one of them is no guesser, however many wrong ones its address has
+    /// sent.
+    private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
     /// The last request of each key.
     package let uses: KeyUses
 
@@ -85,7 +86,7 @@ package struct APIKeys: Sendable {
         let isKnown = self.known.contains(hash)
         if !isKnown { try wrong.check(for: client()) }
         guard let key = try await self.store.key(hash: hash) else {
-            self.known.remove(hash)
+            self.known[hash] = nil
             // It is told that the key is wrong, even if others have used up the rest meanwhile.
             try? wrong.spend(for: client())
             return nil

@@ -18,7 +18,7 @@ package final class SenderDirectory: Sendable {
         case none(epoch: Int64)
     }
 
-    private let store: any AppStore & EnvironmentStore
+    private let store: any EnvironmentStore
     private let source: any SenderSource
     /// The provider tokens; `nil` leaves them to the senders, in memory.
     private let tokens: ProviderTokenCache?
@@ -33,7 +33,7 @@ package final class SenderDirectory: Sendable {
     private let state = Mutex(State())
 
     package init(
-        store: any AppStore & EnvironmentStore,
+        store: any EnvironmentStore,
         source: any SenderSource,
         tokens: ProviderTokenCache? = nil,
         logger: Logger

@@ -12,20 +12,78 @@ package enum DeviceRequest {
     /// The message of an error about a token that cannot be one.
     static let tokenForm =
         "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
-    /// The maximum number of tags of a device, and of attributes of a registration; see ``DeviceBounds`` too.
-    package static let maximumTags = DeviceBounds.tags
-    package static let maximumAttributes = DeviceBounds.attributes
 
-    package static let members: Set<String> = [
-        "token", "environment", "kind", "activity", "user", "locale", "timeZone", "appVersion", "installation",
-        "capabilities",
-        "tags", "attributes", "preferences", "encryptionKey", "subscription", "vapidKey",
-    ]
+    package enum Members {
+        private static let limit = DeviceRequest.maximumText
+
+        package static let token = Member.token("token", DeviceRequest.tokenForm)
+        package static let environment = Member.environment.described("Default production.")
+        package static let kind = Member.tokenKind
+            .described("Default alert, or the kind that is stored with the token.")
+        package static let activity = Member.text("activity", 1...Self.limit)
+            .described("The app's id of the Live Activity, of an update token.")
+        fileprivate static let user = Member.text("user", 1...Self.limit).clearable
+        /// With the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
+        fileprivate static let locale = Member.text("locale", maximum: Self.limit, as: .locale)
+            .parsed("invalid_locale", "use a BCP 47 tag such as de, pt-BR or zh-Hant-TW") { name -> String? in
+                LocaleTag.isName(name) ? LocaleTag.stored(name) : nil
+            }.clearable
+        fileprivate static let timeZone = Member.zoneName("timeZone").clearable.described("Such as Europe/Berlin.")
+        fileprivate static let appVersion = Member.text("appVersion", 1...Self.limit)
+            .checked("invalid_version", "use numbers such as 2.10.1") { AppVersion($0) != nil }.clearable
+        fileprivate static let installation = Member.text("installation", 1...Self.limit)
+            .described("With it, a changed token replaces the old one of its kind.")
+        fileprivate static let capabilities = Member.texts(
+            "capabilities",
+            0...DeviceCapabilities.named.count,
+            maximum: 32,
+            as: .choice(DeviceCapabilities.named.keys.sorted())
+        )
+        package static let tags = Member.texts("tags", 0...DeviceBounds.tags, maximum: Self.limit)
+        package static let attributes = Member.openObject(
+            "attributes",
+            as: .map(of: Schema.attribute.orNull, maximum: DeviceBounds.attributes)
+        )
+        fileprivate static let preferences = Member.object("preferences", Preferences.object) {
+            (fields) throws(RequestError) -> Preferences in try Preferences(fields)
+        }.clearable
+        fileprivate static let encryptionKey = Member.object("encryptionKey", EncryptionKey.object) {
+            (fields) throws(RequestError) -> EncryptionKey in try EncryptionKey(fields)
+        }.clearable
+
+        /// The members that an installation may register itself, in the same form.
+        package static let own: [any ObjectMember] = [
+            SubscriptionRequest.subscription, SubscriptionRequest.vapidKey, Self.environment, Self.locale,
+            Self.timeZone, Self.appVersion, Self.capabilities, Self.preferences, Self.encryptionKey,
+        ]
+        fileprivate static let others: [any ObjectMember] = [
+            Self.token.described("32 to 512 bytes in hexadecimal or base64, but for the kind web."), Self.kind,
+            Self.activity, Self.user, Self.installation, Self.tags.described("They replace all earlier tags."),
+            Self.attributes.described("The attributes to set, or with null to remove."),
+        ]
+    }
+
+    package static let object = RequestObject(optional: Members.own, Members.others) {
+        Self.completed($0)
+            .described("A member that is absent keeps its value; null removes it.")
+            .example(
+                .texts(["token": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "user": "alice"])
+            )
+            .named("DeviceRequest")
+    }
+
+    /// Returns the schema in which a device has what its kind needs: an update token names its Live Activity, and a browser has
+    /// a subscription.
+    package static func completed(_ schema: Schema) -> Schema {
+        schema.requiringOne(of: "token", "subscription")
+            .requiring("activity", where: "kind", is: .string(TokenKind.liveActivityUpdate.rawValue))
+            .requiring("subscription", where: "kind", is: .string(TokenKind.web.rawValue))
+    }
 
     /// Reads a registration from JSON text.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func parse(_ body: Data) throws(RequestError) -> DeviceRegistration {
-        try Self.registration(JSONFields(parsing: body, known: Self.members))
+        try Self.registration(JSONFields(parsing: body, known: Self.object.known))
     }
 
     /// Reads a registration from the members of a JSON object.
@@ -39,44 +97,22 @@ package enum DeviceRequest {
     private static func read(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         let subscription = try SubscriptionRequest.read(fields)
         var registration = DeviceRegistration(
-            environment: try fields.environment("environment") ?? .production,
+            environment: try fields.value(Members.environment) ?? .production,
             token: try Self.token(fields, subscription)
         )
         registration.subscription = subscription
         (registration.kind, registration.activity) = try Self.kind(fields)
         if subscription != nil { registration.kind = .web }
-        registration.user = try fields.update("user")
-        registration.locale = try fields.update("locale")
-        // With the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
-        if case .set(let locale)? = registration.locale {
-            guard LocaleTag.isName(locale) else {
-                throw fields.error("locale", "invalid_locale", "use a BCP 47 tag such as de, pt-BR or zh-Hant-TW")
-            }
-            registration.locale = .set(LocaleTag.stored(locale))
-        }
-        registration.timeZone = try fields.update("timeZone")
-        if case .set(let name)? = registration.timeZone, TimeZone(named: name) == nil {
-            throw fields.error("timeZone", "invalid_time_zone", JSONFields.zoneForm)
-        }
-        registration.appVersion = try fields.update("appVersion")
-        if case .set(let text)? = registration.appVersion, AppVersion(text) == nil {
-            throw fields.error("appVersion", "invalid_version", "use numbers such as 2.10.1")
-        }
-        registration.installation = try fields.string("installation", maximum: Self.maximumText)
+        registration.user = try fields.value(Members.user)
+        registration.locale = try fields.value(Members.locale)
+        registration.timeZone = try fields.value(Members.timeZone)
+        registration.appVersion = try fields.value(Members.appVersion)
+        registration.installation = try fields.value(Members.installation)
         registration.capabilities = try Self.capabilities(fields)
-        registration.tags = try fields.strings("tags", count: Self.maximumTags, maximum: Self.maximumText)
-            .map { Set($0.map { ExactText($0) }) }
+        registration.tags = try fields.value(Members.tags).map { Set($0.map { ExactText($0) }) }
         registration.attributes = try Self.attributes(fields)
-        if let preferences = try fields.fields("preferences", known: Preferences.members) {
-            registration.preferences = .set(try Preferences(preferences))
-        } else if fields.nulls.contains("preferences") {
-            registration.preferences = .clear
-        }
-        if let key = try fields.fields("encryptionKey", known: EncryptionKey.members) {
-            registration.encryptionKey = .set(try EncryptionKey(key))
-        } else if fields.nulls.contains("encryptionKey") {
-            registration.encryptionKey = .clear
-        }
+        registration.preferences = try fields.value(Members.preferences)
+        registration.encryptionKey = try fields.value(Members.encryptionKey)
         return registration
     }
 
@@ -85,11 +121,7 @@ package enum DeviceRequest {
         _ subscription: SubscriptionRegistration?
     ) throws(RequestError) -> DeviceToken {
         if let subscription { return try subscription.subscription.token(fields) }
-        let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
-        guard let token = DeviceToken(userInput: text), token.bytes.count >= Self.minimumToken else {
-            throw fields.error("token", "invalid_token", Self.tokenForm)
-        }
-        return token
+        return try fields.required(Members.token)
     }
 
     /// Reads the registration of an installation by itself, which writes no tags or attributes but those that its app
@@ -136,8 +168,7 @@ package enum DeviceRequest {
 
     /// Reads the kind of the token, and the Live Activity to which an update token belongs.
     private static func kind(_ fields: JSONFields) throws(RequestError) -> (TokenKind?, activity: String?) {
-        let kind = try fields.tokenKind("kind")
-        let activity = try fields.string("activity", maximum: Self.maximumText)
+        let (kind, activity) = (try fields.value(Members.kind), try fields.value(Members.activity))
         guard activity != nil else {
             guard kind == .liveActivityUpdate else { return (kind, nil) }
             let message = "an update token is of one Live Activity: give the app's own id of that"
@@ -151,7 +182,7 @@ package enum DeviceRequest {
 
     private static func capabilities(_ fields: JSONFields) throws(RequestError) -> DeviceCapabilities? {
         let all = DeviceCapabilities.named
-        guard let names = try fields.strings("capabilities", count: all.count, maximum: 32) else { return nil }
+        guard let names = try fields.value(Members.capabilities) else { return nil }
         var capabilities: DeviceCapabilities = []
         for (index, name) in names.enumerated() {
             guard let capability = all[name] else {
@@ -164,9 +195,9 @@ package enum DeviceRequest {
     }
 
     private static func attributes(_ fields: JSONFields) throws(RequestError) -> [String: Update<JSONValue>] {
-        guard let members = try fields.object("attributes") else { return [:] }
-        guard members.count <= Self.maximumAttributes
-        else { throw fields.error("attributes", "too_many", "at most \(Self.maximumAttributes) attributes") }
+        guard let members = try fields.value(Members.attributes) else { return [:] }
+        guard members.count <= DeviceBounds.attributes
+        else { throw fields.error("attributes", "too_many", "at most \(DeviceBounds.attributes) attributes") }
         var attributes: [String: Update<JSONValue>] = [:]
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard (1...Self.maximumText).contains(name.utf8.count) else {
@@ -204,27 +235,21 @@ extension DeviceCapabilities {
     ]
 }
 
-extension JSONFields {
-    /// Reads a text that `null` clears; `nil` if the member is absent.
-    func update(_ name: String) throws(RequestError) -> Update<String>? {
-        if self.nulls.contains(name) { return .clear }
-        return try self.string(name, maximum: DeviceRequest.maximumText).map { .set($0) }
-    }
+extension Member {
+    /// The kind of a token.
+    package static let tokenKind = Self.choice("kind", of: TokenKind.self, maximum: 32, code: "invalid_kind")
 
-    /// Reads a kind of tokens; `nil` if the member is absent.
-    package func tokenKind(_ name: String) throws(RequestError) -> TokenKind? {
-        let all = TokenKind.allCases.map(\.rawValue)
-        guard let text = try self.string(name, maximum: 32) else { return nil }
-        if let kind = TokenKind(rawValue: text) { return kind }
-        throw self.error(name, "invalid_kind", "use one of \(all.joined(separator: ", "))")
-    }
+    /// `sandbox` (or `development`) or `production`.
+    package static let environment = Self.text("environment", maximum: 32, as: .environment)
+        .parsed("invalid_environment", "use sandbox or production") { PushEnvironment(named: $0) }
+}
 
-    /// Reads `sandbox` (or `development`) or `production`; `nil` if the member is absent.
-    package func environment(_ name: String) throws(RequestError) -> PushEnvironment? {
-        try self.value(name, maximum: 32, orElse: "invalid_environment", "use sandbox or production") {
-            PushEnvironment(named: $0)
-        }
-    }
+extension Schema {
+    /// A locale in the form of BCP 47 or of POSIX.
+    package static let locale = Schema.string(
+        length: 2...LocaleTag.maximumLength,
+        pattern: "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*([.@][A-Za-z0-9_.@=;-]*)?$"
+    )
 }
 
 extension PushEnvironment {

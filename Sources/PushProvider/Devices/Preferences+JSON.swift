@@ -4,13 +4,18 @@ package import PushSupport
 import PushTypes
 
 extension Preferences {
-    package static let members: Set<String> = ["optOuts", "quietHours"]
+    private static let optOutsMember = Member.texts("optOuts", 0...Self.maximumOptOuts, maximum: Self.maximumCategory)
+        .described("The consent categories that are not wanted.")
+
+    package static let object = RequestObject(optional: [Self.optOutsMember, QuietHours.member]) {
+        $0.described("Replaces all earlier preferences.").named("Preferences")
+    }
 
     /// Reads preferences from the members of a JSON object.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields) throws(RequestError) {
-        self.init(optOuts: [], quietHours: try QuietHours.read(fields))
-        let texts = try fields.strings("optOuts", count: Self.maximumOptOuts, maximum: Self.maximumCategory) ?? []
+        self.init(optOuts: [], quietHours: try fields.value(QuietHours.member))
+        let texts = try fields.value(Self.optOutsMember) ?? []
         for (index, text) in texts.enumerated() where !Self.isCategory(text) {
             throw fields.error("optOuts[\(index)]", "invalid_value", Self.categoryForm)
         }
@@ -27,37 +32,44 @@ extension Preferences {
 }
 
 extension QuietHours {
-    private static let members: Set<String> = ["from", "to"]
+    private enum Members {
+        static let (from, to) = (Self.time("from"), Self.time("to"))
 
-    /// Reads the member `quietHours`; `nil` if it is absent.
-    fileprivate static func read(_ fields: JSONFields) throws(RequestError) -> QuietHours? {
-        guard let hours = try fields.fields("quietHours", known: Self.members) else { return nil }
-        let (from, to) = (try Self.time("from", hours), try Self.time("to", hours))
-        guard let quiet = QuietHours(from: from, to: to) else {
-            throw hours.error("to", "invalid_value", "it is the same as from: leave quietHours out for none")
+        private static func time(_ name: String) -> RequestMember<LocalTime> {
+            Member.text(name, maximum: 8, as: .clockTime)
+                .parsed("invalid_time", "use a time of day such as 22:00") { LocalTime($0) }
         }
-        return quiet
     }
 
-    private static func time(_ name: String, _ fields: JSONFields) throws(RequestError) -> LocalTime {
-        let text = try fields.requiredString(name, maximum: 8)
-        guard let time = LocalTime(text) else {
-            throw fields.error(name, "invalid_time", "use a time of day such as 22:00")
+    fileprivate static let member = Member.object(
+        "quietHours",
+        RequestObject(required: [Members.from, Members.to]) {
+            $0.described("Times on the clock of each device. They differ, and may span midnight.")
         }
-        return time
+    ) { (fields) throws(RequestError) -> QuietHours in
+        let (from, to) = (try fields.required(Members.from), try fields.required(Members.to))
+        guard let quiet = QuietHours(from: from, to: to) else {
+            throw fields.error("to", "invalid_value", "it is the same as from: leave quietHours out for none")
+        }
+        return quiet
     }
 
     var json: JSONValue { .object(["from": .string("\(self.from)"), "to": .string("\(self.to)")]) }
 }
 
 extension EncryptionKey {
-    package static let members: Set<String> = ["id", "key"]
+    private enum Members {
+        static let id = Member.text("id", 1...EncryptionKey.maximumID, pattern: "^[!#-.0-\\[\\]-~]+$")
+        static let key = Member.text("key", maximum: 64, as: .string(length: 44...44, pattern: "^[A-Za-z0-9+/]{43}=$"))
+            .described("Base64 of the 32 bytes of an X25519 public key.")
+    }
+
+    package static let object = RequestObject(required: [Members.id, Members.key]) { $0.named("EncryptionKey") }
 
     /// Reads a public key from the members of a JSON object.
     /// - Throws: ``RequestError`` that names the member at fault, also for a key to which nothing can be sealed.
     package init(_ fields: JSONFields) throws(RequestError) {
-        let id = try fields.requiredString("id", maximum: Self.maximumID)
-        let text = try fields.requiredString("key", maximum: 64)
+        let (id, text) = (try fields.required(Members.id), try fields.required(Members.key))
         guard
             id.unicodeScalars.allSatisfy({
                 $0.isASCII && $0.value > 0x20 && $0.value != 0x7f && !"\"\\/".contains(Character($0))

@@ -5,11 +5,35 @@ import PushWire
 
 /// Reads a browser's subscription from a request to register it.
 enum SubscriptionRequest {
+    /// Base64 or base64url.
+    private static let key = Schema.string(length: 1...128, pattern: "^[A-Za-z0-9+/_=-]+$")
+    private static let endpoint = Schema.string(
+        length: 1...WebPushSubscription.maximumEndpoint,
+        pattern: "^https://[^\\s]+$"
+    )
+    private static let keys = Schema.object(required: [("p256dh", Self.key), ("auth", Self.key)])
+
+    /// A browser's subscription, as its `toJSON()` makes it.
+    static let subscription = Member.json(
+        "subscription",
+        as: .object(required: [("endpoint", Self.endpoint), ("keys", Self.keys)], isOpen: true)
+            .described("The browser's subscription, of a device of the kind web.")
+            .named("Subscription")
+    )
+
+    /// The public VAPID key of a subscription.
+    static let vapidKey = Member.text("vapidKey", 86...128, pattern: "^[A-Za-z0-9_=-]+$")
+        .described("The applicationServerKey of the subscription. Default the app's newest, or the stored one.")
+        .parsed("invalid_value", "the applicationServerKey of the subscription is required here, in base64url") {
+            text -> [UInt8]? in
+            Base64URL.decode(text).flatMap { $0.count == WebPushKeys.publicLength ? Array($0) : nil }
+        }
+
     /// Returns the subscription of a registration; `nil` for a token of another kind.
     /// - Throws: ``RequestError`` that names the member at fault.
     static func read(_ fields: JSONFields) throws(RequestError) -> SubscriptionRegistration? {
-        let isWeb = try fields.tokenKind("kind") == .web
-        guard let json = fields.members["subscription"] else {
+        let isWeb = try fields.value(DeviceRequest.Members.kind) == .web
+        guard let json = try fields.value(Self.subscription) else {
             guard !isWeb else {
                 let message = "a device of the kind web has the browser's subscription in place of a token"
                 throw fields.error("subscription", "missing_field", message)
@@ -22,7 +46,7 @@ enum SubscriptionRequest {
         guard isWeb || fields.members["kind"] == nil else {
             throw fields.error("kind", "conflicting_field", "a device with a subscription is of the kind web")
         }
-        guard try fields.environment("environment") ?? .production == .production else {
+        guard try fields.value(DeviceRequest.Members.environment) ?? .production == .production else {
             throw fields.error("environment", "conflicting_field", "a subscription has none: leave this out")
         }
         guard fields.members["token"] == nil else {
@@ -30,13 +54,7 @@ enum SubscriptionRequest {
         }
         let path = fields.place.map { "\($0).subscription" } ?? "subscription"
         var registration = SubscriptionRegistration(try WebPushSubscription(json, at: path))
-        if let text = try fields.string("vapidKey", maximum: 128) {
-            guard let key = Base64URL.decode(text), key.count == WebPushKeys.publicLength else {
-                let message = "the applicationServerKey of the subscription is required here, in base64url"
-                throw fields.error("vapidKey", "invalid_value", message)
-            }
-            registration.vapidKey = Array(key)
-        }
+        registration.vapidKey = try fields.value(Self.vapidKey)
         return registration
     }
 }

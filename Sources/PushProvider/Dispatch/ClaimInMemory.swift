@@ -1,6 +1,7 @@
 import Foundation
 import PushSender
 import PushStore
+import PushSupport
 import Synchronization
 
 /// A claim that this process works on: what was read for it, and what of that is on its way.
@@ -178,17 +179,10 @@ package struct PushesUnderWay: Sendable {
     /// - Returns: `false` if some were not in time.
     package func settle(within limit: Duration) async -> Bool {
         guard !self.claims.isEmpty else { return true }
-        return await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                for claim in self.claims { for await _ in claim.landing {} }
-                return !Task.isCancelled
-            }
-            group.addTask {
-                try? await Task.sleep(for: limit)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
+        let isSettled = try? await withTimeLimit(limit) {
+            for claim in self.claims { for await _ in claim.landing {} }
+            return !Task.isCancelled
         }
+        return isSettled ?? false
     }
 }

@@ -10,7 +10,7 @@ import ServiceLifecycle
 /// It claims shards, sends them page by page, writes each page's results in one transaction, and repeats what failed when
 /// it is due. Each lane has its own slots, connections and retries.
 package struct Dispatcher: Service {
-    let store: any ProviderStore
+    let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let pages: PageSender
     let pacing: PacingController
     let wakes: LaneWakeSignals
@@ -32,7 +32,7 @@ package struct Dispatcher: Service {
     ///   - waits: Receives the waves that wait for them.
     ///   - direct: The way on which accepted notifications come; `nil` for one that nobody uses.
     package init(
-        store: any ProviderStore,
+        store: any AppStore & DispatchStore & UserStore & WebhookStore,
         directory: SenderDirectory,
         web: WebPushSenders? = nil,
         invalidation: TokenInvalidationPolicy,

@@ -12,7 +12,7 @@ struct PageSender: Sendable {
         var report: AdaptiveRateLimiter.Report
     }
 
-    let store: any ProviderStore
+    let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let caps: CapReserver
     let directory: SenderDirectory
     /// The senders to browsers; `nil` where nothing is sent to them.

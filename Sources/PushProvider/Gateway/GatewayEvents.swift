@@ -138,23 +138,18 @@ package struct GatewayEvents: Sendable {
     }()
 
     private func get(_ url: String, within deadline: Duration) async throws -> Data {
-        try await withThrowingTaskGroup(of: Data.self) { group in
-            group.addTask {
-                let request = HTTPClientRequest(url: url)
-                let response = try await Self.client.execute(request, timeout: TimeAmount(deadline))
-                guard response.status == .ok else {
-                    throw GatewayEventsFailure(description: "status \(response.status.code)")
-                }
-                return Data(try await response.body.collect(upTo: Self.maximumLength).readableBytesView)
+        let body = try await withTimeLimit(deadline) {
+            let request = HTTPClientRequest(url: url)
+            let response = try await Self.client.execute(request, timeout: TimeAmount(deadline))
+            guard response.status == .ok else {
+                throw GatewayEventsFailure(description: "status \(response.status.code)")
             }
-            group.addTask {
-                try await Task.sleep(for: deadline)
-                throw GatewayEventsFailure(description: "no response within \(self.deadline.readable)")
-            }
-            defer { group.cancelAll() }
-            guard let body = try await group.next() else { throw CancellationError() }
-            return body
+            return Data(try await response.body.collect(upTo: Self.maximumLength).readableBytesView)
         }
+        guard let body else {
+            throw GatewayEventsFailure(description: "no response within \(self.deadline.readable)")
+        }
+        return body
     }
 
     private static func reason(_ error: any Error) -> String {

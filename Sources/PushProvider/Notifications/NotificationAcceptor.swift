@@ -8,7 +8,7 @@ import PushTypes
 /// A notification whose time has not come, or whose recipients take long to count, is accepted as scheduled.
 /// ``NotificationOpener`` opens it later.
 package struct NotificationAcceptor: Sendable {
-    private let store: any ProviderStore
+    private let store: any AppStore & DeviceStore & DispatchStore & NotificationStore
     private let wakes: LaneWakeSignals
     private let budget: Duration
     private let time: any TimeSource
@@ -21,7 +21,7 @@ package struct NotificationAcceptor: Sendable {
     ///   - budget: The time for which the caller waits while the recipients are counted, or others before them. Default 5 s.
     ///   - direct: The direct way to the dispatcher; `nil` for none.
     package init(
-        store: any ProviderStore,
+        store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
         budget: Duration = .seconds(5),
         direct: DirectDispatch? = nil,
@@ -35,7 +35,7 @@ package struct NotificationAcceptor: Sendable {
     ///   - budget: The time for which the caller waits while the recipients are counted, or others before them. Default 5 s.
     ///   - direct: The direct way to the dispatcher; `nil` for none.
     init(
-        store: any ProviderStore,
+        store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
         opener: NotificationOpener,
         budget: Duration = .seconds(5),

@@ -9,7 +9,7 @@ extension NotificationForecast {
     /// - Returns: `nil` for any other notification, and if the zones take longer than a second to read.
     package static func firstStart(
         of notification: NotificationRecord,
-        in store: any ProviderStore
+        in store: any AppStore & DeviceStore
     ) async throws -> Timestamp? {
         guard notification.state == .scheduled, let delivery = notification.delivery, !delivery.isSameEverywhere,
             case .local = delivery.beginning

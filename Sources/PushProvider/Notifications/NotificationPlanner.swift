@@ -18,11 +18,11 @@ struct NotificationPlanner: Sendable {
     /// Counts the devices of an audience, which may take long.
     typealias CountDevices = @Sendable (NotificationRecord, AudienceExpression) async throws -> Int
 
-    private let store: any ProviderStore
+    private let store: any AppStore & DeviceStore
     private let time: any TimeSource
     private let countDevices: CountDevices
 
-    init(store: any ProviderStore, time: any TimeSource, countDevices: CountDevices? = nil) {
+    init(store: any AppStore & DeviceStore, time: any TimeSource, countDevices: CountDevices? = nil) {
         (self.store, self.time) = (store, time)
         self.countDevices =
             countDevices ?? { notification, audience in
@@ -86,7 +86,7 @@ struct NotificationPlanner: Sendable {
     }
 
     /// Returns one shard for all, or one for each time zone if those begin at different times.
-    static func shards(of notification: NotificationRecord, in store: any ProviderStore) async throws -> [ShardPlan] {
+    static func shards(of notification: NotificationRecord, in store: any DeviceStore) async throws -> [ShardPlan] {
         let acceptedAt = notification.createdAt
         guard let delivery = notification.delivery else { return [ShardPlan(notBefore: acceptedAt)] }
         if delivery.isSameEverywhere || notification.audience.hasNoZones {

@@ -33,9 +33,46 @@ package struct NotificationRequest: Hashable, Sendable {
     /// The notification whose failed recipients this one is sent to.
     package var resendOf: UUID?
 
-    package static let members = NotificationContent.members.union([
-        "name", "to", "environment", "guarantee", "urgent", "when", "pace", "consentCategory", "quietHours",
-    ])
+    /// The members that are not content.
+    enum Members {
+        static let name = Member.text("name", 1...NotificationRequest.maximumName)
+        static let guarantee = Member.choice(
+            "guarantee",
+            of: NotificationRecord.Guarantee.self,
+            maximum: 32,
+            message: "use atLeastOnce or atMostOnce"
+        )
+        fileprivate static let urgent = Member.bool("urgent")
+        fileprivate static let tokens = Member.texts(
+            "tokens",
+            1...NotificationRequest.maximumTokens,
+            maximum: DeviceToken.maximumLength * 4,
+            as: .writtenToken
+        )
+        private static let audienceOrTokens = AudienceExpression.object.known.union([Self.tokens.name])
+        fileprivate static let to = RequestMember<JSONFields>(
+            "to",
+            .any(of: [RequestObject(required: [Self.tokens]).schema, AudienceExpression.object.schema])
+        ) { (fields, name) throws(RequestError) in try fields.fields(name, known: Self.audienceOrTokens) }
+    }
+
+    package static let object = Self.makeObject(named: "NotificationRequest")
+
+    /// Returns the members of a request with further ones.
+    package static func makeObject(named name: String, with more: [any ObjectMember] = []) -> RequestObject {
+        RequestObject(
+            required: [Members.to],
+            optional: NotificationContent.object.members,
+            [
+                Members.name, Member.environment, Members.guarantee, Members.urgent, DeliveryTime.member,
+                PaceSettings.member, ConsentRules.categoryMember, ConsentRules.quietHoursMember,
+            ],
+            more
+        ) {
+            let alert = JSONValue.texts(["title": "Hello", "body": "World"])
+            return $0.example(.object(["to": .texts(["user": "alice"]), "alert": alert])).named(name)
+        }
+    }
 
     /// Makes the request to send to one audience, in the lane that suits it.
     package init(
@@ -70,7 +107,7 @@ package struct NotificationRequest: Hashable, Sendable {
         now: Timestamp,
         receipts: ReceiptPrivacy = .none
     ) throws(RequestError) {
-        try self.init(JSONFields(json, known: Self.members), bundleID: bundleID, now: now, receipts: receipts)
+        try self.init(JSONFields(json, known: Self.object.known), bundleID: bundleID, now: now, receipts: receipts)
     }
 
     /// Reads a request from the members of a JSON object.
@@ -84,8 +121,8 @@ package struct NotificationRequest: Hashable, Sendable {
         library: LibraryContents = .none
     ) throws(RequestError) {
         let fields = try library.merged(own)
-        self.name = try fields.string("name", maximum: Self.maximumName)
-        self.environment = try fields.environment("environment")
+        self.name = try fields.value(Members.name)
+        self.environment = try fields.value(Member.environment)
         (self.audience, self.tokenPositions) = try Self.audience(fields, now: now, named: library.audiences)
         // A notification that is sent later shows a state of that time.
         let isSentLater = fields.members["when"] != nil
@@ -97,14 +134,10 @@ package struct NotificationRequest: Hashable, Sendable {
         )
         try self.content.checkExpiration(fields, now: now)
         self.warnings += DeprecatedTimes.warnings(in: .object(fields.members))
-        let guarantees = "use atLeastOnce or atMostOnce"
-        let guarantee = try fields.value("guarantee", maximum: 32, orElse: "invalid_value", guarantees) {
-            NotificationRecord.Guarantee(rawValue: $0)
-        }
-        self.guarantee = guarantee ?? .atLeastOnce
-        self.delivery = try DeliveryTime.parse("when", in: fields, acceptedAt: now, expiration: self.content.expiration)
-        self.pace = try PaceSettings.parse("pace", in: fields)
-        let isUrgent = try fields.bool("urgent")
+        self.guarantee = try fields.value(Members.guarantee) ?? .atLeastOnce
+        self.delivery = try DeliveryTime.parse(in: fields, acceptedAt: now, expiration: self.content.expiration)
+        self.pace = try fields.value(PaceSettings.member)
+        let isUrgent = try fields.value(Members.urgent)
         if self.pace != nil, isUrgent == true {
             throw fields.error("urgent", "conflicting_field", "a notification that is sent at a pace is not urgent")
         }
@@ -134,11 +167,10 @@ package struct NotificationRequest: Hashable, Sendable {
         now: Timestamp,
         named: NamedAudiences
     ) throws(RequestError) -> (Audience, positions: [DeviceToken: Int]) {
-        let known = AudienceExpression.members.union(["tokens"])
-        guard let to = try fields.fields("to", known: known) else {
+        guard let to = try fields.value(Members.to) else {
             throw fields.error("to", "missing_field", "name the audience, for example a user, a tag or tokens")
         }
-        guard let texts = try to.strings("tokens", count: Self.maximumTokens, maximum: DeviceToken.maximumLength * 4)
+        guard let texts = try to.value(Members.tokens)
         else { return (.devices(try AudienceExpression(to, now: now, named: named)), [:]) }
         guard to.members.count == 1 else {
             throw to.error("tokens", "conflicting_field", "tokens cannot be combined with conditions: leave those out")

@@ -5,13 +5,21 @@ package import PushTypes
 
 /// A request to send a notification again, to exactly the recipients that failed.
 package struct NotificationResend: Sendable {
-    package static let members: Set<String> = ContentExpiration.members.union(["states", "reasons", "name"])
+    private static let statesMember = Member.texts("states", 1...3, maximum: 16, as: .choice(Self.states.map(\.word)))
+        .described("Default rejected and failed.")
+    private static let reasonsMember = Member.texts("reasons", 1...50, maximum: 300)
+        .described("Default all but those for which the token is at fault.")
+    private static let nameMember = NotificationRequest.Members.name.described("Default that of the first.")
+
+    package static let object = RequestObject(
+        optional: ContentExpiration.object.members,
+        [Self.statesMember, Self.reasonsMember, Self.nameMember]
+    ) { $0.named("ResendRequest") }
+
     /// The states that a request may name.
-    package static let states: [DeliveryRecord.State] = [.rejected, .failed, .unknown]
+    private static let states: [DeliveryRecord.State] = [.rejected, .failed, .unknown]
     /// The states of a request that names none: a recipient that may have it is sent to again only by name.
     static let defaultStates: Set<DeliveryRecord.State> = [.rejected, .failed]
-    /// The maximum number of reasons that a request may name.
-    package static let maximumReasons = 50
 
     /// The reasons for which the token is at fault: another push to it would be rejected too.
     static let reasonsOfTokens =
@@ -28,14 +36,14 @@ package struct NotificationResend: Sendable {
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields, of original: UUID) throws(RequestError) {
         self.fields = fields
-        let words = try fields.strings("states", count: Self.states.count, maximum: 16)
+        let words = try fields.value(Self.statesMember)
         var states = Self.defaultStates
         if let words {
             states = Set(words.compactMap { word in Self.states.first { $0.word == word } })
             guard !states.isEmpty, states.count == Set(words).count
             else { throw fields.error("states", "invalid_value", "name some of rejected, failed and unknown") }
         }
-        let reasons = try fields.strings("reasons", count: Self.maximumReasons, maximum: 300)
+        let reasons = try fields.value(Self.reasonsMember)
         guard reasons?.isEmpty != true else {
             throw fields.error("reasons", "invalid_value", "name at least one reason")
         }
@@ -46,7 +54,7 @@ package struct NotificationResend: Sendable {
             exceptReasons: reasons == nil ? Self.reasonsOfTokens : []
         )
         self.expiry = try ContentExpiration(fields)
-        self.name = try fields.string("name", maximum: NotificationRequest.maximumName)
+        self.name = try fields.value(Self.nameMember)
     }
 
     /// Returns the request for the new notification.
@@ -62,7 +70,7 @@ package struct NotificationResend: Sendable {
             throw RequestError(.conflict, code: "wrong_state", message: message, path: "notification")
         }
         var content = original.content
-        if self.fields.members.keys.contains(where: ContentExpiration.members.contains) {
+        if self.fields.members.keys.contains(where: ContentExpiration.object.known.contains) {
             (content.expiration, content.expiresIn) = (self.expiry.expiration, self.expiry.seconds)
             try content.checkExpiration(self.fields, now: now)
         } else if case .at(let seconds) = content.expiration, Timestamp(seconds: seconds) <= now {

@@ -28,7 +28,7 @@ extension RequestError {
     }
 }
 
-extension ProviderStore {
+extension DeviceStore where Self: AppStore {
     /// Returns the kind of tokens that no device of an app has and that a notification would go to; `nil` if some has.
     ///
     /// An app without any device is another matter: its audiences are empty whatever is sent.
@@ -49,7 +49,7 @@ extension ContentWarning {
     package static func missingTokens(
         for request: NotificationRequest,
         app: Int64,
-        in store: any ProviderStore
+        in store: any AppStore & DeviceStore
     ) async throws -> ContentWarning? {
         guard case .devices = request.audience else { return nil }
         let kind = try await store.missingKind(for: request.content, app: app)

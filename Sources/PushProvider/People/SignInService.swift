@@ -8,7 +8,7 @@ import PushTypes
 ///
 /// Errors do not tell whether a name exists, and an attempt with an unknown name takes the time of one with a known name.
 package struct SignInService: Sendable {
-    let store: any ProviderStore
+    let store: any PersonStore & SessionStore
     let keys: APIKeys
     let hasher: PasswordHasher
     let locks = SignInLockTable()
@@ -20,7 +20,7 @@ package struct SignInService: Sendable {
 
     /// - Parameter audit: Writes an entry of the audit, many equal ones of a minute as one.
     package init(
-        store: any ProviderStore,
+        store: any PersonStore & SessionStore,
         keys: APIKeys,
         hasher: PasswordHasher,
         settings: SessionSettings = SessionSettings(),

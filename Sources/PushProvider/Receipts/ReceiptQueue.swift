@@ -1,5 +1,5 @@
-import NIOCore
 import PushStore
+import PushSupport
 
 /// The batches of receipts that wait to be written, in the order of each app, with the apps in turn.
 ///
@@ -11,37 +11,25 @@ struct ReceiptQueue<Ticket> {
         var ticket: Ticket
     }
 
-    /// The batches of one app.
-    private struct Lane {
-        var app: String
-        var elements = CircularBuffer<Element>()
-    }
-
     /// The receipts of one transaction, with the batch that exceeds them.
     private let transaction: Int
-    /// The apps that have batches, in the order of their turns.
-    private var lanes: [Lane] = []
+    private var elements = FairQueue<String, Element>()
 
     init(transaction: Int) { self.transaction = transaction }
 
-    var isEmpty: Bool { self.lanes.isEmpty }
+    var isEmpty: Bool { self.elements.isEmpty }
 
     /// Adds a batch of an app.
     mutating func add(_ batch: ReceiptBatch, of app: String, ticket: Ticket) {
-        let index = self.lanes.firstIndex { $0.app == app } ?? self.lanes.endIndex
-        if index == self.lanes.endIndex { self.lanes.append(Lane(app: app)) }
-        self.lanes[index].elements.append(Element(batch: batch, ticket: ticket))
+        self.elements.append(Element(batch: batch, ticket: ticket), of: app)
     }
 
     /// Takes the batches of the next transaction: one of each app in turn, until there are enough receipts.
     mutating func takeNext() -> [Element] {
         var (next, receipts) = ([Element](), 0)
-        while receipts < self.transaction, !self.lanes.isEmpty {
-            var lane = self.lanes.removeFirst()
-            guard let element = lane.elements.popFirst() else { continue }
+        while receipts < self.transaction, let element = self.elements.popFirst() {
             receipts += element.batch.entries.count
             next.append(element)
-            if !lane.elements.isEmpty { self.lanes.append(lane) }
         }
         return next
     }

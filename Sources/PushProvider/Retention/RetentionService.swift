@@ -28,7 +28,7 @@ package struct RetentionService: Service {
     /// The number of rows deleted in one transaction.
     private static let batch = 5000
 
-    private let store: any ProviderStore
+    private let store: any RetentionStore
     private let settings: RetentionSettings
     private let files: FileCleaner?
     private let wake: WakeSignal
@@ -39,7 +39,7 @@ package struct RetentionService: Service {
     ///   - files: Cleans the folder of uploaded files; `nil` without one.
     ///   - wake: Signalled when the clocks have to be read again.
     package init(
-        store: any ProviderStore,
+        store: any RetentionStore,
         settings: RetentionSettings = RetentionSettings(),
         files: FileCleaner? = nil,
         wake: WakeSignal = WakeSignal(),

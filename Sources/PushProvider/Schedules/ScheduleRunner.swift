@@ -21,7 +21,7 @@ package struct ScheduleRunner: Service {
     /// The maximum number of notifications, and of schedules, that are read at once.
     private static let batch = 50
 
-    private let store: any ProviderStore
+    private let store: any AppStore & DispatchStore & LibraryStore & ScheduleStore
     private let acceptor: NotificationAcceptor
     private let wake: WakeSignal
     private let settings: Settings
@@ -30,7 +30,7 @@ package struct ScheduleRunner: Service {
     private let log: LimitedLog
 
     package init(
-        store: any ProviderStore,
+        store: any AppStore & DispatchStore & LibraryStore & ScheduleStore,
         acceptor: NotificationAcceptor,
         wake: WakeSignal,
         settings: Settings = Settings(),
@@ -214,7 +214,7 @@ package struct ScheduleRunner: Service {
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
-            let fields = try JSONFields(parsing: schedule.request, known: NotificationRequest.members)
+            let fields = try JSONFields(parsing: schedule.request, known: NotificationRequest.object.known)
             var request = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
             if request.name == nil { request.name = schedule.name }
             let (_, acceptance) = try await self.acceptor.accept(

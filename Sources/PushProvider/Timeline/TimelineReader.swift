@@ -4,7 +4,7 @@ import PushTypes
 
 /// Reads timelines: what the store has, and the gateway's events where one is configured.
 package struct TimelineReader: Sendable {
-    private let store: any ProviderStore
+    private let store: any AppStore & NotificationStore & ReceiptStore & TimelineStore
     /// The gateway's events; `nil` where no gateway is configured.
     private let gateway: GatewayEvents?
     private let faults: ConfigurationFaults?
@@ -12,7 +12,7 @@ package struct TimelineReader: Sendable {
 
     /// - Parameter faults: The pauses that hold what waits; `nil` leaves them out.
     package init(
-        store: any ProviderStore,
+        store: any AppStore & NotificationStore & ReceiptStore & TimelineStore,
         gateway: GatewayEvents?,
         faults: ConfigurationFaults?,
         time: any TimeSource

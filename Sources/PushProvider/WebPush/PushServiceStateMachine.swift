@@ -1,3 +1,4 @@
+import PushSupport
 import PushTypes
 
 /// Decides whether one push service of browsers is sent to: not while it asks for a pause, and not for a while after several
@@ -37,50 +38,54 @@ struct PushServiceStateMachine: Hashable, Sendable {
     }
 
     private let limits: Limits
+    private var breaker: ProbingBreaker
+    /// The failures in a row while the breaker is closed.
     private var failures = 0
-    private var isProbing = false
+    /// The end of a pause that the push service asked for, or of the breaker's if an answer came in it. Nothing has to be found out after
+    /// it.
     private var pausedUntil: Timestamp?
 
-    init(limits: Limits = Limits()) { self.limits = limits }
+    init(limits: Limits = Limits()) {
+        self.limits = limits
+        self.breaker = ProbingBreaker(pause: limits.pause, longestPause: limits.longestPause)
+    }
 
     /// Decides about a message.
     /// - Parameter now: The steady clock.
     mutating func admit(at now: Timestamp) -> Admission {
         if let pausedUntil {
-            guard now >= pausedUntil else { return .wait(reason: self.reason) }
+            guard now >= pausedUntil else { return .wait(reason: "the push service asked for a pause") }
             self.pausedUntil = nil
         }
-        guard self.failures >= self.limits.failures else { return .send }
-        guard !self.isProbing else { return .wait(reason: self.reason) }
-        self.isProbing = true
-        return .send
+        return self.breaker.admit(at: now) == nil ? .send : .wait(reason: "the push service does not answer")
     }
 
     /// Returns `true` while nothing is sent.
-    func isPaused(at now: Timestamp) -> Bool { self.pausedUntil.map { now < $0 } ?? false }
+    func isPaused(at now: Timestamp) -> Bool {
+        (self.pausedUntil ?? self.breaker.pausedUntil).map { now < $0 } ?? false
+    }
 
     mutating func ended(_ end: End, at now: Timestamp) {
         switch end {
-        case .answered: (self.failures, self.isProbing) = (0, false)
+        case .answered: self.close()
         case .throttled(let pause):
-            (self.failures, self.isProbing) = (0, false)
-            self.hold(until: now.advanced(by: min(max(.zero, pause), self.limits.longestRetryAfter)))
+            self.close()
+            let until = now.advanced(by: min(max(.zero, pause), self.limits.longestRetryAfter))
+            self.pausedUntil = max(until, self.pausedUntil ?? until)
         case .failed:
-            // Messages from before the pause fail together.
+            // Messages from before a pause fail together.
             guard self.pausedUntil == nil else { return }
-            self.isProbing = false
-            self.failures = min(self.failures + 1, 64)
-            let excess = self.failures - self.limits.failures
-            guard excess >= 0 else { return }
-            let pause = (0..<excess).reduce(self.limits.pause) { pause, _ in min(pause * 2, self.limits.longestPause) }
-            self.hold(until: now.advanced(by: pause))
-        case .notSent: self.isProbing = false
+            guard !self.breaker.isOpen else { return self.breaker.failed(at: now) }
+            self.failures += 1
+            if self.failures >= self.limits.failures { self.breaker.open(at: now) }
+        case .notSent: self.breaker.notTried(at: now)
         }
     }
 
-    private mutating func hold(until time: Timestamp) { self.pausedUntil = max(time, self.pausedUntil ?? time) }
-
-    private var reason: String {
-        self.failures == 0 ? "the push service asked for a pause" : "the push service does not answer"
+    /// Forgets the failures. A pause goes on to its end.
+    private mutating func close() {
+        if let end = self.breaker.pausedUntil { self.pausedUntil = end }
+        self.breaker.succeeded()
+        self.failures = 0
     }
 }

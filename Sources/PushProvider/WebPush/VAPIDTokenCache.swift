@@ -1,8 +1,8 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTypes
 import PushWire
-import Synchronization
 
 /// The identifications of apps at push services: one for each key and origin, which is used for half a day.
 ///
@@ -10,8 +10,6 @@ import Synchronization
 final class VAPIDTokenCache: Sendable {
     /// The time for which one is used, and the time until it expires.
     private static let (reuse, validity): (Duration, Duration) = (.seconds(12 * 3600), .seconds(13 * 3600))
-    /// The most that are kept.
-    private static let maximumCount = 4096
 
     private struct Key: Hashable {
         var id: UUID
@@ -19,24 +17,22 @@ final class VAPIDTokenCache: Sendable {
         var contact: String
     }
 
-    private let known = Mutex<[Key: (text: String, signedAt: Timestamp)]>([:])
+    private let known = SharedCache<Key, (text: String, signedAt: Timestamp)>(maximum: 4096)
 
     /// Returns the value of the header `authorization`.
     /// - Throws: ``Unusable`` for a stored key that is none.
     func authorization(_ record: VAPIDKeyRecord, for origin: WebOrigin, now: Timestamp) throws -> String {
         let key = Key(id: record.id, origin: origin, contact: record.contact)
-        let known = self.known.withLock { $0[key] }
-        if let known, known.signedAt <= now, now < known.signedAt.advanced(by: Self.reuse) { return known.text }
+        if let known = self.known[key], known.signedAt <= now, now < known.signedAt.advanced(by: Self.reuse) {
+            return known.text
+        }
         guard let signer = VAPIDKey(privateKey: record.privateKey) else { throw Unusable() }
         let text = try signer.authorization(
             for: origin,
             contact: record.contact,
             expires: now.advanced(by: Self.validity)
         )
-        self.known.withLock { known in
-            if known.count >= Self.maximumCount { known = [:] }
-            known[key] = (text, now)
-        }
+        self.known[key] = (text, now)
         return text
     }
 

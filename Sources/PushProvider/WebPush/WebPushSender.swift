@@ -151,17 +151,9 @@ struct WebPushSender: NotificationSender {
 extension HTTPClientResponse {
     /// Returns the body of a response, if it is short and arrives within a second; nothing otherwise.
     func shortBody() async -> [UInt8] {
-        await withTaskGroup(of: [UInt8].self) { group in
-            group.addTask {
-                let body = try? await self.body.collect(upTo: WebPushOutcome.maximumBody)
-                return body.map { Array($0.readableBytesView) } ?? []
-            }
-            group.addTask {
-                try? await Task.sleep(for: .seconds(1))
-                return []
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? []
+        let body = try? await withTimeLimit(.seconds(1)) {
+            try await self.body.collect(upTo: WebPushOutcome.maximumBody)
         }
+        return body.map { Array($0.readableBytesView) } ?? []
     }
 }

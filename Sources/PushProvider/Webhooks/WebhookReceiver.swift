@@ -85,11 +85,8 @@ struct WebhookReceiver: Sendable {
 
     /// Discards the body of a response: it could come from a host that a webhook must not read.
     private static func drain(_ response: HTTPClientResponse) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = try? await response.body.collect(upTo: Self.maximumResponseLength) }
-            group.addTask { try? await Task.sleep(for: Self.maximumResponseTime) }
-            await group.next()
-            group.cancelAll()
+        _ = try? await withTimeLimit(Self.maximumResponseTime) {
+            try await response.body.collect(upTo: Self.maximumResponseLength)
         }
     }
 }
@@ -101,21 +98,5 @@ extension WebhookFailure {
         case .resolverBusy(let reason): self = .notPosted(reason: reason)
         case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
         }
-    }
-}
-
-/// Reads a `retry-after` header (RFC 9110 section 10.2.3).
-enum RetryAfter {
-    /// Returns the delay; `nil` for text that is neither a number of seconds nor a date in the preferred form.
-    static func read(_ text: String?, now: Timestamp) -> Duration? {
-        guard let text, text.utf8.count <= 40 else { return nil }
-        if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        guard let date = formatter.date(from: text) else { return nil }
-        let seconds = Int64(exactly: date.timeIntervalSince1970.rounded()) ?? 0
-        return max(.zero, Timestamp(seconds: seconds).since(now))
     }
 }

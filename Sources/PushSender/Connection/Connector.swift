@@ -24,25 +24,14 @@ struct Connector: Sendable {
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.writeBufferWaterMark, value: .init(low: 64 * 1024, high: 512 * 1024))
         let bound = NIOLoopBound(connection, eventLoop: eventLoop)
-        guard let proxy else {
-            return bootstrap.connect(host: self.endpoint.host, port: self.endpoint.port).flatMap { channel in
-                self.secure(channel, bound.value, deadline: deadline)
-            }
-        }
-        let (host, port) = (self.endpoint.host, self.endpoint.port)
-        guard !host.isIPAddress else {
-            return eventLoop.makeFailedFuture(ProxyFailure(.needsName, proxy: proxy, host: host, port: port))
-        }
-        return bootstrap.connect(host: proxy.host, port: proxy.port)
-            .flatMapErrorThrowing { error in
-                let reason = ErrorDescription.of(error)
-                throw ProxyFailure(.unreachable(reason), proxy: proxy, host: host, port: port)
-            }
-            .flatMap { channel in
-                ProxyTunnelHandler.open(proxy, on: channel, to: host, port: port, deadline: deadline).flatMap {
-                    self.secure(channel, bound.value, deadline: deadline)
-                }
-            }
+        return ProxyEndpoint.connect(
+            to: self.endpoint.host,
+            port: self.endpoint.port,
+            through: self.proxy,
+            deadline: deadline,
+            on: eventLoop
+        ) { bootstrap.connect(host: $0, port: $1) }
+        .flatMap { self.secure($0, bound.value, deadline: deadline) }
     }
 
     private func secure(

@@ -9,21 +9,14 @@ import Synchronization
 package final class SQLiteStore: ProviderStore {
     let database: StoreDatabase
     let masterKey: MasterKey
-    /// The API keys that were looked up.
-    let keyCache = KeyCache()
-    /// The ids of the texts that deliveries have as their reason.
-    let reasons = ReasonTable()
-    /// The ids of the connections that carried pushes.
-    let connections = ConnectionTable()
+    /// The API keys that were looked up, by their hashes, so that a request is authorized without the database. Every change of keys
+    /// empties the cache before the change returns.
+    let keyCache = SharedCache<[UInt8], APIKeyRecord>(maximum: 10_000)
     let owner = LeaseOwner()
-    /// The numbers for charts that are to be written.
-    let pendingStatistics = PendingStatistics()
+    let pageWriter = PageWriter()
+    let pageReader = PageReader()
     /// The number of changes of bridges since the start, and of apps that were added or erased.
     let bridgeChanges = Atomic(0)
-    /// The index ranges that find the recipients of narrow audiences.
-    let drivers = AudienceDriverTable()
-    /// The ranges of ids in which pages of recipients are read.
-    let pageRanges = Mutex(PageRanges())
 
     /// Opens or makes the file and runs the migrations that it lacks.
     /// - Parameters:
@@ -82,9 +75,8 @@ package final class SQLiteStore: ProviderStore {
         let queue = try DatabaseQueue(path: new)
         try queue.write { try $0.execute(sql: "PRAGMA user_version = 1; PRAGMA user_version = 0") }
         try queue.close()
-        guard DurableFile.rename(new, to: path) else {
-            throw StoreError.cannotOpen(path: path, why: "it cannot be made: \(DurableFile.lastError)")
-        }
+        guard DurableFile.rename(new, to: path)
+        else { throw StoreError.cannotOpen(path: path, why: "it cannot be made: \(DurableFile.lastError)") }
     }
 
     /// The settings of the writer's connection.
@@ -101,4 +93,38 @@ package final class SQLiteStore: ProviderStore {
     package func endQueries() { self.database.readers.end() }
 
     package func close() throws { try self.database.close() }
+}
+
+/// The file and its write-ahead log. A checkpoint copies the log into the database only as far as the oldest snapshot in use.
+extension SQLiteStore {
+    /// The length of the log in bytes.
+    package var logBytes: Int { Self.length(ofFile: "\(self.database.pool.path)-wal") }
+
+    /// The length of the database in bytes, without the log.
+    package var fileBytes: Int { Self.length(ofFile: self.database.pool.path) }
+
+    /// The bytes that this process may still write to the file system of the database; `nil` where the system does not
+    /// report it.
+    package var availableBytes: Int? {
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: self.database.pool.path)
+        return (attributes?[.systemFreeSize] as? NSNumber)?.intValue
+    }
+
+    private static func length(ofFile path: String) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.size] as? Int ?? 0
+    }
+
+    /// Copies the log into the database and empties it, after readers have ended or renewed their snapshots.
+    /// - Returns: `false` while another process holds an old snapshot.
+    package func foldLog() async -> Bool { await self.database.log.fold(self.database.pool) }
+
+    /// Copies a log that is long into the database, as ``foldLog()`` does, unless a snapshot prevented that a moment ago.
+    package func foldLongLog() async { await self.database.log.foldFile(self.database.pool) }
+
+    /// The numbers of times the log was folded, and that a snapshot prevented it.
+    package var logFolds: (complete: Int, prevented: Int) { self.database.log.folds }
+
+    /// The numbers of long queries that run and that wait.
+    package var queryCounts: (running: Int, waiting: Int) { self.database.readers.queryCounts }
 }

@@ -1,4 +1,4 @@
-import PushSupport
+package import PushSupport
 
 /// Hours of every day or of some weekdays, on a local clock.
 ///
@@ -21,12 +21,31 @@ package struct DailyHours: Hashable, Sendable {
 }
 
 extension DailyHours {
-    static let members: Set<String> = ["from", "to", "days"]
+    private enum Members {
+        static let (from, to) = (Self.clockTime("from"), Self.clockTime("to"))
+        static let days = Member.texts("days", 1...7, maximum: 3, as: .string(length: 3...3, pattern: Self.dayPattern))
+
+        private static func clockTime(_ name: String) -> RequestMember<LocalTime> {
+            Member.text(name, maximum: 16, as: .clockTime)
+                .parsed("invalid_time", "write it as 09:30, from 00:00 to 23:59") { LocalTime($0) }
+        }
+
+        /// The names of the weekdays, in any case.
+        private static let dayPattern: String = {
+            let days = Weekday.allCases.map { day in day.rawValue.map { "[\($0.uppercased())\($0)]" }.joined() }
+            return "^(\(days.joined(separator: "|")))$"
+        }()
+    }
+
+    static let object = RequestObject(optional: [Members.from, Members.to, Members.days]) {
+        $0.requiringOne(of: "from", "days").requiring("from", beside: ["to"]).requiring("to", beside: ["from"])
+            .described("from and to (HH:MM) come together; days are mon, tue …; see docs/provider.md.")
+    }
 
     /// Reads `{"from":"09:00","to":"21:00","days":["mon","tue"]}`. `days` is every day if left out; `from` and `to` are
     /// the whole day if both are.
     init(_ fields: JSONFields) throws(RequestError) {
-        let (from, to) = (try fields.localTime("from"), try fields.localTime("to"))
+        let (from, to) = (try fields.value(Members.from), try fields.value(Members.to))
         let days = try Self.days(fields)
         switch (from, to) {
         case (let from?, let to?):
@@ -41,7 +60,7 @@ extension DailyHours {
     }
 
     private static func days(_ fields: JSONFields) throws(RequestError) -> Set<Weekday>? {
-        guard let names = try fields.strings("days", count: 7, maximum: 3) else { return nil }
+        guard let names = try fields.value(Members.days) else { return nil }
         var days: Set<Weekday> = []
         for (index, name) in names.enumerated() {
             guard let day = Weekday(rawValue: name.lowercased()) else {
@@ -68,9 +87,10 @@ extension DailyHours {
     }
 }
 
-extension JSONFields {
-    func localTime(_ name: String) throws(RequestError) -> LocalTime? {
-        let message = "write it as 09:30, from 00:00 to 23:59"
-        return try self.value(name, maximum: 16, orElse: "invalid_time", message) { LocalTime($0) }
-    }
+extension Schema {
+    /// A time on a clock.
+    package static let clockTime = Schema.string(
+        length: 5...8,
+        pattern: "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$"
+    )
 }

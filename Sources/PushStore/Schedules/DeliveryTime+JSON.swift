@@ -3,20 +3,41 @@ package import PushSupport
 package import PushTypes
 
 extension DeliveryTime: StoredJSON {
-    package static let members: Set<String> = [
-        "at", "localTime", "defaultTimeZone", "past", "window", "quietHours", "timeZone",
-    ]
+    private static let at = Member.time("at")
+    private static let localTime = Member.text("localTime", maximum: 32, as: .localTime)
+        .described("2026-11-25T09:30, in each device's time zone.")
+        .parsed("invalid_time", "write it as 2026-11-25T09:30, without a time zone") { text -> LocalDateTime? in
+            LocalDateTime(text).flatMap { $0.date.year >= 1970 ? $0 : nil }
+        }
+    private static let past = Member.choice(
+        "past",
+        of: PastPolicy.self,
+        maximum: 16,
+        message: "use send, skip or nextDay"
+    )
+    private static let timeZone = Member.timeZone("timeZone").described("device, or one zone for all.")
+    private static let defaultTimeZone = Member.timeZone("defaultTimeZone")
 
-    /// Reads the member `name` (`when`) of a request; `nil` if it is absent.
+    package static let object = RequestObject(optional: [
+        Self.at, Self.localTime, Self.past, SendWindow.windowMember, SendWindow.quietHoursMember,
+        Self.timeZone, Self.defaultTimeZone,
+    ]) {
+        $0.requiringOne(of: "at", "localTime", "window", "quietHours").requiring("localTime", beside: ["past"])
+            .named("DeliveryTime")
+    }
+
+    /// The member `when` of a request.
+    package static let member = Member.object("when", Self.object)
+
+    /// Reads the member `when` of a request; `nil` if it is absent.
     /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or after the
     ///   notification's expiration.
     package static func parse(
-        _ name: String,
         in fields: JSONFields,
         acceptedAt: Timestamp,
         expiration: Expiration
     ) throws(RequestError) -> DeliveryTime? {
-        guard let fields = try fields.fields(name, known: Self.members) else { return nil }
+        guard let fields = try fields.value(Self.member) else { return nil }
         let time = try DeliveryTime(fields)
         try time.check(fields, acceptedAt: acceptedAt)
         try time.check(fields, acceptedAt: acceptedAt, expiration: expiration)
@@ -35,18 +56,11 @@ extension DeliveryTime: StoredJSON {
     }
 
     private static func beginning(_ fields: JSONFields, zone: Zone) throws(RequestError) -> Beginning {
-        let at = try fields.timestamp("at")
-        let past = try fields.value("past", maximum: 16, orElse: "invalid_value", "use send, skip or nextDay") {
-            PastPolicy(rawValue: $0)
-        }
+        let (at, past) = (try fields.value(Self.at), try fields.value(Self.past))
         if at != nil, fields.members["localTime"] != nil {
             throw fields.error("localTime", "conflicting_field", "give at or localTime, not both")
         }
-        let message = "write it as 2026-11-25T09:30, without a time zone"
-        let local = try fields.value("localTime", maximum: 32, orElse: "invalid_time", message) { text in
-            LocalDateTime(text).flatMap { $0.date.year >= 1970 ? $0 : nil }
-        }
-        guard let local else {
+        guard let local = try fields.value(Self.localTime) else {
             if past != nil { throw fields.error("past", "conflicting_field", "it belongs to localTime") }
             return at.map(Beginning.at) ?? .now
         }
@@ -57,10 +71,10 @@ extension DeliveryTime: StoredJSON {
     }
 
     private static func zone(_ fields: JSONFields) throws(RequestError) -> Zone {
-        let standard = try fields.timeZone("defaultTimeZone")
+        let standard = try fields.value(Self.defaultTimeZone)
         guard fields.members["timeZone"] != nil, fields.members["timeZone"] != .string("device")
         else { return .device(standard: standard ?? .gmt) }
-        guard let zone = try fields.timeZone("timeZone") else { return .device(standard: standard ?? .gmt) }
+        guard let zone = try fields.value(Self.timeZone) else { return .device(standard: standard ?? .gmt) }
         guard standard == nil else {
             throw fields.error("defaultTimeZone", "conflicting_field", "timeZone holds for all devices already")
         }
@@ -133,4 +147,13 @@ extension DeliveryTime {
         }
         return .object(members)
     }
+}
+
+extension Schema {
+    /// A time from 1970 on without a time zone.
+    package static let localTime = Schema.string(
+        length: 16...19,
+        pattern: "^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]"
+            + "(:[0-5][0-9])?$"
+    )
 }

@@ -13,29 +13,36 @@ package enum PaceSettings: Hashable, StoredJSON {
     /// A week, in seconds.
     package static let maximumInterval: Int64 = 7 * 86_400
 
-    /// In bytes per second.
-    package static let maximumBandwidth: Int64 = 1_000_000_000_000
-    package static let maximumDownloads: Int64 = 1_000_000
+    /// The recipients of a wave, and the seconds between two waves.
+    package static let size = Member.integer("size", 1...Self.maximumWave)
+    package static let interval = Member.integer("intervalSeconds", 1...Self.maximumInterval)
 
-    package static let members: Set<String> = ["rate", "waves"]
+    private enum Members {
+        static let rate = Member.integer("rate", 1...PaceSettings.maximumRate).described("Recipients per second.")
+        static let waves = Member.object(
+            "waves",
+            RequestObject(required: [PaceSettings.size, PaceSettings.interval], optional: [SteeringLimits.member])
+        )
+    }
 
-    /// Reads the member `name`: `{"rate":500}` or `{"waves":{"size":10000,"intervalSeconds":300}}`; `nil` if absent.
-    /// - Throws: ``RequestError`` that names the member at fault.
-    package static func parse(_ name: String, in fields: JSONFields) throws(RequestError) -> PaceSettings? {
-        guard let fields = try fields.fields(name, known: Self.members) else { return nil }
-        return try PaceSettings(fields)
+    package static let object = RequestObject(optional: [Members.rate, Members.waves]) {
+        $0.requiringOne(of: "rate", "waves").named("Pace")
+    }
+
+    /// The member `pace` of a request: `{"rate":500}` or `{"waves":{"size":10000,"intervalSeconds":300}}`.
+    package static let member = Member.object("pace", Self.object) { (fields) throws(RequestError) -> PaceSettings in
+        try PaceSettings(fields)
     }
 
     package init(_ fields: JSONFields) throws(RequestError) {
-        let rate = try fields.integer("rate", in: 1...Self.maximumRate)
-        let waves = try fields.fields("waves", known: ["size", "intervalSeconds", "steering"])
+        let (rate, waves) = (try fields.value(Members.rate), try fields.value(Members.waves))
         switch (rate, waves) {
         case (let rate?, nil): self = .rate(Int(rate))
         case (nil, let waves?):
-            guard let size = try waves.integer("size", in: 1...Self.maximumWave) else {
+            guard let size = try waves.value(Self.size) else {
                 throw waves.error("size", "missing_field", "the number of recipients of a wave is required")
             }
-            guard let interval = try waves.integer("intervalSeconds", in: 1...Self.maximumInterval) else {
+            guard let interval = try waves.value(Self.interval) else {
                 throw waves.error("intervalSeconds", "missing_field", "the seconds between two waves are required")
             }
             self = .waves(size: Int(size), interval: Int(interval), steering: try SteeringLimits(waves))
@@ -66,6 +73,19 @@ package struct SteeringLimits: Hashable, Sendable {
     package let maximumBandwidth: Int?
     package let maximumDownloads: Int?
 
+    /// The limits, each of which `null` leaves out.
+    package static let bandwidth = Member.integer("maximumBandwidth", 1...1_000_000_000_000)
+        .described("Bytes per second of the app's downloads beyond which the next wave waits.")
+    package static let downloads = Member.integer("maximumDownloads", 1...1_000_000)
+        .described("Open downloads of the app beyond which the next wave waits.")
+
+    fileprivate static let member = Member.object(
+        "steering",
+        RequestObject(optional: [Self.bandwidth, Self.downloads]) {
+            $0.requiringOne(of: "maximumBandwidth", "maximumDownloads")
+        }
+    )
+
     /// `nil` without any limit.
     package init?(maximumBandwidth: Int?, maximumDownloads: Int?) {
         guard maximumBandwidth != nil || maximumDownloads != nil else { return nil }
@@ -74,11 +94,8 @@ package struct SteeringLimits: Hashable, Sendable {
 
     /// Reads the member `steering` of waves; `nil` if it is absent.
     fileprivate init?(_ waves: JSONFields) throws(RequestError) {
-        guard let fields = try waves.fields("steering", known: ["maximumBandwidth", "maximumDownloads"]) else {
-            return nil
-        }
-        let bandwidth = try fields.integer("maximumBandwidth", in: 1...PaceSettings.maximumBandwidth)
-        let downloads = try fields.integer("maximumDownloads", in: 1...PaceSettings.maximumDownloads)
+        guard let fields = try waves.value(Self.member) else { return nil }
+        let (bandwidth, downloads) = (try fields.value(Self.bandwidth), try fields.value(Self.downloads))
         guard bandwidth != nil || downloads != nil else {
             throw fields.error(
                 "maximumBandwidth",

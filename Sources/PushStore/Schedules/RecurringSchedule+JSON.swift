@@ -3,19 +3,35 @@ package import PushSupport
 package import PushTypes
 
 extension RecurringSchedule: StoredJSON {
-    package static let members: Set<String> = [
-        "cron", "timeZone", "missedRuns", "maximumLatenessSeconds", "maximumRuns", "from", "until",
-    ]
+    private enum Members {
+        static let cron = Member.text(
+            "cron",
+            1...CronExpression.maximumLength,
+            pattern: "^[ \\t]*(@[A-Za-z]+|[^ \\t]+([ \\t]+[^ \\t]+){4})[ \\t]*$"
+        )
+        static let timeZone = Member.timeZone("timeZone")
+        static let missedRuns = Member.text("missedRuns", maximum: 32, as: .choice(["skip", "runOnce", "runAll"]))
+        static let maximumLateness = Member.integer("maximumLatenessSeconds", 60...31 * 86_400)
+        static let maximumRuns = Member.integer("maximumRuns", 1...Int64(RecurringSchedule.maximumRuns))
+        static let (from, until) = (Member.time("from"), Member.time("until"))
+    }
 
-    /// Reads the object `name` of a request, such as
-    /// `{"cron":"0 9 * * mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`; `nil` if it is not there.
+    package static let object = RequestObject(
+        required: [Members.cron, Members.timeZone],
+        optional: [Members.missedRuns, Members.maximumLateness, Members.maximumRuns, Members.from, Members.until]
+    ) {
+        $0.example(.texts(["cron": "0 9 * * mon-fri", "timeZone": "Europe/Berlin", "missedRuns": "skip"]))
+            .named("ScheduleRule")
+    }
+
+    /// The member `schedule` of a request, such as
+    /// `{"cron":"0 9 * * mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`.
+    package static let member = Member.object("schedule", Self.object)
+
+    /// Reads the member `schedule` of a request; `nil` if it is absent.
     /// - Parameter now: The current time. A schedule without a run after it is rejected.
-    package static func parse(
-        _ name: String,
-        in fields: JSONFields,
-        now: Timestamp
-    ) throws(RequestError) -> RecurringSchedule? {
-        guard let fields = try fields.fields(name, known: Self.members) else { return nil }
+    package static func parse(in fields: JSONFields, now: Timestamp) throws(RequestError) -> RecurringSchedule? {
+        guard let fields = try fields.value(Self.member) else { return nil }
         let schedule = try RecurringSchedule(fields)
         guard schedule.nextRun(after: now) != nil
         else { throw fields.error("cron", "never_runs", "there is no run between now, from and until") }
@@ -23,16 +39,16 @@ extension RecurringSchedule: StoredJSON {
     }
 
     package init(_ fields: JSONFields) throws(RequestError) {
-        let text = try fields.requiredString("cron", maximum: CronExpression.maximumLength)
+        let text = try fields.required(Members.cron)
         let cron: CronExpression
         do throws(CronError) {
             cron = try CronExpression(text)
         } catch {
             throw fields.error("cron", "invalid_cron", error.description)
         }
-        guard let timeZone = try fields.timeZone("timeZone")
+        guard let timeZone = try fields.value(Members.timeZone)
         else { throw fields.error("timeZone", "missing_field", "name the time zone, such as Europe/Berlin") }
-        let (from, until) = (try fields.timestamp("from"), try fields.timestamp("until"))
+        let (from, until) = (try fields.value(Members.from), try fields.value(Members.until))
         if let from, let until, until <= from {
             throw fields.error("until", "invalid_value", "it must be later than from")
         }
@@ -40,9 +56,8 @@ extension RecurringSchedule: StoredJSON {
     }
 
     private static func missedRuns(_ fields: JSONFields) throws(RequestError) -> MissedRuns {
-        let policy = try fields.string("missedRuns", maximum: 32) ?? "runOnce"
-        let lateness = try fields.integer("maximumLatenessSeconds", in: 60...31 * 86_400)
-        let runs = try fields.integer("maximumRuns", in: 1...Int64(Self.maximumRuns))
+        let policy = try fields.value(Members.missedRuns) ?? "runOnce"
+        let (lateness, runs) = (try fields.value(Members.maximumLateness), try fields.value(Members.maximumRuns))
         if lateness != nil, policy != "runOnce" {
             throw fields.error("maximumLatenessSeconds", "conflicting_field", "it belongs to missedRuns runOnce")
         }

@@ -87,23 +87,30 @@ package struct SendWindow: Hashable, Sendable {
 }
 
 extension SendWindow {
-    /// Reads the members `window` and `quietHours` of a request, each an object or an array; `nil` if both are absent.
+    /// The members of a request, each an object or an array.
+    static let (windowMember, quietHoursMember) = (Self.hours("window"), Self.hours("quietHours"))
+
+    private static func hours(_ name: String) -> RequestMember<[DailyHours]> {
+        let one = DailyHours.object.schema
+        let several = Schema.array(of: one, count: 1...Self.maximumHours)
+        return RequestMember<[DailyHours]>(name, .any(of: [one, several])) { (fields, name) throws(RequestError) in
+            var hours: [DailyHours] = []
+            for object in try fields.objects(name, count: Self.maximumHours, known: DailyHours.object.known) {
+                hours.append(try DailyHours(object))
+            }
+            return hours
+        }
+    }
+
+    /// Reads the members `window` and `quietHours` of a request; `nil` if both are absent.
     static func parse(_ fields: JSONFields) throws(RequestError) -> SendWindow? {
-        let windows = try Self.hours("window", fields)
-        let quietHours = try Self.hours("quietHours", fields)
+        let windows = try fields.value(Self.windowMember) ?? []
+        let quietHours = try fields.value(Self.quietHoursMember) ?? []
         guard !windows.isEmpty || !quietHours.isEmpty else { return nil }
         guard let window = SendWindow(windows: windows, quietHours: quietHours) else {
             throw fields.error(quietHours.isEmpty ? "window" : "quietHours", "never_open", "no hour is left to send in")
         }
         return window
-    }
-
-    private static func hours(_ name: String, _ fields: JSONFields) throws(RequestError) -> [DailyHours] {
-        var hours: [DailyHours] = []
-        for object in try fields.objects(name, count: Self.maximumHours, known: DailyHours.members) {
-            hours.append(try DailyHours(object))
-        }
-        return hours
     }
 
     /// The members that ``parse(_:)`` reads.

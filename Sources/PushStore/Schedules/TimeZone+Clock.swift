@@ -7,9 +7,12 @@ package import PushTypes
 /// later time. A time that is skipped (spring) happens right after the gap, and one that occurs twice (autumn) happens the
 /// first time only.
 extension TimeZone {
+    /// The maximum length of a name, in bytes.
+    static let maximumName = 256
+
     /// A zone by the name that a caller gave; `nil` for a name that the zone database does not have.
     package init?(named name: String) {
-        guard name.utf8.count <= AudienceExpression.maximumText, name.utf8.allSatisfy(Self.isPartOfName)
+        guard name.utf8.count <= Self.maximumName, name.utf8.allSatisfy(Self.isPartOfName)
         else { return nil }
         self.init(identifier: name)
     }

@@ -38,22 +38,6 @@ package struct MasterKey: Sendable {
         return key
     }
 
-    /// Reads the key from a file. Makes a new one only if the database holds no secrets: a new key could open none of
-    /// them, and would hide that the right one is missing.
-    /// - Throws: ``StoreError/missingMasterKey(path:database:)``, ``StoreError/emptyDatabase(path:masterKey:)``, and
-    ///   ``StoreError`` for a database that cannot be read.
-    package static func load(orCreateAt path: String, besideDatabase database: String) throws -> MasterKey {
-        if FileManager.default.fileExists(atPath: path) {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: database)
-            guard attributes?[.size] as? Int != 0 else {
-                throw StoreError.emptyDatabase(path: database, masterKey: path)
-            }
-        } else if try SQLiteStoreFile(path: database).holdsSecrets() {
-            throw StoreError.missingMasterKey(path: path, database: database)
-        }
-        return try Self.load(orCreateAt: path)
-    }
-
     /// Returns a new secret of 256 bits, as 43 characters of base64url.
     static func randomText() -> String {
         Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })

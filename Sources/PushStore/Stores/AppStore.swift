@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The apps and their credentials.
+/// The apps, their credentials, and the stops of apps.
 package protocol AppStore: Sendable {
     /// Adds an app unless there is one with this bundle id.
     /// - Parameter changes: The settings of an app that is added.
@@ -36,6 +36,16 @@ package protocol AppStore: Sendable {
     func environments(app: Int64) async throws -> Set<PushEnvironment>
     /// Returns the protocol of each environment for which the app has a credential.
     func transports(app: Int64) async throws -> [PushEnvironment: PushTransport]
+    /// Stops an app: from then on nothing of it can be claimed or begun.
+    /// - Returns: The present stop, which is an earlier one if the app was stopped already.
+    func stop(_ stop: AppStop) async throws -> AppStop
+    /// Lets an app send again.
+    /// - Returns: `true` if it was stopped.
+    func resumeApp(_ app: Int64) async throws -> Bool
+    /// Returns the stop of an app; `nil` if it is not stopped.
+    func stop(of app: Int64) async throws -> AppStop?
+    /// Returns the stops of all apps.
+    func stops() async throws -> [AppStop]
 }
 
 extension AppStore {

@@ -1,5 +1,3 @@
-package import PushTypes
-
 /// The record of changes by API key.
 package protocol AuditStore: Sendable {
     /// Adds an entry.
@@ -10,7 +8,4 @@ package protocol AuditStore: Sendable {
     func setAuditCount(_ count: Int, of id: Int64) async throws
     /// Returns a page of the entries that a filter leaves, the newest first, beginning before `before`.
     func audit(_ filter: AuditFilter, before: Int64?, limit: Int) async throws -> ListPage<AuditRecord>
-    /// Deletes entries that are older than this, `limit` at most.
-    /// - Returns: Their number.
-    func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
 }

@@ -1,4 +1,3 @@
-package import PushSupport
 package import PushTypes
 
 /// The record of time from one start to the next.
@@ -7,9 +6,6 @@ package protocol ClockStore: Sendable {
     func clockMark() async throws -> ClockMark?
     /// Writes a mark in place of the last one.
     func setClockMark(_ mark: ClockMark) async throws
-    /// Moves due times that are further ahead than ``LongestWait`` to where waiting makes sense. A clock that was wrong
-    /// when they were written then costs a delay, not a standstill.
-    func settleWaiting(at clocks: ClockReading) async throws
 }
 
 /// A mark of the steady clock, as it was written last.

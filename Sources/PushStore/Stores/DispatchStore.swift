@@ -8,6 +8,9 @@ package protocol DispatchStore: Sendable {
     /// Called at the start of the only process that uses the store.
     /// - Returns: The number of those recipients.
     func recover(now: Timestamp) async throws -> Int
+    /// Moves due times that are further ahead than ``LongestWait`` to where waiting makes sense. A clock that was wrong
+    /// when they were written then costs a delay, not a standstill.
+    func settleWaiting(at clocks: ClockReading) async throws
     /// Returns notifications that are due to be opened. One that cannot be read is paused, as it would block others.
     /// - Parameter excluded: Apps whose notifications are left out.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]

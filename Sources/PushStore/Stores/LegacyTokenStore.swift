@@ -14,7 +14,4 @@ package protocol LegacyTokenStore: Sendable {
     func clearFeedback(_ entries: [LegacyToken], of target: AppEnvironment) async throws
     /// Returns the pushes that came over a bridge since a time, the newest first.
     func legacyPushes(over bridge: String, app: Int64, since: Timestamp, limit: Int) async throws -> [LegacyPush]
-    /// Removes entries that no provider has asked for since a time.
-    /// - Returns: The number of removed entries.
-    func forgetLegacyTokens(before: Timestamp, limit: Int) async throws -> Int
 }

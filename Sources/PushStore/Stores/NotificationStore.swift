@@ -41,65 +41,10 @@ package protocol NotificationStore: Sendable {
     /// Returns the numbers of skipped recipients for each reason, the largest first. Those that earlier versions of Martlet
     /// skipped are not among them.
     func skipCounts(of notification: UUID) async throws -> [SkipCount]
-    /// Returns the delivery that the parts of an `apns-id` name.
-    func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
-    /// Returns the oldest of the next `campaigns` campaigns before `before`; `nil` if there are no more than these.
-    func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
-    /// Returns the times for which devices were a user's, the present ones first, then the latest.
-    func periods(app: Int64, user: String, limit: Int) async throws -> [UserPeriod]
-    /// Returns the deliveries of one device before `before` and not before `horizon`, the newest notification first.
-    /// - Parameter period: The time in which they were sent.
-    func deliveries(
-        app: Int64,
-        period: UserPeriod,
-        before: NotificationCursor?,
-        horizon: NotificationCursor?,
-        limit: Int
-    ) async throws -> [DeliveryRecord]
-    /// Returns the deliveries of a token that is not registered, as those of a device.
-    /// - Parameter since: The time after which they were sent; `nil` for any.
-    func deliveries(
-        app: Int64,
-        unregistered token: DeviceToken,
-        since: Timestamp?,
-        before: NotificationCursor?,
-        horizon: NotificationCursor?,
-        limit: Int
-    ) async throws -> [DeliveryRecord]
-    /// Deletes notifications that ended before this time with their deliveries, and token events of that age.
-    /// - Parameter limit: The most rows of one call, so that other writers do not wait long.
-    /// - Returns: The number of rows; 0 when there is nothing left to delete.
-    func forget(before: Timestamp, limit: Int) async throws -> Int
-    /// Deletes connections that were opened before this time, but for the newest ones, which may be open.
-    /// - Parameter limit: The most rows of one call.
-    /// - Returns: The number of rows; 0 when there is nothing left to delete.
-    func forgetConnections(before: Timestamp, limit: Int) async throws -> Int
-}
-
-/// A place in a list of notifications. Only the store knows its meaning.
-package struct NotificationCursor: Hashable, Sendable {
-    package var number: Int64
-
-    package init(number: Int64) { self.number = number }
 }
 
 /// A change of a notification's state by a person or by the dispatcher.
 package enum StateChange: Hashable, Sendable {
     case pause(reason: String?)
     case resume, cancel
-}
-
-/// The first 60 free bits of a notification's id, with which its `apns-id`s begin. Unique in the store.
-package struct DeliveryPrefix: Hashable, Sendable {
-    package let bits: Int64
-
-    package init(bits: Int64) { self.bits = bits }
-
-    /// Returns the prefix of a notification.
-    package init(of notification: UUID) {
-        let bytes = notification.uuid
-        let high = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        // The four bits between are the version of the UUID.
-        self.bits = high << 12 | Int64(bytes.6 & 0x0f) << 8 | Int64(bytes.7)
-    }
 }

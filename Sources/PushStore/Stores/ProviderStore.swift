@@ -1,8 +1,8 @@
 /// Everything that a provider keeps on disk. What a method has written is on disk when it returns.
-package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, DispatchStore, TokenStateStore, BadgeStore,
+package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, DispatchStore, TokenStateStore, UserStore,
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
-    ErasureStore, UserSecretStore, ObservationStore, EnvironmentStore, ReceiptStore, PreferenceStore, TimelineStore,
-    LibraryStore, PersonStore, SessionStore, PublishingStore, EntitlementServerStore, StatisticsStore, AppStopStore,
+    ErasureStore, UserSecretStore, ObservationStore, EnvironmentStore, ReceiptStore, RetentionStore, TimelineStore,
+    LibraryStore, PersonStore, SessionStore, PublishingStore, FileStore, EntitlementServerStore, StatisticsStore,
     BridgeStore, ChannelStore, FeedbackStore, LegacyTokenStore, NamedTokenStore, ShadowStore, WebPushStore,
     PushResourceStore, XMPPNodeStore, ChatSessionStore
 {}

@@ -16,7 +16,4 @@ package protocol StatisticsStore: Sendable {
     ) async throws -> [StatisticPoint]
     /// Returns the most frequent reasons of what was not accepted in a range.
     func topReasons(apps: [Int64], from: Timestamp, to: Timestamp, limit: Int) async throws -> [ReasonCount]
-    /// Adds counters that are too old for their step to those of the next one, and deletes the oldest days.
-    /// - Returns: The number of rows of one transaction; 0 once nothing is left to do.
-    func rollUpStatistics(now: Timestamp) async throws -> Int
 }

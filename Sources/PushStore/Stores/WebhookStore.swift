@@ -32,9 +32,6 @@ package protocol WebhookStore: Sendable {
     func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws -> [WebhookDeliveryRecord]
     /// Returns the position of the last block before this time; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
-    /// Deletes the blocks before this time.
-    /// - Returns: Their number.
-    func forgetEvents(before: Timestamp) async throws -> Int
 }
 
 extension WebhookStore {

@@ -8,30 +8,21 @@ struct BudgetQueue: Sendable {
         var amount: Int
     }
 
-    /// The place of a caller whose first request is next.
+    /// The first request of a caller, which is next.
     struct Turn {
         let caller: BudgetCaller
         let request: Request
-        fileprivate let app: CircularBuffer<Topic?>.Index
-        fileprivate let place: CircularBuffer<BudgetCaller>.Index
-    }
-
-    private struct AppQueue {
-        var count = 0
-        var callers: [BudgetCaller: CircularBuffer<Request>] = [:]
-        /// The callers with requests; the first one is next.
-        var order = CircularBuffer<BudgetCaller>()
     }
 
     /// The number of requests.
     private(set) var count = 0
-    private var apps: [Topic?: AppQueue] = [:]
+    private var apps: [Topic?: FairQueue<BudgetCaller, Request>] = [:]
     /// The apps with requests; the first one is next.
     private var order = CircularBuffer<Topic?>()
 
     var countByApp: [Topic?: Int] { self.apps.mapValues(\.count) }
 
-    func count(of caller: BudgetCaller) -> Int { self.apps[caller.app]?.callers[caller]?.count ?? 0 }
+    func count(of caller: BudgetCaller) -> Int { self.apps[caller.app]?.count(of: caller) ?? 0 }
 
     /// Returns the lowest level that has no place for a request; `nil` if all have.
     ///
@@ -52,28 +43,18 @@ struct BudgetQueue: Sendable {
     mutating func append(_ request: Request, of caller: BudgetCaller) {
         self.count += 1
         if self.apps[caller.app] == nil { self.order.append(caller.app) }
-        // In place: thousands may wait already.
-        self.apps[caller.app, default: AppQueue()].count += 1
-        if self.apps[caller.app]?.callers[caller] == nil { self.apps[caller.app]?.order.append(caller) }
-        self.apps[caller.app]?.callers[caller, default: CircularBuffer()].append(request)
+        self.apps[caller.app, default: FairQueue()].append(request, of: caller)
     }
 
     /// Removes a request that gives up.
     /// - Returns: `nil` if it does not wait.
     mutating func remove(_ ticket: BudgetStateMachine.Ticket, of caller: BudgetCaller) -> Request? {
-        // In place: a queue that is bound to a name would be copied.
-        guard let index = self.apps[caller.app]?.callers[caller]?.firstIndex(where: { $0.ticket == ticket }),
-            let request = self.apps[caller.app]?.callers[caller]?.remove(at: index)
+        guard let request = self.apps[caller.app]?.removeFirst(of: caller, where: { $0.ticket == ticket })
         else { return nil }
         self.count -= 1
-        self.apps[caller.app]?.count -= 1
-        if self.apps[caller.app]?.callers[caller]?.isEmpty == true {
-            self.apps[caller.app]?.callers[caller] = nil
-            self.apps[caller.app]?.order.removeAll { $0 == caller }
-        }
-        if self.apps[caller.app]?.count == 0 {
+        if self.apps[caller.app]?.isEmpty == true {
             self.apps[caller.app] = nil
-            self.order.removeAll { $0 == caller.app }
+            self.removeTurn(of: caller.app)
         }
         return request
     }
@@ -81,13 +62,12 @@ struct BudgetQueue: Sendable {
     /// Returns the next request that may be granted: of the next app that may have something the next caller that may.
     /// - Parameter fullLevel: Returns the level that has no room for a request.
     func next(_ fullLevel: (Request, BudgetCaller) -> BudgetLevel?) -> Turn? {
-        for index in self.order.indices {
-            guard let app = self.apps[self.order[index]] else { continue }
-            for place in app.order.indices {
-                let caller = app.order[place]
-                guard let first = app.callers[caller]?.first else { continue }
+        for app in self.order {
+            guard let queue = self.apps[app] else { continue }
+            for caller in queue.owners {
+                guard let first = queue.first(of: caller) else { continue }
                 switch fullLevel(first, caller) {
-                case nil: return Turn(caller: caller, request: first, app: index, place: place)
+                case nil: return Turn(caller: caller, request: first)
                 // A smaller request behind it must not overtake it for ever.
                 case .whole: return nil
                 case .app, .caller: continue
@@ -99,24 +79,21 @@ struct BudgetQueue: Sendable {
 
     /// Returns `true` if the first request of some caller meets a condition.
     func contains(where condition: (Request, BudgetCaller) -> Bool) -> Bool {
-        self.apps.values.contains { app in
-            app.callers.contains { caller, queue in queue.first.map { condition($0, caller) } ?? false }
+        self.apps.values.contains { queue in
+            queue.owners.contains { caller in queue.first(of: caller).map { condition($0, caller) } ?? false }
         }
     }
 
     /// Removes the request whose turn it is. Its caller has had its turn, and the app too.
     mutating func take(_ turn: Turn) {
-        let (caller, app) = (turn.caller, turn.caller.app)
+        let app = turn.caller.app
         self.count -= 1
-        self.apps[app]?.count -= 1
-        self.apps[app]?.order.remove(at: turn.place)
-        self.order.remove(at: turn.app)
-        _ = self.apps[app]?.callers[caller]?.popFirst()
-        if self.apps[app]?.callers[caller]?.isEmpty == true {
-            self.apps[app]?.callers[caller] = nil
-        } else {
-            self.apps[app]?.order.append(caller)
-        }
-        if self.apps[app]?.count == 0 { self.apps[app] = nil } else { self.order.append(app) }
+        self.removeTurn(of: app)
+        self.apps[app]?.popFirst(of: turn.caller)
+        if self.apps[app]?.isEmpty == true { self.apps[app] = nil } else { self.order.append(app) }
+    }
+
+    private mutating func removeTurn(of app: Topic?) {
+        if let index = self.order.firstIndex(of: app) { self.order.remove(at: index) }
     }
 }

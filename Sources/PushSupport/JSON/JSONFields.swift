@@ -95,6 +95,16 @@ package struct JSONFields: Sendable {
         }
     }
 
+    /// Returns a number with or without a fraction; `nil` if it is absent.
+    package func number(_ name: String) throws(RequestError) -> JSONValue? {
+        switch self.members[name] {
+        case nil: return nil
+        case .integer(let value): return .integer(value)
+        case .number(let value): return .number(value)
+        default: throw self.wrongType(name, "a number")
+        }
+    }
+
     /// Returns `true` or `false`; `nil` if it is absent.
     package func bool(_ name: String) throws(RequestError) -> Bool? {
         switch self.members[name] {

@@ -24,7 +24,7 @@ package struct PageTemplates: Sendable {
     package init(_ sources: [Source]) throws {
         MustacheContentTypes.register(MarkupContentType(), named: HTMLEscaping.contentType)
         var library = MustacheLibrary()
-        for source in Self.shared + sources {
+        for source in PageFiles.shared.templates + sources {
             let text = String(decoding: source.text, as: UTF8.self)
             try library.register(HTMLEscaping.directive + text, named: source.name)
         }
@@ -40,13 +40,4 @@ package struct PageTemplates: Sendable {
             self.library.render(model, withTemplate: name)
         }
     }
-
-    private static let shared = [
-        Source("layout", PackageResources.layout_mustache),
-        Source("lock-screen", PackageResources.lock_screen_mustache),
-        Source("entry", PackageResources.entry_mustache),
-        Source("time", PackageResources.time_mustache),
-        Source("pager", PackageResources.pager_mustache),
-        Source("chart", PackageResources.chart_mustache),
-    ]
 }

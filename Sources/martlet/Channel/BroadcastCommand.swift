@@ -12,8 +12,8 @@ struct BroadcastCommand: AsyncParsableCommand {
         .help("Update or end the Live Activities of everybody who follows a channel.")
         .detail(
             """
-            Through a provider, which keeps it in its ledger, tries again while it is worth it and prints its id; with \
-            --credential straight at Apple or a gateway, once.
+            Through a provider, which keeps it in its ledger, retries until it expires and prints its id; with \
+            --credential directly at Apple or a gateway, once.
 
             The status is 0 if the push service accepted it, 1 if not, 2 if the time of --wait-seconds was over first, \
             64 for options that do not fit together, 69 if no provider responded.
@@ -45,8 +45,8 @@ struct BroadcastCommand: AsyncParsableCommand {
 
     /// The options of a broadcast that a provider sends.
     struct ProviderBroadcastOptions: ParsableArguments {
-        @Option(help: "A name by which it is found.") var name: String?
-        @Option(help: "The time for which it is tried, such as 10m, instead of --expiration.") var expiresIn: String?
+        @Option(help: "A name by which to find it.") var name: String?
+        @Option(help: "How long to try it, such as 10m, instead of --expiration.") var expiresIn: String?
         @Option(help: "sandbox or production, for a channel that the provider does not know.")
         var environment: PushEnvironment?
         @OptionGroup var sending: ProviderSendOptions

@@ -7,7 +7,7 @@ struct ChannelCommand: AsyncParsableCommand {
     static let configuration = command("channel", "The broadcast channels of an app's Live Activities.")
         .detail(
             """
-            Through a provider, which keeps a list of them; with --credential straight at Apple or a gateway. \
+            Through a provider, which keeps a list of them; with --credential directly at Apple or a gateway. \
             'martlet broadcast' sends to one.
             """
         )
@@ -27,7 +27,7 @@ struct ChannelCommand: AsyncParsableCommand {
             .example("channel add --environment sandbox --stores --app com.example.MyApp")
 
         @OptionGroup var access: AppOptions
-        @Option(help: "sandbox or production; not with --credential, where --service tells.")
+        @Option(help: "sandbox or production; with --credential, --service decides.")
         var environment: PushEnvironment?
         @Flag(help: "Keep the newest broadcast for devices that are away, for 8 hours.") var stores = false
         @Option(help: "A name by which people know it, in the provider's list.") var name: String?

@@ -105,17 +105,12 @@ struct APIClient: Sendable {
         let message = try self.message(request, path: path)
         let limits = Self.limits(limit)
         let deadline = NIODeadline.now() + limits.head
-        return try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            group.addTask { try await self.json(in: try await self.response(to: message, deadline: deadline)) }
-            // The deadline of the HTTP client ends with the head of the response.
-            group.addTask {
-                try await Task.sleep(for: .nanoseconds(limits.whole.nanoseconds))
-                throw NoResponseError(HTTPClientError.deadlineExceeded, from: self.baseURL)
-            }
-            defer { group.cancelAll() }
-            guard let json = try await group.next() else { throw CancellationError() }
-            return json
+        // The deadline of the HTTP client ends with the head of the response.
+        let json = try await withTimeLimit(.nanoseconds(limits.whole.nanoseconds)) {
+            try await self.json(in: try await self.response(to: message, deadline: deadline))
         }
+        guard let json else { throw NoResponseError(HTTPClientError.deadlineExceeded, from: self.baseURL) }
+        return json
     }
 
     /// Returns the longest times to the head of a response and to its end.

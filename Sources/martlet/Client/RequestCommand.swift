@@ -54,3 +54,15 @@ protocol PagedListCommand: ListCommand {
 extension PagedListCommand {
     var limit: Int? { self.shown.limit }
 }
+
+/// The option that bounds a list.
+struct LimitOption: ListFilter {
+    @Option(help: "The maximum number of entries to show.") var limit: Int = 100
+
+    var query: [(String, String?)] { [] }
+    var maximum: Int? { self.limit }
+
+    func validate() throws {
+        guard self.limit > 0 else { throw ValidationError("--limit is at least 1.") }
+    }
+}

@@ -5,9 +5,9 @@ import PushSupport
 
 /// `martlet backup`: copies a provider's database.
 struct BackupCommand: AsyncParsableCommand {
-    static let configuration = command("backup", "Copy a provider's database to a file, also while the provider runs.")
-        .detail("The copy has what was committed when it began; a damaged one does not get its name.")
-        .detail("The master key is not in it: keep a copy of that elsewhere, once.")
+    static let configuration = command("backup", "Copy a provider's database to a file, even while the provider runs.")
+        .detail("The copy has what was committed when it began; a damaged copy does not get the name.")
+        .detail("The master key is not in it: keep a copy of the key elsewhere.")
         .example("backup --data-directory /var/lib/martlet --to /backup/martlet-$(date +%F).sqlite")
 
     @OptionGroup var data: DataDirectoryOptions

@@ -8,13 +8,13 @@ import PushSupport
 /// `martlet check`: examines a provider's database or a backup.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = command("check")
-        .help("Examine a provider's database or a backup: every page, every reference, every rule of the store.")
-        .detail("Reads the whole file and changes nothing, also while the provider runs.")
-        .detail("The status is 0 if it is sound; else every fault is named.")
-        .detail("Of the database in the data directory the files of issues are looked for too.")
+        .help("Check a provider's database or a backup: every page, every reference, every rule of the store.")
+        .detail("Reads the whole file and changes nothing, even while the provider runs.")
+        .detail("The status is 0 if it is sound; otherwise every fault is named.")
+        .detail("For the database in the data directory it also looks for the files of issues.")
         .detail(
             """
-            With --at-rest nothing may be in flight either, as after a graceful shutdown: no shard or retry may be \
+            With --at-rest, nothing may be in flight either, as after a graceful shutdown: no shard or retry may be \
             leased and no delivery started.
             """
         )
@@ -22,7 +22,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var data: DataDirectoryOptions
     @Argument(help: "The file. Default: the database in the data directory.") var file: String?
-    @Flag(help: "The provider has shut down gracefully, so that nothing may be in flight.") var atRest = false
+    @Flag(help: "The provider has shut down gracefully, so nothing may be in flight.") var atRest = false
 
     func run() async throws {
         let path: String

@@ -10,14 +10,14 @@ struct ResetSecretsCommand: AsyncParsableCommand {
         .help("Remove the secrets that a lost master key sealed; the provider must not run.")
         .detail(
             """
-            Devices, notifications and API keys stay. What is removed, and how it comes back, is printed. The database as \
-            it was is kept beside it. The next start makes a new master key if there is none.
+            Prints what is removed, and how to bring it back. Devices, notifications and API keys stay. The former \
+            database is kept beside the new one. The next start makes a new master key if there is none.
             """
         )
         .example("reset-secrets --data-directory /var/lib/martlet")
 
     @OptionGroup var data: DataDirectoryOptions
-    @Flag(help: "Remove them although the master key opens them.") var force = false
+    @Flag(help: "Remove them even if the master key opens them.") var force = false
 
     func run() async throws {
         let paths = try await self.data.paths()

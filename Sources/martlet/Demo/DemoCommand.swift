@@ -13,7 +13,7 @@ struct DemoCommand: AsyncParsableCommand {
             end. Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.
             """
         )
-        .detail("With --publisher it follows an issue instead: from the upload over Notify to the mark of its readers.")
+        .detail("With --publisher it follows an issue instead: from its upload through Notify to its readers' mark.")
         .example("demo --exit")
         .example("demo --publisher --exit")
 

@@ -31,7 +31,7 @@ extension DemoLoop {
             martlet simulator --app \(app) --provider \(self.providerURL) --public-key \(self.publicKey) \\
               --gateway localhost:\(ports.main.deviceLink) --admin-url http://127.0.0.1:\(ports.admin)
 
-            # what happened with the user's newest notifications, from the request to the screen
+            # what happened to the user's newest notifications, from the request to the screen
             martlet timeline --user \(Self.user) --app \(app) --server \(self.providerURL) --api-key \(self.apiKey)
 
             # the receipts of the first notification: delivered, shown, opened

@@ -148,15 +148,9 @@ struct DemoRun: Service {
         _ limit: Duration,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask { try await work() }
-            group.addTask {
-                try await Task.sleep(for: limit)
-                throw SettingsError("the demo was not done within \(limit)")
-            }
-            defer { group.cancelAll() }
-            guard let value = try await group.next() else { throw CancellationError() }
-            return value
+        guard let value = try await withTimeLimit(limit, work) else {
+            throw SettingsError("the demo was not done within \(limit)")
         }
+        return value
     }
 }

@@ -3,8 +3,8 @@ import ArgumentParser
 /// `martlet device`: is a device, or manages the devices of a provider.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = command("device")
-        .help("Be a device: activate, connect to a gateway, print each notification; or manage a provider's devices.")
-        .detail("Without a subcommand it is a device, with the options that 'martlet device run --help' shows.")
+        .help("Run a device that connects to a gateway and prints notifications; or manage a provider's devices.")
+        .detail("Without a subcommand it runs a device, with the options that 'martlet device run --help' shows.")
         .detail("All other subcommands talk to a running provider about the devices that are registered there.")
         .example("device list --app com.example.MyApp --user alice")
         .subcommands([

@@ -5,7 +5,7 @@ import ServiceLifecycle
 
 /// `martlet device run`: is a device.
 struct DeviceRunCommand: AsyncParsableCommand {
-    static let configuration = command("run", "Be a device: activate, connect to a gateway, print each notification.")
+    static let configuration = command("run", "Run a device: activate, connect to a gateway, print each notification.")
         .detail(
             """
             The first run activates a new device over the gateway's admin API and keeps its identity in a file; later \

@@ -27,10 +27,10 @@ struct GatewayAppCommand: AsyncParsableCommand {
             .example("gateway app add com.example.MyApp --team DEF123GHIJ --broadcast")
 
         @OptionGroup var resource: ResourceOptions<App>
-        @Option(help: "The team that it belongs to, 10 letters or digits.") var team: String
-        @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels. Default: as the gateway decides.")
+        @Option(help: "The team to which it belongs, 10 letters or digits.") var team: String
+        @Flag(inversion: .prefixedNo, help: "Allow broadcast channels, or not. Default: the gateway's setting.")
         var broadcast: Bool?
-        @Option(help: "Bytes of its device tokens: 32, or 0 for varying ones. Default: as the gateway decides.")
+        @Option(help: "Bytes of its device tokens: 32, or 0 for a varying length. Default: the gateway's setting.")
         var tokenLength: Int?
 
         func request() -> APIRequest {
@@ -46,13 +46,13 @@ struct GatewayAppCommand: AsyncParsableCommand {
     /// `martlet gateway app set`: changes an app.
     struct Change: ResourceCommand {
         static let configuration = command("set")
-            .help("Change an app. Devices get tokens of another length when they ask for them next.")
+            .help("Change an app. Devices get tokens of another length the next time they ask.")
             .example("gateway app set com.example.MyApp --token-length 32")
 
         @OptionGroup var resource: ResourceOptions<App>
-        @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels; without, they are deleted.")
+        @Flag(inversion: .prefixedNo, help: "Allow broadcast channels, or not, which deletes them.")
         var broadcast: Bool?
-        @Option(help: "Bytes of its device tokens: 32, 0 for varying ones, or 'default' for what the gateway decides.")
+        @Option(help: "Bytes of its device tokens: 32, 0 for a varying length, or 'default' for the gateway's setting.")
         var tokenLength: String?
 
         func validate() throws {

@@ -26,7 +26,7 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
     /// `martlet gateway certificate add`: issues a certificate and writes its files.
     struct Add: AsyncParsableCommand {
         static let configuration = command("add")
-            .help("Issue a certificate, as Apple would: PEM files, and a .p12 where the gateway makes the key.")
+            .help("Issue a certificate, as Apple would: PEM files, and a .p12 if the gateway makes the key.")
             .example(
                 """
                 gateway certificate add --topic com.example.MyApp --environment sandbox --output apns

@@ -51,7 +51,7 @@ struct GatewayDeviceAddCommand: GatewayActivationCommand {
 
     @OptionGroup var access: AdminOptions
     @OptionGroup var signingRequest: SigningRequestOptions
-    @Option(help: "Its name in lists.") var name: String?
+    @Option(help: "The name in lists.") var name: String?
 
     func request(_ csr: JSONValue) -> APIRequest {
         .post(GatewayDevice.path).body(["csr": csr, "name": self.name?.json])
@@ -61,7 +61,7 @@ struct GatewayDeviceAddCommand: GatewayActivationCommand {
 /// `martlet gateway device reinstall`.
 struct GatewayDeviceReinstallCommand: GatewayReactivationCommand {
     static let configuration = command("reinstall")
-        .help("Install a device's system anew: a new certificate, and all its tokens are answered with 410.")
+        .help("Reinstall a device's system: it gets a new certificate, and all its tokens are answered with 410.")
         .example("gateway device reinstall 3F1C… device.csr --output device.pem")
 
     @OptionGroup var resource: ResourceOptions<GatewayDevice>
@@ -78,7 +78,7 @@ struct GatewayDeviceRestoreCommand: GatewayReactivationCommand {
 
     @OptionGroup var resource: ResourceOptions<GatewayDevice>
     @OptionGroup var signingRequest: SigningRequestOptions
-    @Option(help: "The new one's name in lists. Default: that of the old one.") var name: String?
+    @Option(help: "The name of the new device in lists. Default: that of the old one.") var name: String?
 
     func request(_ csr: JSONValue) -> APIRequest {
         .post(GatewayDevice.path).body(["csr": csr, "name": self.name?.json, "restoreOf": self.resource.id.json])

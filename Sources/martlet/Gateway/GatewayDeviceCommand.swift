@@ -15,7 +15,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
     /// `martlet gateway device revoke`: revokes the certificate of a device.
     struct Revoke: ResourceCommand {
         static let configuration = command("revoke")
-            .help("Revoke its certificate: it cannot connect any more; its tokens stay registered.")
+            .help("Revoke its certificate: it can no longer connect, and its tokens stay registered.")
             .example("gateway device revoke 3F1C…")
 
         @OptionGroup var resource: ResourceOptions<GatewayDevice>
@@ -27,7 +27,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 
     /// `martlet gateway device disconnect`: ends the connections of a device.
     struct Disconnect: ResourceCommand {
-        static let configuration = command("disconnect", "End its connections; it may connect again at once.")
+        static let configuration = command("disconnect", "End a device's connections; it may connect again at once.")
             .example("gateway device disconnect 3F1C…")
 
         @OptionGroup var resource: ResourceOptions<GatewayDevice>
@@ -63,10 +63,10 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
 enum GatewayDevice: GatewayResource, ListableResource, ShowableResource, RemovableResource {
     /// The options of `martlet gateway device list`.
     struct Filter: ListFilter {
-        @Flag(inversion: .prefixedNo, help: "Only those that are connected, or are not.") var online: Bool?
+        @Flag(inversion: .prefixedNo, help: "Only those that are connected, or that are not.") var online: Bool?
         @Option(help: "Only those with this app.") var topic: String?
         @Option(help: "Only those with this in their name.") var name: String?
-        @Option(help: "The most entries to show.") var limit: Int?
+        @Option(help: "The maximum number of entries to show.") var limit: Int?
 
         var maximum: Int? { self.limit }
         var query: [(String, String?)] {

@@ -6,15 +6,15 @@ import PushTypes
 /// `martlet gateway events`: lists events, or follows them.
 struct GatewayEventsCommand: AsyncParsableCommand {
     static let configuration = command("events")
-        .help("What happened to notifications and devices, newest first; or as it happens.")
+        .help("Show what happened to notifications and devices, newest first; or as it happens.")
         .detail(
-            "With --follow, events are printed until Ctrl-C, one line each; with --after, those since then come first."
+            "With --follow, events are printed until Ctrl-C, one line each; with --after, earlier ones since then come first."
         )
         .example("gateway events --token 01a2… --follow")
 
     @OptionGroup var access: AdminOptions
     @OptionGroup(title: "Which events") var filter: EventFilter
-    @Option(help: "The most entries to show, up to 1000. Default: 50.") var limit: Int?
+    @Option(help: "The maximum number of entries to show, up to 1000. Default: 50.") var limit: Int?
     @Flag(help: "Print events as they happen, until Ctrl-C.") var follow = false
 
     func validate() throws {
@@ -45,10 +45,10 @@ struct GatewayEventsCommand: AsyncParsableCommand {
 
 /// The options that choose events. Events are shown that fit all options.
 struct EventFilter: ParsableArguments {
-    @Option(help: "Of the device with this id.") var device: String?
-    @Option(help: "Of the device and app that this device token, in hexadecimal, is for.") var token: String?
-    @Option(help: "Of the notification with this apns-id.") var apnsID: String?
-    @Option(help: "Of this topic.") var topic: String?
+    @Option(help: "Only events of the device with this id.") var device: String?
+    @Option(help: "Only events of the device and app of this device token, in hexadecimal.") var token: String?
+    @Option(help: "Only events of the notification with this apns-id.") var apnsID: String?
+    @Option(help: "Only events of this topic.") var topic: String?
     @Option(help: "sandbox or production.") var environment: PushEnvironment?
     @Option(help: "Only events after the one with this id, oldest first.") var after: Int64?
 
@@ -80,13 +80,13 @@ struct GatewayNotificationCommand: RequestCommand {
 /// `martlet gateway feedback`: shows what waits for the legacy feedback service.
 struct GatewayFeedbackCommand: AsyncParsableCommand {
     static let configuration = command("feedback")
-        .help("Tokens that wait for a provider to read the legacy feedback service.")
+        .help("List the tokens that wait for a provider to read the legacy feedback service.")
         .example("gateway feedback list --topic com.example.MyApp")
         .subcommands([List.self])
 
     /// `martlet gateway feedback list`: lists the tokens that wait.
     struct List: ListCommand {
-        static let configuration = command("list", "List the tokens; reading them here does not take them away.")
+        static let configuration = command("list", "List the tokens; reading them here removes none.")
             .example("gateway feedback list --environment sandbox")
         static let columns: TextTable = [.time("since", "sinceMs"), "environment", "topic", "token"]
 

@@ -4,7 +4,7 @@ import PushSupport
 
 /// `martlet gateway fault`: manages the faults of a gateway.
 struct GatewayFaultCommand: AsyncParsableCommand {
-    static let configuration = command("fault", "What a gateway does wrong on command.")
+    static let configuration = command("fault", "The faults that make a gateway misbehave on purpose.")
         .example("gateway fault add reason=TooManyRequests,topic=com.example.MyApp,percent=20")
         .subcommands([ListResources<Fault>.self, Add.self, RemoveResource<Fault>.self, Clear.self])
 
@@ -15,7 +15,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         static let columns: TextTable = [
             .init("id", "rule.id"), .init("fault", "text"), .init("from", "source"), "seen", "hits",
         ]
-        static let list = command("list", "List all faults, with how often each has struck.")
+        static let list = command("list", "List all faults, with how often each was applied.")
             .example("gateway fault list")
         static let remove = command("remove", "Remove a fault.").example("gateway fault remove fault-1")
 

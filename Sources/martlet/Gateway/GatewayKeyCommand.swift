@@ -27,14 +27,14 @@ struct GatewayKeyCommand: AsyncParsableCommand {
     /// `martlet gateway key add`: makes a key and writes its file, or registers one that exists.
     struct Add: AsyncParsableCommand {
         static let configuration = command("add")
-            .help("Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider; or register one that exists.")
-            .detail("With a file the gateway registers that key and keeps its public part only.")
+            .help("Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider; or register an existing one.")
+            .detail("With a file, the gateway registers that key and keeps only its public part.")
             .example("gateway key add --team DEF123GHIJ --scope environment --environment sandbox")
             .example("gateway key add AuthKey_ABC123DEFG.p8 --team DEF123GHIJ")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var scope: KeyScopeOptions
-        @Argument(help: "The .p8 file, or a public key in PEM, of a key that exists.") var file: String?
+        @Argument(help: "The .p8 file, or a public key in PEM, of an existing key.") var file: String?
         @Option(help: "Its id, 10 letters or digits. Default: from the file name AuthKey_<key id>.p8, or a new one.")
         var keyID: String?
         @Option(help: "The directory for the file of a new key. Default: the working directory.") var output: String?
@@ -89,12 +89,12 @@ struct KeyScopeOptions: ParsableArguments {
     /// The scopes of keys that Apple issues (reference 2.1).
     enum Scope: String, CaseIterable, ExpressibleByArgument { case team, environment, topics }
 
-    @Option(help: "The team that the key belongs to.") var team: String
+    @Option(help: "The team to which the key belongs.") var team: String
     @Option(help: "What the key may be used for: all of a team, one environment, or some topics.")
     var scope: Scope = .team
     @Option(help: "sandbox or production, for the scopes environment and topics.") var environment: PushEnvironment?
     @Option(help: "A topic of the scope topics; repeat it for several.") var topic: [String] = []
-    @Option(help: "The id of an earlier key that this one, of scope topics, takes the place of.") var related: String?
+    @Option(help: "The id of an earlier key that this one, of the scope topics, replaces.") var related: String?
 
     /// The members of the request.
     var members: [String: JSONValue?] {

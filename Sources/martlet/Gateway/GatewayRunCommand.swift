@@ -7,7 +7,7 @@ import PushSupport
 struct GatewayRunCommand: AsyncParsableCommand {
     static let configuration = command("run", "Run a gateway.")
         .detail("The first start makes an authority, certificates and a token key in the data directory.")
-        .detail("What a provider has to trust is authority.pem there.")
+        .detail("Providers have to trust the authority.pem there.")
         .detail("Apps, keys and devices are managed over the admin API. Ends on Ctrl-C.")
         .detail("'martlet help settings gateway' lists all settings.")
         .example("gateway --environment sandbox --fault reason=TooManyRequests,percent=20")

@@ -25,7 +25,7 @@ struct GatewayStatusCommand: RequestCommand {
 /// `martlet gateway counters`: shows how often each event has happened.
 struct GatewayCountersCommand: RequestCommand {
     static let configuration = command("counters")
-        .help("How often each event happened since the gateway was started, in Apple's words.")
+        .help("Show how often each event has happened since the gateway was started, in Apple's words.")
         .example("gateway counters")
 
     @OptionGroup var access: AdminOptions
@@ -48,7 +48,7 @@ struct GatewayTokenKeyCommand: AsyncParsableCommand {
     struct Rotate: RequestCommand {
         static let configuration = command("rotate")
             .help(
-                "Make a new key: each device gets new tokens when it asks next; then its old ones are answered with 410."
+                "Make a new key: each device gets new tokens the next time it asks, and its old ones are then answered with 410."
             )
             .example("gateway token-key rotate")
 

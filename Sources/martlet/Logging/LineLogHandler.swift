@@ -5,7 +5,7 @@ import PushSupport
 /// Writes each log entry as one line to standard error.
 struct LineLogHandler: LogHandler {
     let label: String
-    let format: LogConfiguration.Format
+    let format: LogSettings.Format
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
 

@@ -1,13 +1,5 @@
 import ArgumentParser
 
-/// The setting that names an app.
-enum AppSettings: SettingSection {
-    static let app = Setting("api.app", flag: "app")
-        .help("The app's bundle id")
-
-    static let settings = [app]
-}
-
 /// The options of every command about one app of a provider.
 struct AppOptions: APIAccess {
     @OptionGroup var provider: ProviderOptions
@@ -47,17 +39,5 @@ struct OptionalAppOptions: APIAccess {
         let settings = try await self.app.settings()
         guard settings.string(AppSettings.app) == nil else { return try AppOptions.connection(settings) }
         return APIConnection(client: try ProviderOptions.authenticated(settings))
-    }
-}
-
-/// The option that bounds a list.
-struct LimitOption: ListFilter {
-    @Option(help: "The most entries to show.") var limit: Int = 100
-
-    var query: [(String, String?)] { [] }
-    var maximum: Int? { self.limit }
-
-    func validate() throws {
-        guard self.limit > 0 else { throw ValidationError("--limit is at least 1.") }
     }
 }

@@ -1,39 +1,6 @@
 import ArgumentParser
 import Foundation
 
-/// The settings that name a provider.
-enum APISettings: SettingSection {
-    static let server = Setting("api.server", flag: "server", default: "http://127.0.0.1:8080")
-        .help("The provider's URL")
-        .formerly("send.server")
-    static let key = Setting("api.key", flag: "api-key", kind: .secret)
-        .help("API key; better given as MARTLET_API_KEY")
-        .detail("Other users of the host see flags in its list of processes.")
-        .formerly("send.apiKey")
-
-    static let authority = Setting("api.authority", flag: "api-authority")
-        .help("PEM file with an authority to trust for a provider with HTTPS, besides the system's")
-
-    static let settings = [server, key, authority]
-
-    /// Returns a client of the provider that the settings name.
-    /// - Throws: ``SettingsError`` for a malformed URL or key.
-    static func client(_ settings: SettingsReader) throws -> APIClient {
-        let text = settings.text(self.server)
-        let key = settings.string(self.key)
-        if let key, !key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) {
-            // The value itself must not be shown.
-            settings.reject(self.key, "the key has a space, a line break or another character that no key has")
-        }
-        if !APIClient.isURL(text) {
-            settings.reject(self.server, "'\(text.printable)' is no URL such as http://127.0.0.1:8080")
-        }
-        try settings.check()
-        let authority = try settings.string(self.authority).map { try InputFile.text($0, for: self.authority.key) }
-        return try APIClient(baseURL: text, apiKey: key, authority: authority)
-    }
-}
-
 /// The options of every command that talks to a running provider.
 struct ProviderOptions: APIAccess {
     @OptionGroup var common: CommonOptions

@@ -4,7 +4,7 @@ import PushTypes
 
 /// The options for sending straight to a push service.
 struct DirectOptions: ParsableArguments {
-    @Option(help: "A .p8 key, a .p12 archive or a PEM file: sends straight to a push service.") var credential: String?
+    @Option(help: "A .p8 key, .p12 archive or PEM file, to send directly to a push service.") var credential: String?
     @Option(help: "The private key of a PEM certificate, if it is in another file.") var credentialKey: String?
     @Option(help: "Team id, for a .p8 key.") var teamID: String?
     @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
@@ -20,8 +20,8 @@ struct DirectOptions: ParsableArguments {
     var header: [String] = []
     @OptionGroup var passphrase: SettingFlags<CredentialSettings>
     @OptionGroup var proxy: SettingFlags<SendSettings>
-    @Option(help: "The most connections.") var connections = 1
-    @Option(help: "The most requests in flight per connection.") var inFlight = 1000
+    @Option(help: "The maximum number of connections.") var connections = 1
+    @Option(help: "The maximum number of requests in flight per connection.") var inFlight = 1000
     @Option(help: "Seconds that a push may wait for a connection.") var patience = 10
 
     func validate() throws {

@@ -8,10 +8,10 @@ struct ProviderSendOptions: ParsableArguments {
     /// The time that `--wait` takes by default, in seconds.
     private static let standardWait = 60
 
-    @Option(help: "Repeat it to send the same notification only once. Default: a new one for each call.")
+    @Option(help: "A key that sends the same notification only once when repeated. Default: a new one for each call.")
     var idempotencyKey: String?
     @Flag(help: "Wait until every recipient has its outcome. The key needs the scope read for that.") var wait = false
-    @Option(help: "The most seconds to wait.") var waitSeconds = Self.standardWait
+    @Option(help: "The maximum number of seconds to wait.") var waitSeconds = Self.standardWait
 
     /// Indicates whether any of these options was given.
     var isGiven: Bool { self.wait || self.waitSeconds != Self.standardWait || self.idempotencyKey != nil }

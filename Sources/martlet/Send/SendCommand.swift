@@ -7,16 +7,16 @@ import PushSupport
 /// `martlet send`: sends one notification.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = command("send")
-        .help("Send a notification, through a running provider or straight to a push service.")
+        .help("Send a notification, through a running provider or directly to a push service.")
         .detail(
             """
-            Through a provider the options describe content and recipients, or a file has the whole request, with \
-            everything that docs/content.md has; options replace its members. The command prints the notification's \
+            Through a provider, the options describe content and recipients; or a file has the whole request, with all \
+            that docs/content.md describes, and options replace its members. The command prints the notification's \
             id; with --wait it ends only when every recipient has its outcome. It sends an idempotency key, so that \
-            a request whose response is lost can be repeated and is sent once.
+            a request whose response was lost can be repeated and is still sent only once.
 
-            With --credential it goes straight to Apple or a gateway, with the options that stand under that heading: \
-            failures and a sum are printed.
+            With --credential it goes directly to Apple or a gateway, with the options under that heading. Failures and \
+            the sums are printed.
 
             The status is 0 if every push was accepted, 1 if not, 2 if the time of --wait-seconds was over first, 3 if \
             nobody was reached, 64 for options that do not fit together, 69 if no provider responded.

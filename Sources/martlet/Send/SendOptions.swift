@@ -34,15 +34,15 @@ struct ContentOptions: ParsableArguments {
     @Option(help: "apns-push-type, such as alert or background.") var pushType: String?
     @Option(parsing: .unconditional, help: "apns-priority: 10, 5 or 1.") var priority: Int?
     @Option(parsing: .unconditional, help: "apns-expiration: UNIX seconds, 0 for one attempt.") var expiration: Int?
-    @Option(help: "The time for which it is worth delivering, such as 6h, instead of --expiration.")
+    @Option(help: "How long it is worth delivering, such as 6h, instead of --expiration.")
     var expiresIn: String?
-    @Option(help: "A name by which the notification is found.") var name: String?
+    @Option(help: "A name by which to find the notification.") var name: String?
     @Option(help: "apns-collapse-id: a later notification with the same one replaces this one.") var collapseID: String?
-    @Option(help: "none, counts or device: the receipt level that apps may report at most. Default: the app's setting.")
+    @Option(help: "none, counts or device: the most detailed receipts that apps may send. Default: the app's setting.")
     var receipts: String?
-    @Option(help: "sandbox or production; default: the devices of both.") var environment: String?
+    @Option(help: "sandbox or production. Default: the devices of both.") var environment: String?
 
-    @Option(help: "A consent category: those who have opted out of it are skipped.") var consentCategory: String?
+    @Option(help: "A consent category: people who have opted out of it are skipped.") var consentCategory: String?
     @Flag(help: "Encrypt the content to the key of each installation; those without one are skipped.")
     var encrypted = false
 

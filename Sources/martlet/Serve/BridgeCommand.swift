@@ -10,16 +10,16 @@ import PushTypes
 /// `martlet bridge`: takes pushes of old providers over the binary protocol, and sends them over HTTP/2.
 struct BridgeCommand: AsyncParsableCommand {
     static let configuration = command("bridge")
-        .help("Take pushes of old providers over the binary protocol, and send them over HTTP/2.")
+        .help("Take pushes from old providers over the binary protocol, and send them over HTTP/2.")
         .detail(
             """
             It is a provider with listeners for old providers and without an API: each push is in its ledger before \
-            the next one is read. It also tells them of the apps that are gone (feedback).
+            the next one is read. It also tells them which apps are gone (feedback).
             """
         )
         .detail("Each --client is the certificate of an old provider, as it has it: PEM, .cer or .p12.")
         .detail("Without --credential its certificate and key are used for HTTP/2 too.")
-        .detail("Ends on Ctrl-C; old providers are told how far their pushes are taken.")
+        .detail("Ends on Ctrl-C, and tells old providers how far it has taken their pushes.")
         .example(
             "bridge --client apns.p12 --bridge-certificate server.pem --bridge-key server.key --production-service apple"
         )
@@ -31,14 +31,14 @@ struct BridgeCommand: AsyncParsableCommand {
     @OptionGroup var storage: SettingFlags<ServeSettings.Storage>
     @OptionGroup var general: SettingFlags<ServeSettings.General>
     @OptionGroup(title: "Listeners for old providers") var bridge: SettingFlags<ServeSettings.Bridge>
-    @Option(name: .customLong("client"), help: "File with an old provider's certificate; repeat it.")
+    @Option(name: .customLong("client"), help: "File with an old provider's certificate; repeat it for several.")
     var clients: [String] = []
-    @Option(help: "sandbox or production: the pushes' environment. Default: that of each client's certificate.")
+    @Option(help: "sandbox or production: the environment of the pushes. Default: that of each client's certificate.")
     var environment: PushEnvironment?
     @Option(help: "File of the credential for HTTP/2: a .p8 key, a .p12 archive or PEM. Default: each client's own.")
     var credential: String?
     @OptionGroup var options: CredentialFileOptions
-    @Flag(help: "Serve the API and the dashboard too, as 'martlet serve' does.") var api = false
+    @Flag(help: "Also serve the API and the dashboard, as 'martlet serve' does.") var api = false
 
     func run() async throws {
         let settings = try await self.common.settings([self.storage, self.general, self.bridge, self.options.flags])

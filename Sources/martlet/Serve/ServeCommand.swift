@@ -6,7 +6,7 @@ import PushWire
 /// `martlet serve`: runs a provider.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = command("serve")
-        .help("Run the provider: keep devices, take notifications over a REST API, send them.")
+        .help("Run the provider: keep devices, take notifications over a REST API and send them.")
         .detail("The first start prints an admin API key, once, or writes it to --admin-key-file.")
         .detail(
             """
@@ -16,7 +16,7 @@ struct ServeCommand: AsyncParsableCommand {
         )
         .detail(
             """
-            Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service \
+            Without other settings, notifications go to Apple; for a Martlet gateway give --sandbox-service \
             localhost:2197 and its authority.pem as --service-authority.
             """
         )

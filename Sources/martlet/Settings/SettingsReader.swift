@@ -111,16 +111,6 @@ struct SettingsReader: Sendable {
     }
 }
 
-/// An error whose description names the setting, the argument or the file to change.
-struct SettingsError: StatusError {
-    let description: String
-    let status: ExitStatus
-
-    init(_ description: String, status: ExitStatus = .failed) {
-        (self.description, self.status) = (description, status)
-    }
-}
-
 /// Collects the values that could not be read while settings are looked up.
 final class SettingErrorCollector: AccessReporter {
     private let errors = Mutex<[String]>([])

@@ -35,22 +35,22 @@ import Testing
         "Each mistake says what the command takes",
         arguments: [
             ("opne", "unknown command 'opne': 'help' lists all"),
-            ("open x", "'x' is no number of a notification: 'list' shows them in brackets"),
-            ("open 0", "'0' is no number of a notification: 'list' shows them in brackets"),
+            ("open x", "'x' is not the number of a notification: 'list' shows them in brackets"),
+            ("open 0", "'0' is not the number of a notification: 'list' shows them in brackets"),
             ("open 1 2", "this is 'open [N]': opens notification N, or the newest"),
             (
                 "action 1",
                 "this is 'action N ID [TEXT]': chooses an action of notification N, with a text if it asks for one"
             ),
-            ("badge -1", "'-1' is no number of 0 or more"), ("quiet 22:00", "this is 'quiet FROM TO'"),
-            ("quiet 24:00 07:00", "'24:00 07:00' are no two different times from 00:00 to 23:59"),
-            ("quiet 7:00 08:00", "'7:00 08:00' are no two different times from 00:00 to 23:59"),
-            ("quiet 07:00 07:00", "'07:00 07:00' are no two different times from 00:00 to 23:59"),
-            ("deny everything", "'everything' is none of alerts, badge, sound, background"),
+            ("badge -1", "'-1' is not a number of 0 or more"), ("quiet 22:00", "this is 'quiet FROM TO'"),
+            ("quiet 24:00 07:00", "'24:00 07:00' are not two different times from 00:00 to 23:59"),
+            ("quiet 7:00 08:00", "'7:00 08:00' are not two different times from 00:00 to 23:59"),
+            ("quiet 07:00 07:00", "'07:00 07:00' are not two different times from 00:00 to 23:59"),
+            ("deny everything", "'everything' is not one of alerts, badge, sound, background"),
             ("login", "this is 'login USER-PROOF'"),
-            ("wait", "this is 'wait EVENT"), ("wait sunset", "'sunset' is no event: these are connected"),
-            ("wait shown 0", "'0' is no number from 1 to 100000"),
-            ("wait shown 1 0", "'0' is no number from 1 to 3600"),
+            ("wait", "this is 'wait EVENT"), ("wait sunset", "'sunset' is not an event: use connected"),
+            ("wait shown 0", "'0' is not a number from 1 to 100000"),
+            ("wait shown 1 0", "'0' is not a number from 1 to 3600"),
             ("list all", "this is 'list'"),
         ]
     )

@@ -159,7 +159,7 @@ import Testing
         let notification = try #require(ReceivedNotification(json: json))
         let loader = AttachmentLoader(folder: folder, policy: AttachmentPolicy(allowsLocalServers: true))
         let task = Task { try await loader.attachment(of: notification) }
-        while server.paths.isEmpty { await Task.yield() }
+        try await eventually { !server.paths.isEmpty }
         task.cancel()
         await #expect(throws: AttachmentError.self) { try await task.value }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

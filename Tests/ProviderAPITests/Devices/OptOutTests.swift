@@ -28,7 +28,7 @@ import Testing
             let more: [String: JSONValue] = ["user": "alice", "installation": .string(Self.installation)]
             _ = try await provider.register(Vectors.tokenA, more)
             _ = try await provider.send(["to": ["all": true], "alert": "Hi", "environment": "sandbox"])
-            while sender.sent.isEmpty { await Task.yield() }
+            try await eventually { !sender.sent.isEmpty }
             try await body(provider)
         }
     }

@@ -109,4 +109,23 @@ import Testing
             #expect(preview.json["error"]["code"] == "conflicting_field")
         }
     }
+
+    /// Its body has the members that a notification has in `template`.
+    @Test func aPreviewIsRefusedWithTheMemberOfItsBody() async throws {
+        try await self.withTemplate { provider in
+            let plain = try await provider.api.post(Self.path, ["name": "plain", "content": ["alert": "Hello"]])
+            #expect(plain.status == 201)
+            let previews: [(String, JSONValue, String, String)] = [
+                ("welcome", ["version": 9], "no_such_version", "version"),
+                ("welcome", ["variables": ["cod": 1]], "unknown_variable", "variables.cod"),
+                ("welcome", ["variables": ["code": [1]]], "wrong_type", "variables.code"),
+                ("plain", ["variables": ["code": 1]], "conflicting_field", "variables"),
+            ]
+            for (name, body, code, field) in previews {
+                let response = try await provider.api.post("\(Self.path)/\(name):preview", body)
+                #expect(response.status == 400 && response.json["error"]["code"] == .string(code), "\(body)")
+                #expect(response.json["error"]["field"] == .string(field))
+            }
+        }
+    }
 }

@@ -240,10 +240,7 @@ import Testing
             let id = try await Self.addIssue(fixture)
             let sent = try await fixture.api.post("/v1/issues/\(id):notify", [:])
             let path = "/v1/notifications/\(try #require(sent.json["id"].stringValue))"
-            while sender.sent.isEmpty {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { !sender.sent.isEmpty }
             for _ in 1...2 {
                 let withdrawn = try await fixture.api.post("/v1/issues/\(id):withdraw", [:])
                 #expect(withdrawn.json["state"] == "withdrawn" && withdrawn.json["underWay"] == 1)

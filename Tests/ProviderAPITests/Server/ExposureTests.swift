@@ -13,11 +13,11 @@ import Testing
                 try Data("x".utf8).write(to: URL(filePath: path))
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
             }
-            ProviderServer.warnOfExposure(configuration, logger: log.logger)
+            configuration.warnOfExposure(logger: log.logger)
             #expect(log.lines.isEmpty)
             let key = configuration.masterKeyPath
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)
-            ProviderServer.warnOfExposure(configuration, logger: log.logger)
+            configuration.warnOfExposure(logger: log.logger)
             let remedy = "file=\(key) mode=0640 remedy=chmod 600 \(key)"
             #expect(log.lines == ["master key is open to other users of this machine \(remedy)"])
         }

@@ -1,5 +1,4 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushSupport
 import PushTesting
@@ -7,7 +6,7 @@ import PushTypes
 import Testing
 
 @testable import ProviderAPI
-@testable import PushHTTP
+@testable import PushProvider
 
 /// The schemas of requests beside the parsers of these: both allow the same values.
 @Suite(.timeLimit(.patience)) struct SchemaAgreementTests {
@@ -36,7 +35,7 @@ import Testing
         #"{"to":{"all":true},"liveActivity":{"event":"update","contentState":{}},"alert":{"title":{"locKey":"k"},"body":"x"}}"#,
     ])
     func notificationsThatBothAllow(text: String) throws {
-        #expect(SchemaCheck(.notificationRequest).allows(try Self.json(text)))
+        #expect(SchemaCheck(NotificationRequest.object.schema).allows(try Self.json(text)))
         #expect(throws: Never.self) { try Self.notification(text) }
     }
 
@@ -69,7 +68,7 @@ import Testing
         #"{"to":{"all":true},"alert":"x","topic":"a b"}"#, #"{"to":{"all":true},"web":{}}"#,
     ])
     func notificationsThatBothForbid(text: String) throws {
-        #expect(!SchemaCheck(.notificationRequest).allows(try Self.json(text)))
+        #expect(!SchemaCheck(NotificationRequest.object.schema).allows(try Self.json(text)))
         #expect(throws: RequestError.self) { try Self.notification(text) }
     }
 
@@ -88,7 +87,7 @@ import Testing
         (#"{"token":"\#(Self.token)","tags":[null]}"#, false),
     ])
     func devices(text: String, isAllowed: Bool) throws {
-        #expect(SchemaCheck(.deviceRequest).allows(try Self.json(text)) == isAllowed)
+        #expect(SchemaCheck(DeviceRequest.object.schema).allows(try Self.json(text)) == isAllowed)
         #expect(((try? DeviceRequest.parse(Data(text.utf8))) != nil) == isAllowed)
     }
 
@@ -101,9 +100,122 @@ import Testing
         (#"{\#(Self.key),"certificate":"x"}"#, false), (#"{"p12":null,"certificate":"x"}"#, false),
     ])
     func credentials(text: String, isAllowed: Bool) throws {
-        #expect(SchemaCheck(CredentialsController.request).allows(try Self.json(text)) == isAllowed)
-        let fields = try JSONFields(parsing: Data(text.utf8), known: CredentialsController.members)
+        #expect(SchemaCheck(CredentialsController.request.schema).allows(try Self.json(text)) == isAllowed)
+        let fields = try JSONFields(parsing: Data(text.utf8), known: CredentialsController.request.known)
         #expect(((try? CredentialsController.record(fields)) != nil) == isAllowed)
+    }
+
+    /// The objects of requests whose members are listed.
+    private static let objects: [(name: String, members: [any ObjectMember])] = [
+        ("notification", NotificationRequest.object.members), ("resend", NotificationResend.object.members),
+        ("preview", SendingController.previewRequest.members), ("broadcast", BroadcastRequest.object.members),
+        ("alert", AlertBuilder.object.members), ("localized text", AlertBuilder.Localized.object.members),
+        ("sound", AlertBuilder.Sound.object.members), ("template", TemplateReference.object.members),
+        ("audience", AudienceExpression.object.members), ("schedule", SchedulesController.request.members),
+        ("device", DeviceRequest.object.members), ("installation", InstallationsController.registration.members),
+        ("preferences", Preferences.object.members), ("badge", HistoryController.badge.members),
+        ("audience preview", AudiencesController.previewRequest.members),
+        ("new webhook", WebhooksController.addition.members), ("webhook", WebhooksController.changes.members),
+        ("replay", WebhooksController.replayRequest.members), ("new app", AppsController.addition.members),
+        ("app", AppsController.changes.members), ("stop", AppStopController.pauseRequest.members),
+        ("credential", CredentialsController.request.members), ("new key", KeySettings.addition.members),
+        ("key", KeySettings.change.members), ("new person", PersonSettings.addition.members),
+        ("person", PersonSettings.change.members), ("password", MeController.passwordRequest.members),
+        ("channel", ChannelsController.addition.members), ("receipts", ReceiptRequest.object.members),
+        ("receipt", ReceiptRequest.receipt.members), ("reactivation", ReactivationController.request.members),
+        ("VAPID key", VAPIDController.setRequest.members), ("new issue", IssuesController.addition.members),
+        ("issue", IssuesController.changesRequest.members), ("file", IssuesController.fileRequest.members),
+        ("notify", NotifyController.notifyRequest.members),
+        ("new publication", PublicationsController.addition.members),
+        ("publication", PublicationsController.changes.members),
+        ("entitlements", CatalogueController.entitlementRequest.members),
+        ("download", CatalogueController.downloadRequest.members),
+        ("entitlement server", EntitlementController.setRequest.members),
+        ("entitlement test", EntitlementController.testRequest.members),
+        ("restore", LibraryItems.restoreRequest.members), ("new template", TemplatesController.bodies.new.members),
+        ("saved template", TemplatesController.bodies.saved.members),
+        ("template preview", TemplatesController.previewRequest.members),
+        ("new audience", NamedAudiencesController.bodies.new.members),
+    ]
+
+    @Test(arguments: Self.objects.indices) func theMembersHaveTheBoundsOfTheirSchemas(index: Int) throws {
+        let (name, members) = Self.objects[index]
+        try Self.checkBounds(of: members, in: name)
+    }
+
+    private static func checkBounds(of members: [any ObjectMember], in place: String) throws {
+        for member in members {
+            try Self.checkBounds(of: member.members, in: "\(place).\(member.name)")
+            // What code reads has no bounds of its own.
+            guard !(member is RequestMember<JSONValue>) else { continue }
+            let edges = Edges(of: member.schema.json)
+            for value in edges.within {
+                #expect(SchemaCheck(member.schema).allows(value), "\(place).\(member.name)")
+                let code = try Self.error(of: member, value)?.code
+                // A text at its bound may say nothing that is known.
+                let isBound = code == "too_long" || code == "too_many"
+                #expect(edges.areRead ? code == nil : !isBound, "\(place).\(member.name): \(code ?? "")")
+            }
+            for value in edges.beyond {
+                #expect(!SchemaCheck(member.schema).allows(value), "\(place).\(member.name)")
+                #expect(try Self.error(of: member, value) != nil, "\(place).\(member.name)")
+            }
+        }
+    }
+
+    /// Returns the error of an object with one member; `nil` if that can be read.
+    private static func error(of member: any ObjectMember, _ value: JSONValue) throws -> RequestError? {
+        let fields = try JSONFields(members: [member.name: value], path: nil, known: [member.name])
+        do throws(RequestError) {
+            try member.check(fields)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The values at the bounds of a schema, and those next to them.
+    private struct Edges {
+        var within: [JSONValue] = []
+        var beyond: [JSONValue] = []
+        /// Whether everything within the bounds can be read.
+        var areRead = true
+
+        init(of schema: JSONValue) {
+            let types = schema["type"].stringValue.map { [$0] } ?? schema["type"].elements.compactMap(\.stringValue)
+            self.within = schema["enum"].elements.filter { $0 != .null }
+            guard self.within.isEmpty else { return }
+            switch types.first {
+            case "string":
+                self.addTexts(Self.bounds(schema, "minLength", "maxLength"), hasPattern: schema["pattern"] != .null)
+            case "integer":
+                guard let range = Self.bounds(schema, "minimum", "maximum") else { return }
+                self.within = [.integer(range.lowerBound), .integer(range.upperBound)]
+                if range.lowerBound > .min { self.beyond.append(.integer(range.lowerBound - 1)) }
+                if range.upperBound < .max { self.beyond.append(.integer(range.upperBound + 1)) }
+            case "array":
+                guard let count = Self.bounds(schema, "minItems", "maxItems") else { return }
+                let element = schema["items"]["enum"].elements.first ?? .string("x")
+                self.beyond = [.array(Array(repeating: element, count: Int(count.upperBound) + 1))]
+            case "boolean": (self.within, self.beyond) = ([.bool(true), .bool(false)], [.string("true")])
+            default: break
+            }
+        }
+
+        private mutating func addTexts(_ length: ClosedRange<Int64>?, hasPattern: Bool) {
+            // Texts of one length are checked by what they are for.
+            guard let length, length.lowerBound < length.upperBound else { return }
+            func text(_ count: Int64) -> JSONValue { .string(String(repeating: "x", count: Int(count))) }
+            self.areRead = false
+            if !hasPattern { self.within = [text(length.upperBound)] }
+            self.beyond = [text(length.upperBound + 1)]
+            if length.lowerBound > 0 { self.beyond.append(text(0)) }
+        }
+
+        private static func bounds(_ schema: JSONValue, _ lower: String, _ upper: String) -> ClosedRange<Int64>? {
+            guard case .integer(let least) = schema[lower], case .integer(let most) = schema[upper] else { return nil }
+            return least...most
+        }
     }
 
     /// A pattern of the document, and what reads the same texts.
@@ -186,7 +298,7 @@ import Testing
         ),
         Form(
             name: "duration",
-            schema: .string(length: 2...12, pattern: Schema.durationPattern),
+            schema: .string(length: 2...12, pattern: DurationText.pattern),
             read: { DurationText.seconds($0) != nil },
             good: ["90s", "6h", "0d"],
             bad: ["", "h", "6", "6 h", "-6h", "6w", "6h\n"]

@@ -1,8 +1,6 @@
 import PushSupport
 import PushTesting
 
-@testable import PushHTTP
-
 /// Checks values by a schema of the OpenAPI document, with the words of JSON Schema that ``Schema`` writes.
 struct SchemaCheck {
     private let root: JSONValue

@@ -33,13 +33,6 @@ import Testing
         }
     }
 
-    private static func until(_ condition: () -> Bool) async throws {
-        while !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     private static func check(_ parts: ProviderParts, server: String) async throws {
         func app(_ name: String) async throws -> AppRecord {
             let topic = try #require(Topic(name))
@@ -64,17 +57,17 @@ import Testing
         try await withServices([follower]) {
             let hook = "\(server)/hook"
             for _ in 1...12 { follower.report([failure], bridge: "first", hook: hook, of: first) }
-            try await Self.until { follower.posts.usage == (4, 8) }
+            try await eventually { follower.posts.usage == (4, 8) }
             // Another hook of the app finds a place.
             for _ in 1...6 { follower.report([failure], bridge: "first", hook: "\(server)/other", of: first) }
-            try await Self.until { follower.posts.usage == (8, 10) }
+            try await eventually { follower.posts.usage == (8, 10) }
             #expect(follower.posts.usage(of: BudgetCaller(app: first.bundleID, .name(hook))) == (4, 8))
             follower.report([failure], bridge: "second", hook: hook, of: second)
-            try await Self.until { follower.posts.usage == (9, 10) }
+            try await eventually { follower.posts.usage == (9, 10) }
             #expect(follower.posts.usage(of: BudgetCaller(app: second.bundleID, .name(hook))) == (1, 0))
         }
         // The end of the service ends them.
-        try await Self.until { follower.posts.usage == (0, 0) }
+        try await eventually { follower.posts.usage == (0, 0) }
     }
 
     @Test func allAppsHaveSixtyFourPostsAtATime() throws {

@@ -66,10 +66,7 @@ import Testing
 
         /// Waits until so many pushes were sent, and returns the last one.
         func sent(_ count: Int = 1) async throws -> ScriptedSender.Sent {
-            while self.sender.sent.count < count {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { self.sender.sent.count >= count }
             return try #require(self.sender.sent.last)
         }
     }

@@ -78,10 +78,7 @@ import Testing
         }
         for (part, held) in [(small + 1, small + 1), (1, 2 * small + 1), (small, 3 * small + 1)] {
             continuation.yield(ByteBuffer(repeating: 0x20, count: part))
-            while bytes.usage.held != held {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { bytes.usage.held == held }
         }
         continuation.finish()
         let (body, permit) = try await reading.value

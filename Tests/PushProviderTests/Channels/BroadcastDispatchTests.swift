@@ -24,7 +24,7 @@ import Testing
         let app = try #require(try await fixture.store.app(id: fixture.app))
         let update: JSONValue = ["event": "update", "contentState": ["home": 1]]
         let all = ["channel": "dGVzdC0x", "liveActivity": update].merging(members) { $1 }
-        let request = try BroadcastRequest(JSONFields(.object(all), known: BroadcastRequest.members))
+        let request = try BroadcastRequest(JSONFields(.object(all), known: BroadcastRequest.object.known))
             .notification(to: try Self.channel(storage, fixture.app), of: app.bundleID, now: fixture.time.now)
         return try await fixture.acceptor.accept(request, app: fixture.app).notification
     }
@@ -160,7 +160,7 @@ import Testing
             try await fixture.settle()
             let failed = try await fixture.progress(of: notification)
             let deliveries = try await fixture.deliveries(of: notification)
-            let fields = try JSONFields(.object(["expiresIn": 600]), known: NotificationResend.members)
+            let fields = try JSONFields(.object(["expiresIn": 600]), known: NotificationResend.object.known)
             let resend = try NotificationResend(fields, of: notification.id)
             let request = try resend.request(failed, deliveries, now: fixture.time.now)
             #expect(request.audience == notification.audience && request.environment == .sandbox)

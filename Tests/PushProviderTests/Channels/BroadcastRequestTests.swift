@@ -20,7 +20,7 @@ import Testing
         storage: ChannelStorage = .newest
     ) throws -> NotificationRequest {
         let all = ["channel": "dGVzdC0x", "liveActivity": Self.update].merging(members) { $1 }
-        let request = try BroadcastRequest(JSONFields(.object(all), known: BroadcastRequest.members))
+        let request = try BroadcastRequest(JSONFields(.object(all), known: BroadcastRequest.object.known))
         let app = try #require(Topic(Vectors.bundleID))
         return try request.notification(to: try self.channel(storage), of: app, now: Vectors.issuedAt)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import PushSender
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing

@@ -46,14 +46,7 @@ import Testing
     private func wait(_ fixture: DispatchFixture, untilOpen isOpen: Bool, _ direct: DirectDispatch) async throws {
         var probe = try NotificationRecord.fixture(app: fixture.app, to: .tokens([.numbered(1)]))
         probe.lane = .urgent
-        try await self.wait(fixture) { (direct.place(for: probe).map(direct.leave) != nil) == isOpen }
-    }
-
-    private func wait(_ fixture: DispatchFixture, until isTrue: () async throws -> Bool) async throws {
-        while try await !isTrue() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { (direct.place(for: probe).map(direct.leave) != nil) == isOpen }
     }
 
     private func claimable(_ fixture: DispatchFixture) async throws -> Int {
@@ -71,7 +64,7 @@ import Testing
                 var accepted: [NotificationRecord] = []
                 for _ in 0..<20 { accepted.append(try await fixture.accept(Self.named, by: acceptor)) }
                 for notification in accepted {
-                    try await self.wait(fixture) { try await fixture.progress(of: notification).state == .done }
+                    try await eventually { try await fixture.progress(of: notification).state == .done }
                     try await fixture.store.expect(notification, .done, accepted: 1, recipients: 1)
                 }
                 #expect(fixture.sender.sent.count == 20)
@@ -325,14 +318,14 @@ import Testing
                 fixture.time.advance(by: .seconds(2))
                 gate.open()
                 for index in [0, 3, 4] {
-                    try await self.wait(fixture) { try await fixture.progress(of: accepted[index]).state == .done }
+                    try await eventually { try await fixture.progress(of: accepted[index]).state == .done }
                 }
                 #expect(Set(fixture.sentTokens) == [.numbered(1), .numbered(5)])
                 #expect(try await fixture.progress(of: accepted[1]).state == .cancelled)
                 #expect(try await fixture.deliveries(of: accepted[1]).isEmpty)
                 #expect(try await fixture.progress(of: accepted[2]).state == .paused)
                 try await fixture.set(accepted[2], .resume)
-                try await self.wait(fixture) {
+                try await eventually {
                     fixture.wakes[.urgent].signal()
                     return try await fixture.progress(of: accepted[2]).state == .done
                 }
@@ -355,21 +348,21 @@ import Testing
                     accepted.append(try await fixture.accept(Self.naming(number), by: fixture.acceptor(direct)))
                 }
                 // The first one is in flight.
-                try await self.wait(fixture) { !fixture.sender.sent.isEmpty }
+                try await eventually { !fixture.sender.sent.isEmpty }
                 _ = try await fixture.store.stop(
                     AppStop(app: fixture.app, since: fixture.time.now, reason: nil, by: nil)
                 )
                 fixture.time.advance(by: .seconds(2))
                 gate.open()
                 for notification in accepted {
-                    try await self.wait(fixture) {
+                    try await eventually {
                         try await !fixture.progress(of: notification).progress.ahead.isInFlight
                     }
                 }
                 #expect(fixture.sentTokens == [.numbered(1)])
                 _ = try await fixture.store.resumeApp(fixture.app)
                 for notification in accepted {
-                    try await self.wait(fixture) {
+                    try await eventually {
                         fixture.wakes[.urgent].signal()
                         return try await fixture.progress(of: notification).state == .done
                     }
@@ -431,7 +424,7 @@ import Testing
                 for _ in 0..<30 { accepted.append(try await fixture.accept(Self.named, by: acceptor)) }
                 gate.open()
                 for notification in accepted {
-                    try await self.wait(fixture) {
+                    try await eventually {
                         fixture.wakes[.urgent].signal()
                         return try await fixture.progress(of: notification).state == .done
                     }
@@ -450,8 +443,8 @@ import Testing
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
             try await withServices([fixture.dispatcher(direct: direct)]) {
                 let notification = try await fixture.accept(Self.named, by: fixture.acceptor(direct))
-                try await self.wait(fixture) { try await fixture.progress(of: notification).progress.retrying == 1 }
-                try await self.wait(fixture) {
+                try await eventually { try await fixture.progress(of: notification).progress.retrying == 1 }
+                try await eventually {
                     fixture.time.advance(by: .seconds(1))
                     fixture.wakes[.urgent].signal()
                     return try await fixture.progress(of: notification).state == .done

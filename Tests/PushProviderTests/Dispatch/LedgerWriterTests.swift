@@ -70,6 +70,7 @@ import Testing
         }
 
         func recover(now: Timestamp) async throws -> Int { 0 }
+        func settleWaiting(at clocks: ClockReading) async throws {}
         func due(now: Timestamp, limit: Int, excluding: Set<Int64>) async throws -> [NotificationRecord] { [] }
         func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws {}
         func claim(

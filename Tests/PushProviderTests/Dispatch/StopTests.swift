@@ -50,13 +50,6 @@ import Testing
         var underWay: Int { self == .app || self == .credential ? 1 : 0 }
     }
 
-    private func wait(_ isTrue: () async throws -> Bool) async throws {
-        while try await !isTrue() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     /// The first push is in flight, the second waits in memory for its slot; no time passes.
     @Test(arguments: Stop.allCases, StoreBackend.available)
     func aStopReachesWhatIsInMemory(stop: Stop, backend: StoreBackend) async throws {
@@ -72,15 +65,15 @@ import Testing
                 defer { gate.open() }
                 var probe = try NotificationRecord.fixture(app: fixture.app, to: .tokens([.numbered(1)]))
                 probe.lane = .urgent
-                try await self.wait { direct.place(for: probe).map(direct.leave) != nil }
+                try await eventually { direct.place(for: probe).map(direct.leave) != nil }
                 let acceptor = fixture.acceptor(direct)
                 let first = try await fixture.accept(Self.naming(1), by: acceptor)
-                try await self.wait { !fixture.sender.sent.isEmpty }
+                try await eventually { !fixture.sender.sent.isEmpty }
                 let second = try await fixture.accept(Self.naming(2), by: acceptor)
                 #expect(try await stop.apply(fixture, direct, second) == stop.underWay)
                 gate.open()
-                try await self.wait { try await fixture.progress(of: first).progress.accepted == 1 }
-                try await self.wait { direct.isIdle }
+                try await eventually { try await fixture.progress(of: first).progress.accepted == 1 }
+                try await eventually { direct.isIdle }
                 #expect(fixture.sentTokens == [.numbered(1)], "nothing of the second one leaves")
                 let progress = try await fixture.progress(of: second)
                 #expect(progress.progress.accepted == 0)

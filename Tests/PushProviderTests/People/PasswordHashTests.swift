@@ -108,7 +108,7 @@ import Testing
         threads.submit { _ in gate.wait() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for network in 0..<15 { group.addTask { _ = try await hash(UInt8(network)) } }
-            while strangers.usage != (1, 14) { await Task.yield() }
+            try await eventually { strangers.usage == (1, 14) }
             let refused = await #expect(throws: RetryLaterError.self) { try await hash(99) }
             #expect(refused?.error.kind == .rateLimited && refused?.error.code == "busy")
             gate.signal()

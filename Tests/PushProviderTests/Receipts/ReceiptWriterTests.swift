@@ -39,9 +39,9 @@ import Testing
         let writer = Self.writer(store, places: places)
         try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask { try await writer.write(Self.batch(2), app: "app").count }
-            while store.transactions.withLock(\.isEmpty) { await Task.yield() }
+            try await eventually { !store.transactions.withLock(\.isEmpty) }
             for _ in 1..<50 { group.addTask { try await writer.write(Self.batch(2), app: "app").count } }
-            while places.usage.held < 98 { await Task.yield() }
+            try await eventually { places.usage.held >= 98 }
             store.gate.signal()
             for try await count in group { #expect(count == 2) }
         }
@@ -113,15 +113,15 @@ import Testing
         let writer = Self.writer(store, places: places)
         try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask { try await writer.write(Self.batch(3), app: "com.example.a").count }
-            while store.transactions.withLock(\.isEmpty) { await Task.yield() }
+            try await eventually { !store.transactions.withLock(\.isEmpty) }
             group.addTask { try await writer.write(Self.batch(3), app: "com.example.a").count }
-            while places.usage.held < 3 { await Task.yield() }
+            try await eventually { places.usage.held >= 3 }
             let refused = await #expect(throws: BudgetRefusal.self) {
                 try await writer.write(Self.batch(), app: "com.example.a")
             }
             #expect(refused?.level == .app && refused?.error.error.code == "too_many_receipts")
             group.addTask { try await writer.write(Self.batch(3), app: "com.example.b").count }
-            while places.usage.held < 6 { await Task.yield() }
+            try await eventually { places.usage.held >= 6 }
             store.gate.signal()
             for try await count in group { #expect(count == 3) }
         }

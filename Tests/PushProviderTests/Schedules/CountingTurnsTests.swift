@@ -69,10 +69,7 @@ import Testing
                 logger: silentLogger
             )
             try await withServices([runner]) {
-                while try await store.notification(others.id)?.state == .scheduled {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
+                try await eventually { try await store.notification(others.id)?.state != .scheduled }
                 let opened = try #require(try await store.notification(others.id))
                 #expect(opened.state != .paused)
                 #expect(opened.progress.recipients == 5)

@@ -58,11 +58,9 @@ import Testing
             }
             try await withServices([runner]) {
                 defer { gate.open() }
-                while try await store.notifications(app: fixture.app, state: nil, before: nil, limit: 9)
-                    .notifications.isEmpty
-                {
-                    try Task.checkCancellation()
-                    await Task.yield()
+                try await eventually {
+                    try await !store.notifications(app: fixture.app, state: nil, before: nil, limit: 9).notifications
+                        .isEmpty
                 }
             }
         }
@@ -139,22 +137,18 @@ import Testing
             try await withServices([runner]) {
                 defer { gate.open() }
                 for hour in 1...3 {
-                    while try await store.notifications(app: fixture.app, state: nil, before: nil, limit: 9)
-                        .notifications.count < hour
-                    {
-                        try Task.checkCancellation()
-                        await Task.yield()
+                    try await eventually {
+                        try await store.notifications(app: fixture.app, state: nil, before: nil, limit: 9).notifications
+                            .count >= hour
                     }
                     fixture.time.advance(by: .seconds(3600))
                 }
                 let none = try await store.notifications(app: slow, state: nil, before: nil, limit: 9)
                 #expect(none.notifications.isEmpty, "its first run is still being counted")
                 gate.open()
-                while try await store.notifications(app: slow, state: nil, before: nil, limit: 100)
-                    .notifications.count < 60
-                {
-                    try Task.checkCancellation()
-                    await Task.yield()
+                try await eventually {
+                    try await store.notifications(app: slow, state: nil, before: nil, limit: 100).notifications.count
+                        >= 60
                 }
             }
         }

@@ -54,7 +54,7 @@ import Testing
         try await Self.run(.init(head: "HTTP/1.1 201 Created\r\nx: ", piece: "x"), limits: limits) { fixture in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<3 { group.addTask { _ = try await fixture.send(app: 1, "/slow") } }
-                while fixture.service.paths.isEmpty { await Task.yield() }
+                try await eventually { !fixture.service.paths.isEmpty }
                 for _ in 0..<3 {
                     let outcome = try await fixture.send(app: 2, "/quick")
                     #expect(Self.kind(outcome) == "accepted")

@@ -120,6 +120,4 @@ final class MemoryWebhookStore: WebhookStore {
     func lastEventBlock(app: Int64, before: Timestamp) -> Int64 {
         self.state.withLock { $0.blocks.last { $0.app == app && $0.block.at < before }?.block.id ?? 0 }
     }
-
-    func forgetEvents(before: Timestamp) -> Int { 0 }
 }

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import PushTesting
 import Synchronization
 
 /// A webhook's receiver on a free port, with scripted responses. It records the posts.
@@ -54,10 +55,7 @@ final class ScriptedReceiver: Sendable {
 
     /// Waits until there were so many posts.
     func waitForPosts(_ count: Int) async throws {
-        while self.posts.count < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { self.posts.count >= count }
     }
 
     /// Listens while `body` runs.

@@ -115,7 +115,7 @@ import Testing
         try await self.with([.reject(after: 30, .shutdown)], accepting: 100) { peer, sender in
             let notifications = try Self.notifications(0..<100)
             async let outcomes = sender.send(notifications)
-            while peer.acceptedCount == 0 { await Task.yield() }
+            try await eventually { peer.acceptedCount > 0 }
             await sender.close()
             #expect(peer.accepted.flatMap(\.payloads) == Array(0..<100))
             #expect(await outcomes.filter(\.isAccepted).count == 100)

@@ -77,7 +77,7 @@ import Testing
             ) { seen.append($0) }
             try await withServices([watch]) {
                 try Self.write(PEMFixtures.sandboxCertificate + PEMFixtures.ecKey, to: path)
-                while seen.identities.isEmpty { await Task.yield() }
+                try await eventually { !seen.identities.isEmpty }
             }
         }
     }

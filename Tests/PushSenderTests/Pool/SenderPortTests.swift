@@ -88,10 +88,7 @@ import Testing
         let sender = try Self.sender(endpoint, RecordedLog())
         async let outcome = sender.send(Vectors.push(id: "a"))
         let both = "(tried ports \(first.number) and \(second.number))"
-        while sender.statistics.lastFailure?.hasSuffix(both) != true {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { sender.statistics.lastFailure?.hasSuffix(both) == true }
         await sender.close()
         #expect(kinds([await outcome]) == ["not sent": 1])
         withExtendedLifetime((first, second)) {}

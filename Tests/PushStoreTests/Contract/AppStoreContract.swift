@@ -1,4 +1,5 @@
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing

@@ -2,7 +2,7 @@ import PushStore
 import PushTesting
 import Testing
 
-/// The contract of every ``BadgeStore``.
+/// The contract of the badge counts of every ``UserStore``.
 @Suite(.timeLimit(.patience)) struct BadgeStoreContract {
     @Test(arguments: StoreBackend.available)
     func aNotificationChangesACountOnce(backend: StoreBackend) async throws {

@@ -1,10 +1,11 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
 
-/// The contract of every ``PublishingStore``.
+/// The contract of every ``PublishingStore`` and ``FileStore``.
 @Suite(.timeLimit(.patience)) struct PublishingStoreContract: StoreContract {
     /// Adds a publication.
     private func publication(

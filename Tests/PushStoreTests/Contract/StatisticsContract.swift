@@ -71,6 +71,27 @@ import Testing
         }
     }
 
+    /// While another reader or the service writes the numbers, too.
+    @Test(arguments: StoreBackend.available)
+    func aReaderSeesAllThatWasCommittedBefore(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let minute = StatisticStep.minute.start(of: self.now)
+            let to = minute.advanced(by: .seconds(60))
+            for round in 1...20 {
+                try await self.send(store, app, at: minute, [(.accepted, nil)])
+                let seen = try await withThrowingTaskGroup(of: [Int].self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            try await store.statistics(apps: [app], from: minute, to: to, step: .minute).map(\.accepted)
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(seen == Array(repeating: [round], count: 4))
+            }
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func oldCountersMoveToLongerIntervalsAndKeepTheirSums(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -1,4 +1,5 @@
 import Foundation
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing

@@ -12,7 +12,7 @@ import Testing
         let outer = try fields(#"{"when":\#(json)}"#, known: ["when"])
         let accepted = try at(Self.acceptedAt)
         return try #require(
-            try DeliveryTime.parse("when", in: outer, acceptedAt: accepted, expiration: expiration)
+            try DeliveryTime.parse(in: outer, acceptedAt: accepted, expiration: expiration)
         )
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PaceSettingsTests {
     static func parse(_ json: String) throws -> PaceSettings {
-        try #require(try PaceSettings.parse("pace", in: fields(#"{"pace":\#(json)}"#, known: ["pace"])))
+        try #require(try fields(#"{"pace":\#(json)}"#, known: ["pace"]).value(PaceSettings.member))
     }
 
     @Test(arguments: [#"{"rate":500}"#, #"{"waves":{"intervalSeconds":300,"size":10000}}"#])

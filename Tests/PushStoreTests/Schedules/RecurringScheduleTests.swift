@@ -87,7 +87,7 @@ import Testing
     func theCanonicalFormIsReadAgain(text: String) throws {
         let outer = try fields(#"{"schedule":\#(text)}"#, known: ["schedule"])
         let now = try at("2026-11-25T00:00:00Z")
-        let schedule = try #require(try RecurringSchedule.parse("schedule", in: outer, now: now))
+        let schedule = try #require(try RecurringSchedule.parse(in: outer, now: now))
         #expect(String(decoding: try schedule.json.text, as: UTF8.self) == text)
         #expect(try RecurringSchedule(stored: schedule.json) == schedule)
     }
@@ -113,7 +113,7 @@ import Testing
     func aFaultNamesItsMember(text: String, code: String, field: String) throws {
         let outer = try fields(#"{"schedule":\#(text)}"#, known: ["schedule"])
         let now = try at("2026-11-25T00:00:00Z")
-        let error = requestError { _ = try RecurringSchedule.parse("schedule", in: outer, now: now) }
+        let error = requestError { _ = try RecurringSchedule.parse(in: outer, now: now) }
         #expect(error?.code == code)
         #expect(error?.path == field)
     }

@@ -16,18 +16,11 @@ import Testing
         Budget(.counts, limits: BudgetLimits(bounds, waiting: waiting, patience: patience))
     }
 
-    private func until(_ condition: () -> Bool) async throws {
-        while !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     @Test func whoWaitsIsGrantedWhatIsGivenBack() async throws {
         let budget = self.budget()
         let first = try await budget.wait(for: self.news)
         let second = Task { try await budget.wait(for: self.weather) }
-        try await self.until { budget.usage.waiting == 1 }
+        try await eventually { budget.usage.waiting == 1 }
         #expect(budget.usage(of: self.weather) == (0, 1))
         first.end()
         let permit = try await second.value
@@ -54,7 +47,7 @@ import Testing
         let budget = self.budget()
         let first = try budget.take(for: self.news)
         let second = Task { try await budget.wait(for: self.weather) }
-        try await self.until { budget.usage.waiting == 1 }
+        try await eventually { budget.usage.waiting == 1 }
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
         #expect(budget.usage == (1, 0))
@@ -68,7 +61,7 @@ import Testing
         for _ in 0..<200 {
             let first = try budget.take(for: self.news)
             let second = Task { try await budget.wait(for: self.weather) }
-            try await self.until { budget.usage.waiting == 1 }
+            try await eventually { budget.usage.waiting == 1 }
             async let end: Void = first.end()
             async let cancel: Void = second.cancel()
             _ = await (end, cancel)
@@ -81,7 +74,7 @@ import Testing
         let budget = self.budget()
         let first = try budget.take(for: self.news)
         let second = Task { try await budget.wait(for: self.weather) }
-        try await self.until { budget.usage.waiting == 1 }
+        try await eventually { budget.usage.waiting == 1 }
         budget.end()
         await #expect(throws: BudgetEnded.self) { try await second.value }
         #expect(budget.usage == (1, 0))
@@ -99,12 +92,12 @@ import Testing
         let budget = self.budget(waiting: .init(whole: 1, app: 1))
         let own = try budget.take(for: self.news)
         let other = Task { try await budget.wait(for: self.weather) }
-        try await self.until { budget.usage.waiting == 1 }
+        try await eventually { budget.usage.waiting == 1 }
         let newcomer = Task { try await budget.wait(for: self.news) }
-        try await self.until { budget.usage.waiting == 2 }
+        try await eventually { budget.usage.waiting == 2 }
         let turn = Task { try await own.yield() }
         let others = try await other.value
-        try await self.until { budget.usage(of: self.news) == (0, 2) }
+        try await eventually { budget.usage(of: self.news) == (0, 2) }
         others.end()
         try await newcomer.value.end()
         try await turn.value
@@ -122,10 +115,10 @@ import Testing
         _ permit: BudgetPermit
     ) async throws -> (others: BudgetPermit, turn: Task<Void, any Error>) {
         let other = Task { try await budget.wait(for: self.news) }
-        try await self.until { budget.usage.waiting == 1 }
+        try await eventually { budget.usage.waiting == 1 }
         let turn = Task { try await permit.yield() }
         let others = try await other.value
-        try await self.until { budget.usage.waiting == 1 }
+        try await eventually { budget.usage.waiting == 1 }
         return (others, turn)
     }
 

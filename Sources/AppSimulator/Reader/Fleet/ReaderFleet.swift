@@ -79,3 +79,7 @@ package final class ReaderFleet: Service {
         }
     }
 }
+
+extension ReaderFleet: CommandedPhone {
+    package func flush() async -> Int { 0 }
+}

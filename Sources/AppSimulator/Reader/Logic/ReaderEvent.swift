@@ -62,8 +62,8 @@ package enum SkipReason: Hashable, Sendable {
         switch self {
         case .notOnWiFi: "the network is not Wi-Fi, and the push is lost"
         case .developmentOnly: "it is for development builds"
-        case .repeated: "the push was here before"
-        case .alreadyDownloaded: "the issue is here"
+        case .repeated: "the push arrived before"
+        case .alreadyDownloaded: "the issue was downloaded already"
         case .underWay: "the issue is being fetched"
         case .busy: "too many pushes wait"
         case .onceADay(let seconds): "there was a download less than a day ago; the next may begin in \(seconds) s"

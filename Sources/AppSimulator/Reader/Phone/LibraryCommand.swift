@@ -21,10 +21,10 @@ package enum LibraryCommand: Hashable, Sendable {
         .init(words: "list", meaning: "the notifications that were shown, and the badge"),
         .init(words: "open [PRODUCT]", meaning: "opens an issue, or the newest that has a mark"),
         .init(words: "activate", meaning: "returns to the app: it registers again and loads the catalogue"),
-        .init(words: "network wifi|cellular|none", meaning: "the network is another one from now on"),
+        .init(words: "network wifi|cellular|none", meaning: "changes the network from now on"),
         .init(
             words: "wait EVENT [COUNT [SECONDS]]",
-            meaning: "waits for events that no wait has counted, 1 within 30 s"
+            meaning: "waits for events that no earlier wait has counted; default: 1 within 30 s"
         ),
         .init(words: "stay", meaning: "keeps running until Ctrl-C, for a script"),
         .init(words: "quit", meaning: "ends; what is under way continues with the next run"),
@@ -48,7 +48,7 @@ package enum LibraryCommand: Hashable, Sendable {
         case "network":
             let word = try words.required(for: name)
             guard let network = ReaderNetwork(rawValue: word) else {
-                throw CommandError("'\(word)' is none of wifi, cellular, none")
+                throw CommandError("'\(word)' is not one of wifi, cellular, none")
             }
             self = .network(network)
         case "wait":
@@ -60,5 +60,21 @@ package enum LibraryCommand: Hashable, Sendable {
         default: throw CommandError("unknown command '\(name)': 'help' lists all")
         }
         guard words.next() == nil else { throw words.usageError(of: name) }
+    }
+}
+
+extension LibraryCommand: TypedCommand {}
+
+extension EventLog {
+    /// Carries out a command that is about the events of a reader, or about nothing of it.
+    /// - Throws: ``WaitError``, and `CancellationError`.
+    func perform(_ command: LibraryCommand) async throws -> SimulatorAnswer? {
+        switch command {
+        case .wait(let name, let count, let seconds): try await self.wait(for: name, count: count, seconds: seconds)
+        case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
+        case .help: return SimulatorAnswer(help: LibraryCommand.helpText)
+        default: break
+        }
+        return nil
     }
 }

@@ -211,3 +211,7 @@ package actor Reader: Service {
         }
     }
 }
+
+extension Reader: CommandedPhone {
+    package func flush() async -> Int { 0 }
+}

@@ -33,7 +33,7 @@ extension SimulatorEvent {
                 ["reason": reason.code.json, "message": reason.text.json]
             )
         case .failed(let product, let reason): self = issue(.failed, product, ": \(reason)", ["message": reason.json])
-        case .opened(let product): self = issue(.opened, product, ": it has no mark any more")
+        case .opened(let product): self = issue(.opened, product, ": it no longer has a mark")
         case .problem(let text): self.init(.problem, text, ["problem": text.json])
         }
     }

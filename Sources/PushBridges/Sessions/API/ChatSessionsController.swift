@@ -12,14 +12,35 @@ import PushTypes
 struct ChatSessionsController: Controller {
     /// The most sessions of a user, and of an app.
     private static let (maximumPerUser, maximumPerApp) = (10, 10_000)
-    /// The longest account and password, in bytes.
-    private static let (maximumAccount, maximumPassword) = (512, 1024)
     private static let maximumBody = 16 * 1024
 
-    private static let members: Set = ["protocol", "server", "port", "account", "password", "settings"]
+    private static let chatProtocol = Member.choice("protocol", of: ChatProtocol.self)
+    private static let account = Member.text("account", 1...512)
+    private static let password = Member.text("password", 1...1024)
+    private static let user = Member.text("user", 1...DeviceRequest.maximumText)
+    private static let server = Member.text("server", 1...253)
+        .described("Default with XMPP: the domain of the account.")
+    private static let port = Member.integer("port", 1...65_535)
+        .described("Default 6697 with IRC, 5222 with XMPP.")
+    private static let settings = Member.openObject("settings")
+        .described("Those of the protocol, and showText, channelMessages.")
+
+    /// The body for the caller's own session, and that of a back end, which names the user.
+    private static let ownAddition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password])
+    private static let addition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password, Self.user])
+    private static let resumeRequest = RequestObject(optional: [Self.password.described("Default: the present one.")])
+
+    private static func makeAddition(_ required: [any ObjectMember]) -> RequestObject {
+        RequestObject(required: required, optional: [Self.server, Self.port, Self.settings]) {
+            $0.example(
+                .texts(["protocol": "irc", "server": "irc.example.org", "account": "ada", "password": "a password"])
+            )
+        }
+    }
+
     private static let proofField = HTTPField.Name("user-proof")
 
-    let store: any ProviderStore
+    let store: any AppStore & ChatSessionStore & UserSecretStore
     let service: ChatSessionService
     let time: any TimeSource
 
@@ -33,7 +54,7 @@ struct ChatSessionsController: Controller {
                 .init(.get, all, id: "listChatSessions", "Sessions at chat servers, without passwords.", self.list)
                     .parameters(user, .cursor, .limit()).responses(list).reservingPage(ofEntries: 384),
                 .init(.post, all, .audited, id: "addChatSession", "Signs in at a chat server for a user.", self.add)
-                    .body(Self.schema(hasUser: true), maximum: Self.maximumBody)
+                    .body(Self.addition.schema, maximum: Self.maximumBody)
                     .responses(.created(ChatSessionResponse.schema)).errors(.conflict),
             ] + self.single("\(all)/{chatSession}", suffix: "ChatSession", .audited)
         let proof = ParameterDescription.header("user-proof", "A JWT that claims the user.", .string(length: 1...4096))
@@ -43,7 +64,7 @@ struct ChatSessionsController: Controller {
                     .parameters(.cursor, .limit()).responses(list),
                 .init(.post, own, .unaudited, id: "addOwnChatSession", self.add)
                     .summary("Signs in at a chat server for the user, who allows it with this request.")
-                    .body(Self.schema(hasUser: false), maximum: Self.maximumBody)
+                    .body(Self.ownAddition.schema, maximum: Self.maximumBody)
                     .responses(.created(ChatSessionResponse.schema)).errors(.conflict),
             ] + self.single("\(own)/{chatSession}", suffix: "OwnChatSession", .unaudited)
         return forBackEnds.map { $0.tag(.bridges).scope(.operate) }
@@ -52,44 +73,18 @@ struct ChatSessionsController: Controller {
 
     /// Returns the operations on one session.
     private func single(_ one: String, suffix: String, _ effect: OperationEffect) -> [ProviderOperation] {
-        let password = Schema.object(optional: [
-            "password": .string(length: 1...Self.maximumPassword).described("Default: the present one.")
-        ])
-        return [
+        [
             .init(.get, one, id: "show\(suffix)", "One session, without its password.", self.show)
                 .responses(.ok(ChatSessionResponse.schema)),
             .init(.post, "\(one):stop", effect, id: "stop\(suffix)", "Signs out, and stays so.", self.stop)
                 .responses(.ok(ChatSessionResponse.schema)),
             .init(.post, "\(one):resume", effect, id: "resume\(suffix)", self.resume)
                 .summary("Signs in again after a stop or a failure, with a new password if one is given.")
-                .body(password, maximum: Self.maximumBody, isRequired: false).responses(
-                    .ok(ChatSessionResponse.schema)
-                ),
+                .body(Self.resumeRequest.schema, maximum: Self.maximumBody, isRequired: false)
+                .responses(.ok(ChatSessionResponse.schema)),
             .init(.delete, one, effect, id: "delete\(suffix)", "Signs out, and forgets the password.", self.delete)
                 .responses(.noContent),
         ]
-    }
-
-    private static func schema(hasUser: Bool) -> Schema {
-        var required: [(key: String, value: Schema)] = [
-            ("protocol", .choice(of: ChatProtocol.self)), ("account", .string(length: 1...Self.maximumAccount)),
-            ("password", .string(length: 1...Self.maximumPassword)),
-        ]
-        if hasUser { required.append(("user", .string(length: 1...DeviceRequest.maximumText))) }
-        return Schema.object(
-            required: required,
-            optional: [
-                ("server", .string(length: 1...253).described("Default with XMPP: the domain of the account.")),
-                ("port", .integer(1...65_535).described("Default 6697 with IRC, 5222 with XMPP.")),
-                (
-                    "settings",
-                    Schema.object(isOpen: true).described("Those of the protocol, and showText, channelMessages.")
-                ),
-            ]
-        )
-        .example(
-            .texts(["protocol": "irc", "server": "irc.example.org", "account": "ada", "password": "a password"])
-        )
     }
 
     // MARK: Handlers
@@ -113,7 +108,7 @@ struct ChatSessionsController: Controller {
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let own = try await self.user(of: request, app)
-        let fields = try await request.fields(own == nil ? Self.members.union(["user"]) : Self.members)
+        let fields = try await request.fields(own == nil ? Self.addition : Self.ownAddition)
         let session = try self.session(fields, app: app.id, user: own)
         let addition = try await self.store.addChatSession(
             session,
@@ -141,13 +136,8 @@ struct ChatSessionsController: Controller {
     }
 
     private func resume(_ request: OperationRequest) async throws -> Response {
-        let body = try await request.body()
-        let fields = try JSONFields(parsing: body.isEmpty ? Data("{}".utf8) : body, known: ["password"])
-        return try await self.change(
-            request,
-            to: .active,
-            password: try fields.string("password", maximum: Self.maximumPassword)
-        )
+        let fields = try await request.fields(Self.resumeRequest)
+        return try await self.change(request, to: .active, password: try fields.value(Self.password))
     }
 
     private func delete(_ request: OperationRequest) async throws -> Response {
@@ -208,21 +198,21 @@ struct ChatSessionsController: Controller {
     /// Reads a new session.
     /// - Parameter user: The user who makes the request; `nil` if the body names one.
     private func session(_ fields: JSONFields, app: Int64, user: String?) throws(RequestError) -> ChatSessionRecord {
-        let chatProtocol: ChatProtocol = try fields.required("protocol", fields.choice("protocol"))
-        let account = try fields.requiredString("account", maximum: Self.maximumAccount)
-        let given = try fields.string("server", maximum: 253)
+        let chatProtocol = try fields.required(Self.chatProtocol)
+        let account = try fields.required(Self.account)
+        let given = try fields.value(Self.server)
         guard let host = given ?? chatProtocol.session.host(of: account) else {
             throw fields.error("server", "missing_field", "name the server")
         }
-        let port = Int(try fields.integer("port", in: 1...65_535) ?? Int64(chatProtocol.session.port))
+        let port = Int(try fields.value(Self.port) ?? Int64(chatProtocol.session.port))
         let server = try ChatServerAddress(host: host, port: port, policy: self.service.addresses)
         let owner: String
         if let user {
             owner = user
         } else {
-            owner = try fields.requiredString("user", maximum: DeviceRequest.maximumText)
+            owner = try fields.required(Self.user)
         }
-        let settings = JSONValue.object(try fields.object("settings") ?? [:])
+        let settings = JSONValue.object(try fields.value(Self.settings) ?? [:])
         let session = ChatSessionRecord(
             app: app,
             user: owner,
@@ -230,7 +220,7 @@ struct ChatSessionsController: Controller {
             host: server.host,
             port: server.port,
             account: account,
-            password: try fields.requiredString("password", maximum: Self.maximumPassword),
+            password: try fields.required(Self.password),
             settings: settings,
             createdAt: self.time.now
         )

@@ -22,7 +22,7 @@ final class ChatPusher: Sendable {
         var place: BudgetPermit
     }
 
-    private let store: any ProviderStore
+    private let store: any AppStore
     private let acceptor: NotificationAcceptor
     private let metrics: ChatSessionMetrics
     private let time: any TimeSource
@@ -40,7 +40,7 @@ final class ChatPusher: Sendable {
     private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
 
     init(
-        store: any ProviderStore,
+        store: any AppStore,
         acceptor: NotificationAcceptor,
         budgets: Budgets,
         metrics: ChatSessionMetrics,

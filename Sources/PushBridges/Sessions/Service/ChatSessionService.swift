@@ -38,7 +38,7 @@ package final class ChatSessionService: Service {
         var loop: SessionLoop
     }
 
-    private let store: any ProviderStore
+    private let store: any AppStore & ChatSessionStore
     private let connector: ChatConnector
     private let pusher: ChatPusher
     private let journal = SessionJournal()
@@ -59,7 +59,7 @@ package final class ChatSessionService: Service {
     ///   - addresses: The addresses that servers may have.
     ///   - authorities: Certificates in PEM that are trusted besides those of the system.
     package init(
-        store: any ProviderStore,
+        store: any AppStore & ChatSessionStore,
         acceptor: NotificationAcceptor,
         budgets: Budgets,
         addresses: AddressPolicy,

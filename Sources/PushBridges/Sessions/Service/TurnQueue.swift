@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The elements that wait for their turn, such as sessions that connect, those of an app in their order.
 ///
 /// The next one is of the app with the fewest whose turn it is now: an app with many, or with slow ones, holds up few of others.
@@ -10,21 +12,9 @@ struct TurnQueue<Element: Sendable>: Sendable {
 
     private struct App {
         var running = 0
-        /// Those that came last, in their order.
-        private var added: [Waiting] = []
-        /// Those before them, the next one last.
-        private var next: [Waiting] = []
+        var waiting = CircularBuffer<Waiting>()
 
-        /// The number of the next one; `nil` if none waits.
-        var first: Int? { (self.next.last ?? self.added.first)?.number }
-        var isUnused: Bool { self.running == 0 && self.first == nil }
-
-        mutating func add(_ waiting: Waiting) { self.added.append(waiting) }
-
-        mutating func take() -> Element? {
-            if self.next.isEmpty { (self.next, self.added) = (self.added.reversed(), []) }
-            return self.next.popLast()?.element
-        }
+        var isUnused: Bool { self.running == 0 && self.waiting.isEmpty }
     }
 
     private var apps: [Int64: App] = [:]
@@ -32,17 +22,17 @@ struct TurnQueue<Element: Sendable>: Sendable {
 
     mutating func add(_ element: Element, of app: Int64) {
         self.last += 1
-        self.apps[app, default: App()].add(Waiting(number: self.last, element: element))
+        self.apps[app, default: App()].waiting.append(Waiting(number: self.last, element: element))
     }
 
     /// Takes the element whose turn it is; ``end(of:)`` follows. `nil` if none waits.
     mutating func take() -> Element? {
         let waiting = self.apps.compactMap { app, state in
-            state.first.map { (app: app, order: (state.running, $0)) }
+            state.waiting.first.map { (app: app, order: (state.running, $0.number)) }
         }
         guard let app = waiting.min(by: { $0.order < $1.order })?.app else { return nil }
         self.apps[app]?.running += 1
-        return self.apps[app]?.take()
+        return self.apps[app]?.waiting.popFirst()?.element
     }
 
     /// The turn of an element of an app has ended.

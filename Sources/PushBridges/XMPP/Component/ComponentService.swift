@@ -18,7 +18,7 @@ struct ComponentService: Service {
     /// The most nodes that one transaction removes.
     private static let removedAtOnce = 500
 
-    private let store: any ProviderStore
+    private let store: any AppStore & BridgeStore & XMPPNodeStore
     private let publishes: PublishResponder
     private let registrations: RegistrationResponder
     private let metrics: ComponentMetrics

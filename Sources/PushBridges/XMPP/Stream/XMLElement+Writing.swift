@@ -1,3 +1,5 @@
+import PushSupport
+
 extension XMLElement {
     /// Returns the text of the element, as it stands in a parent.
     ///

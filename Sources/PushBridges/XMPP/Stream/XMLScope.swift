@@ -1,3 +1,5 @@
+import PushSupport
+
 /// The declarations of namespaces that are in force at a place of a stream.
 struct XMLScope {
     private static let xml = "http://www.w3.org/XML/1998/namespace"

@@ -1,3 +1,5 @@
+import PushSupport
+
 /// The error that ends a stream (RFC 6120 §4.9), found here or received.
 package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Condition: String, Sendable {
@@ -34,6 +36,17 @@ package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertib
 
     package init(_ condition: Condition, _ reason: String = "") {
         (self.condition, self.reason) = (condition, reason)
+    }
+
+    init(_ fault: XMLFault) {
+        let condition: Condition =
+            switch fault.kind {
+            case .notUTF8: .badFormat
+            case .notWellFormed: .notWellFormed
+            case .restricted: .restrictedXML
+            case .exceedsLimit: .policyViolation
+            }
+        self.init(condition, fault.reason)
     }
 
     private static let conditions = "urn:ietf:params:xml:ns:xmpp-streams"

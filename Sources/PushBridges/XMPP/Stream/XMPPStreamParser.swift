@@ -1,3 +1,5 @@
+import PushSupport
+
 /// Reads a stream of XMPP from bytes that arrive in pieces (RFC 6120 §11), without I/O.
 ///
 /// There is no document type, no comment, no processing instruction besides the declaration of XML, and no entity besides the
@@ -125,7 +127,8 @@ extension XMPPStreamParser {
                     throw XMPPStreamError(.badFormat, "it has text between stanzas")
                 }
             }
-            guard let (token, end) = try self.scanner.scan(self.bytes[self.position...]) else {
+            let rest = self.bytes[self.position...]
+            guard let (token, end) = try Self.xml({ () throws(XMLFault) in try self.scanner.scan(rest) }) else {
                 try self.count(self.bytes.count - self.position, isWhole: false)
                 self.shorten()
                 self.forget()
@@ -183,12 +186,12 @@ extension XMPPStreamParser {
         let isLeftOut = self.isTooLong(self.length)
         if isLeftOut { self.truncate() }
         switch token {
-        case .tag: return try self.tag(isLeftOut ? XMLTag(leavingOutAttributesOf: bytes) : self.readTag(bytes))
-        case .characters: try self.add(isLeftOut ? "" : XMLCharacters.decode(bytes, .text))
+        case .tag: return try self.tag(isLeftOut ? Self.bareTag(bytes) : self.readTag(bytes))
+        case .characters: try self.add(isLeftOut ? "" : Self.characters(bytes, .text))
         case .section:
             let start = XMLTokenScanner.sectionStart.count
             let text = bytes.dropFirst(start).dropLast(XMLTokenScanner.sectionEnd.count)
-            try self.add(isLeftOut ? "" : XMLCharacters.decode(text, .section))
+            try self.add(isLeftOut ? "" : Self.characters(text, .section))
         case .declaration:
             guard case .start = self.phase else {
                 throw XMPPStreamError(.restrictedXML, "the declaration of XML is not at the beginning")
@@ -200,10 +203,31 @@ extension XMPPStreamParser {
     }
 
     private func readTag(_ bytes: ArraySlice<UInt8>) throws(XMPPStreamError) -> XMLTag {
-        do throws(XMPPStreamError) {
+        do throws(XMLFault) {
             return try XMLTag(bytes)
-        } catch  where self.truncates && error.condition == .policyViolation {
-            return try XMLTag(leavingOutAttributesOf: bytes)
+        } catch {
+            guard self.truncates, error.kind == .exceedsLimit else { throw XMPPStreamError(error) }
+            return try Self.bareTag(bytes)
+        }
+    }
+
+    private static func bareTag(_ bytes: ArraySlice<UInt8>) throws(XMPPStreamError) -> XMLTag {
+        try Self.xml { () throws(XMLFault) in try XMLTag(leavingOutAttributesOf: bytes) }
+    }
+
+    private static func characters(
+        _ bytes: ArraySlice<UInt8>,
+        _ place: XMLCharacters.Place
+    ) throws(XMPPStreamError) -> String {
+        try Self.xml { () throws(XMLFault) in try XMLCharacters.decode(bytes, place) }
+    }
+
+    /// Returns the value of `body`, whose fault ends the stream.
+    private static func xml<Value>(_ body: () throws(XMLFault) -> Value) throws(XMPPStreamError) -> Value {
+        do throws(XMLFault) {
+            return try body()
+        } catch {
+            throw XMPPStreamError(error)
         }
     }
 
@@ -219,7 +243,8 @@ extension XMPPStreamParser {
         guard let first = attributes.first, XMLCharacters.isSpace(first) else {
             throw XMPPStreamError(.restrictedXML, "it has a processing instruction")
         }
-        let tag = try XMLTag([UInt8(ascii: "<"), UInt8(ascii: "x")] + attributes + [UInt8(ascii: ">")])
+        let bytes: ArraySlice = [UInt8(ascii: "<"), UInt8(ascii: "x")] + attributes + [UInt8(ascii: ">")]
+        let tag = try Self.xml { () throws(XMLFault) in try XMLTag(bytes) }
         for attribute in tag.attributes where attribute.name == "encoding" {
             guard attribute.value.lowercased() == "utf-8" else {
                 throw XMPPStreamError(.unsupportedEncoding, "its encoding is not UTF-8")

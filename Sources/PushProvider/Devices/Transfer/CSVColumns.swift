@@ -30,7 +30,7 @@ struct CSVColumns: Equatable {
         for (index, cell) in header.enumerated() {
             let name = cell.trimmingCharacters(in: .whitespaces)
             guard let column = Self.column(name) else {
-                let known = DeviceRequest.members.sorted().joined(separator: ", ")
+                let known = DeviceRequest.object.known.sorted().joined(separator: ", ")
                 throw Self.error(
                     index,
                     "unknown_column",
@@ -52,7 +52,7 @@ struct CSVColumns: Equatable {
         if name == "attributes" { return .attributes }
         if Self.lists.contains(name) { return .list(name) }
         if Self.objects.contains(name) { return .object(name) }
-        if DeviceRequest.members.contains(name) { return .text(name) }
+        if DeviceRequest.object.known.contains(name) { return .text(name) }
         let prefix = "attributes."
         guard name.hasPrefix(prefix), name.utf8.count > prefix.utf8.count else { return nil }
         return .attribute(String(name.dropFirst(prefix.count)))

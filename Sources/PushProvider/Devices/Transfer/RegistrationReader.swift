@@ -111,7 +111,7 @@ struct RegistrationReader {
     }
 
     private static func registration(_ members: [String: JSONValue]) throws(RequestError) -> DeviceRegistration {
-        try DeviceRequest.registration(JSONFields(members: members, path: nil, known: DeviceRequest.members))
+        try DeviceRequest.registration(JSONFields(members: members, path: nil, known: DeviceRequest.object.known))
     }
 
     private mutating func records(_ rows: [CSVReader.Row]) throws(RequestError) -> [Record] {

@@ -4,16 +4,6 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// The figures of an app's downloads, or of all.
-package struct DownloadFigures: Hashable, Sendable {
-    /// The downloads that are open.
-    package var open: Int
-    /// The bytes per second over the last ten seconds.
-    package var bytesPerSecond: Int
-
-    package init(open: Int, bytesPerSecond: Int) { (self.open, self.bytesPerSecond) = (open, bytesPerSecond) }
-}
-
 /// Admits downloads by their budget, shares the bandwidth among them, and measures them.
 ///
 /// There is one monitor for the whole provider. All times are of the steady clock.

@@ -28,12 +28,12 @@ package final class FileAddresses: Sendable {
     /// apps keep until it changes.
     private static let coverPeriod: Int64 = 30 * 86_400
 
-    private let store: any PublishingStore
+    private let store: any FileStore
     private let lifetime: Duration
     private let time: any TimeSource
     private let key = Mutex<SymmetricKey?>(nil)
 
-    package init(store: any PublishingStore, settings: PublishingSettings, time: any TimeSource) {
+    package init(store: any FileStore, settings: PublishingSettings, time: any TimeSource) {
         (self.store, self.lifetime, self.time) = (store, settings.addressLifetime, time)
     }
 

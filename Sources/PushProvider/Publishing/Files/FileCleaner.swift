@@ -13,14 +13,14 @@ package final class FileCleaner: Sendable {
     /// The number of rows deleted in one transaction.
     private static let batch = 1000
 
-    private let store: any PublishingStore
+    private let store: any FileStore
     private let folder: FileFolder
     private let age: Duration
     private let logger: Logger
     /// The time of the first cleaning; `nil` before.
     private let beginning = Mutex<Timestamp?>(nil)
 
-    package init(store: any PublishingStore, folder: FileFolder, settings: PublishingSettings, logger: Logger) {
+    package init(store: any FileStore, folder: FileFolder, settings: PublishingSettings, logger: Logger) {
         (self.store, self.folder, self.age) = (store, folder, settings.keepsUnused)
         self.logger = logger
     }

@@ -10,11 +10,11 @@ package final class FileMonitor: Service {
     private static let interval: Duration = .seconds(3600)
 
     package let folder: FileFolder
-    private let store: any PublishingStore
+    private let store: any FileStore
     private let logger: Logger
     private let known = Mutex(LostFiles())
 
-    package init(store: any PublishingStore, folder: FileFolder, logger: Logger) {
+    package init(store: any FileStore, folder: FileFolder, logger: Logger) {
         (self.store, self.folder, self.logger) = (store, folder, logger)
     }
 

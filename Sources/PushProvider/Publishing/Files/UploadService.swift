@@ -15,7 +15,7 @@ package final class UploadService: Sendable {
     /// The bytes after which a part is written to disk, and counted.
     static let step = 8 * 1024 * 1024
 
-    let store: any PublishingStore & AppStore
+    let store: any AppStore & FileStore
     let folder: FileFolder
     let maximum: Int
     /// The maximum bytes of an app; `nil` for no limit.
@@ -32,7 +32,7 @@ package final class UploadService: Sendable {
     private let receiving = Mutex<Set<UUID>>([])
 
     package init(
-        store: any PublishingStore & AppStore,
+        store: any AppStore & FileStore,
         folder: FileFolder,
         settings: PublishingSettings,
         budgets: Budgets,

@@ -30,14 +30,14 @@ package struct IssueNotifier: Sendable {
         package var waveCount: Int? { self.devices.map { ($0 + self.waves.size - 1) / max(1, self.waves.size) } }
     }
 
-    private let store: any ProviderStore
+    private let store: any AppStore & DeviceStore & NotificationStore & PublishingStore
     private let acceptor: NotificationAcceptor
     private let entitlements: IssueEntitlements
     private let counts = RecipientCounts()
     private let time: any TimeSource
 
     package init(
-        store: any ProviderStore,
+        store: any AppStore & DeviceStore & NotificationStore & PublishingStore,
         acceptor: NotificationAcceptor,
         entitlements: IssueEntitlements,
         time: any TimeSource

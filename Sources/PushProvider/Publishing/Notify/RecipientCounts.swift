@@ -1,6 +1,6 @@
 import PushStore
+import PushSupport
 import PushTypes
-import Synchronization
 
 /// Numbers of recipients that are shown before anything is sent, each counted once a minute.
 ///
@@ -20,22 +20,15 @@ final class RecipientCounts: Sendable {
 
     /// The time for which a number is shown.
     private static let age: Duration = .seconds(60)
-    /// The most numbers that are kept.
-    private static let maximumCount = 1000
 
-    private let numbers = Mutex<[Counted: Number]>([:])
+    private let numbers = SharedCache<Counted, Number>(maximum: 1000)
 
     /// Returns a number that is at most a minute old.
     /// - Parameter now: The time of the steady clock.
     func count(_ counted: Counted, now: Timestamp, _ count: () async throws -> Int) async throws -> Int {
-        if let known = self.numbers.withLock({ $0[counted] }), now.since(known.countedAt) < Self.age {
-            return known.value
-        }
+        if let known = self.numbers[counted], now.since(known.countedAt) < Self.age { return known.value }
         let number = Number(value: try await count(), countedAt: now)
-        self.numbers.withLock { numbers in
-            if numbers.count >= Self.maximumCount { numbers = [:] }
-            numbers[counted] = number
-        }
+        self.numbers[counted] = number
         return number.value
     }
 }

@@ -7,11 +7,11 @@ package struct FeedbackInvalidation: Sendable {
     /// The reason in the history of tokens.
     private static let reason = "listed by the feedback service"
 
-    private let store: any ProviderStore
+    private let store: any DeviceStore & FeedbackStore
     private let policy: TokenInvalidationPolicy
     private let time: any TimeSource
 
-    package init(store: any ProviderStore, policy: TokenInvalidationPolicy, time: any TimeSource) {
+    package init(store: any DeviceStore & FeedbackStore, policy: TokenInvalidationPolicy, time: any TimeSource) {
         (self.store, self.policy, self.time) = (store, policy, time)
     }
 

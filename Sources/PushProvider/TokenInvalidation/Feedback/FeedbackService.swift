@@ -25,7 +25,7 @@ package final class FeedbackService: Service {
     /// The longest sleep between two looks at what is due.
     private static let sleep: Duration = .seconds(60)
 
-    private let store: any ProviderStore
+    private let store: any AppStore & DeviceStore & FeedbackStore
     private let directory: SenderDirectory
     private let invalidation: FeedbackInvalidation
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
@@ -41,7 +41,7 @@ package final class FeedbackService: Service {
     ///   - endpoints: The feedback service of each environment that has one.
     ///   - events: Is signalled when there may be events for webhooks.
     package init(
-        store: any ProviderStore,
+        store: any AppStore & DeviceStore & FeedbackStore,
         directory: SenderDirectory,
         policy: TokenInvalidationPolicy,
         endpoints: [PushEnvironment: PushServiceEndpoint],

@@ -1,4 +1,5 @@
 package import Foundation
+package import PushSupport
 package import PushTypes
 
 /// The state of an issue.

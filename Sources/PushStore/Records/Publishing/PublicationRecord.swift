@@ -1,4 +1,5 @@
 package import Foundation
+package import PushSupport
 package import PushTypes
 
 /// A publication of an app: a series of issues, with what holds for the notifications about them.

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import GRDB
 package import PushTypes
 
@@ -12,18 +12,17 @@ extension SQLiteStore {
         let columns = try CredentialColumns(credential)
         let sealed = try self.masterKey.seal(columns.secret, for: .credential(app: app, environment))
         try await self.database.write { database in
-            let sql = """
-                INSERT INTO credential (app, environment, kind, teamID, keyID, sealed, transport)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+            try database.insert(
+                into: "credential",
+                [
+                    "app": app, "environment": environment.code, "kind": columns.kind, "teamID": columns.teamID,
+                    "keyID": columns.keyID, "sealed": sealed, "transport": transport.rawValue,
+                ],
+                """
                 ON CONFLICT (app, environment) DO UPDATE
                 SET kind = excluded.kind, teamID = excluded.teamID, keyID = excluded.keyID,
                     sealed = excluded.sealed, transport = excluded.transport, announcedStage = NULL
                 """
-            try database.run(
-                sql: sql,
-                [
-                    app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed, transport.rawValue,
-                ]
             )
             try Self.forgetHealth(app: app, environment: environment, in: database)
             try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
@@ -57,9 +56,8 @@ extension SQLiteStore {
                 """
             guard let row = try database.row(sql: sql, [app, environment.code]) else { return nil }
             let credential = try Self.credential(row, app: app, environment: environment, masterKey)
-            guard let transport = row.value("transport") as PushTransport? else {
-                throw DamagedRow(table: "credential")
-            }
+            guard let transport = row.value("transport") as PushTransport?
+            else { throw DamagedRow(table: "credential") }
             return StoredCredential(credential, epoch: row["epoch"] ?? 0, transport: transport)
         }
     }
@@ -76,9 +74,53 @@ extension SQLiteStore {
         }
     }
 
+    package func certificates() async throws -> [StoredCertificate] {
+        let masterKey = self.masterKey
+        return try await self.database.read { database in
+            let sql = """
+                SELECT credential.*, bundleID FROM credential JOIN app ON app.id = credential.app
+                WHERE kind != 'key' ORDER BY bundleID, environment
+                """
+            return try database.rows(sql: sql).compactMap { row in
+                guard let app = row["app"] as Int64?, let bundleID = row.topic("bundleID"),
+                    let environment = row.environment("environment"), let seal = row["sealed"] as Data?,
+                    let credential = try? Self.credential(row, app: app, environment: environment, masterKey)
+                else { return nil }
+                return StoredCertificate(
+                    app: app,
+                    bundleID: bundleID,
+                    environment: environment,
+                    credential: credential,
+                    seal: seal,
+                    announcedStage: row["announcedStage"]
+                )
+            }
+        }
+    }
+
+    package func announceEnd(
+        of certificate: StoredCertificate,
+        stage: Int,
+        event: Data,
+        now: Timestamp
+    ) async throws -> Bool {
+        let sql = """
+            UPDATE credential SET announcedStage = ?1
+            WHERE app = ?2 AND environment = ?3 AND sealed = ?4 AND (announcedStage IS NULL OR announcedStage > ?1)
+            """
+        let (app, environment) = (certificate.app, certificate.environment.code)
+        return try await self.database.write { database in
+            let arguments: StatementArguments = [stage, app, environment, certificate.seal]
+            guard try database.run(sql: sql, arguments) > 0 else { return false }
+            guard try EventBlockRow.isWanted(.credential, app: app, in: database) else { return true }
+            try EventBlockRow.add(.credential, event, app: app, now: now, in: database)
+            return true
+        }
+    }
+
     /// Reads a credential's row.
     /// - Throws: ``DamagedRow``, ``StoreError/wrongMasterKey``.
-    static func credential(
+    private static func credential(
         _ row: Row,
         app: Int64,
         environment: PushEnvironment,
@@ -150,5 +192,59 @@ extension CredentialColumns {
         case .archive(let bytes, let passphrase):
             self.init(kind: "archive", secret: try text(Data(bytes).base64EncodedString(), passphrase))
         }
+    }
+}
+
+// MARK: Provider tokens
+
+extension SQLiteStore {
+    /// The age of tokens that are deleted: their keys are not used any more.
+    private static let keptTokens: Duration = .seconds(86_400)
+
+    package func providerToken(
+        offering offered: ProviderTokenRecord,
+        rejected: Timestamp?,
+        now: Timestamp
+    ) async throws -> ProviderTokenRecord {
+        let masterKey = self.masterKey
+        return try await self.database.write { database in
+            let key = offered.key
+            var stored = try Self.providerToken(key, masterKey, in: database)
+            if let rejected, stored?.issuedAt == rejected, stored?.isRejected == false {
+                stored?.isRejected = true
+                let sql = "UPDATE providerToken SET isRefused = 1 \(Self.ofKey)"
+                try database.run(sql: sql, [key.teamID, key.keyID, key.fingerprint])
+            }
+            if let stored, !stored.isDue(at: now) { return stored }
+            let sealed = try masterKey.seal(offered.text, for: .providerToken(key))
+            let issuedAt = offered.issuedAt
+            try database.replace(
+                in: "providerToken",
+                [
+                    "teamID": key.teamID, "keyID": key.keyID, "fingerprint": key.fingerprint, "sealed": sealed,
+                    "issuedAt": issuedAt.milliseconds, "isRefused": 0,
+                ]
+            )
+            let oldest = issuedAt.advanced(by: .zero - Self.keptTokens)
+            try database.run(sql: "DELETE FROM providerToken WHERE issuedAt < ?", oldest.milliseconds)
+            return offered
+        }
+    }
+
+    private static let ofKey = "WHERE teamID = ? AND keyID = ? AND fingerprint = ?"
+
+    /// Returns the stored token of a key; `nil` also for one that cannot be opened, which another replaces.
+    private static func providerToken(
+        _ key: ProviderTokenKey,
+        _ masterKey: MasterKey,
+        in database: Database
+    ) throws -> ProviderTokenRecord? {
+        let sql = "SELECT * FROM providerToken \(Self.ofKey)"
+        guard let row = try database.row(sql: sql, [key.teamID, key.keyID, key.fingerprint]),
+            let issuedAt = row.time("issuedAt"), let sealed = row["sealed"] as Data?,
+            let isRejected = row["isRefused"] as Bool?,
+            let text = try? masterKey.open(sealed, for: .providerToken(key))
+        else { return nil }
+        return ProviderTokenRecord(key: key, text: text, issuedAt: issuedAt, isRejected: isRejected)
     }
 }

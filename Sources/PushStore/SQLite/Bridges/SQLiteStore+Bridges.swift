@@ -9,10 +9,8 @@ extension SQLiteStore {
 
     package func bridges(kind: BridgeKind) async throws -> [BridgeRecord] {
         let masterKey = self.masterKey
-        return try await self.database.lookup { database in
-            try database.rows(sql: "SELECT * FROM bridge WHERE kind = ? ORDER BY name", [kind.rawValue])
-                .compactMap { try? Self.bridge($0, masterKey) }
-        }
+        let sql = "SELECT * FROM bridge WHERE kind = ? ORDER BY name"
+        return try await self.database.lookup { try $0.records(sql: sql, [kind.rawValue], masterKey) }
     }
 
     package func bridgeOwners(kind: BridgeKind) async throws -> [String: Int64] {
@@ -28,10 +26,8 @@ extension SQLiteStore {
 
     package func bridges(app: Int64) async throws -> [BridgeRecord] {
         let masterKey = self.masterKey
-        return try await self.database.lookup { database in
-            try database.rows(sql: "SELECT * FROM bridge WHERE app = ? ORDER BY kind, name", [app])
-                .compactMap { try? Self.bridge($0, masterKey) }
-        }
+        let sql = "SELECT * FROM bridge WHERE app = ? ORDER BY kind, name"
+        return try await self.database.lookup { try $0.records(sql: sql, [app], masterKey) }
     }
 
     package func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord? {
@@ -56,21 +52,21 @@ extension SQLiteStore {
                 guard row == nil || owner == bridge.app else { return .nameTaken }
                 if let refusal = try Self.refusal(of: bridge, in: database) { return refusal }
                 bridge.number = (try database.integer(sql: "SELECT max(number) FROM bridge") ?? 0) &+ 1
-                if let row, let app = row["app"] as Int64? { displaced = try Self.bundleID(of: app, in: database) }
+                if let row, let app = row["app"] as Int64? {
+                    displaced = try AppRows(database: database).bundleID(of: app)
+                }
             }
             // One that is damaged is replaced, and a neighbour's secret is not the app's.
             let stored = try? Self.bridge(bridge.kind, bridge.name, masterKey, in: database)
             if keepsSecret, let stored, stored.app == bridge.app { bridge.secret = stored.secret }
-            try database.run(
-                sql: """
-                    INSERT OR REPLACE INTO bridge
-                        (kind, name, app, environment, settings, sealed, revision, changedAt, number)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
+            try database.replace(
+                in: "bridge",
                 [
-                    bridge.kind.rawValue, bridge.name, bridge.app, bridge.environment?.code,
-                    String(decoding: try bridge.settings.text, as: UTF8.self), try Self.sealed(bridge, masterKey),
-                    bridge.revision.uuidString, bridge.changedAt.milliseconds, bridge.number,
+                    "kind": bridge.kind.rawValue, "name": bridge.name, "app": bridge.app,
+                    "environment": bridge.environment?.code,
+                    "settings": String(decoding: try bridge.settings.text, as: UTF8.self),
+                    "sealed": try Self.sealed(bridge, masterKey), "revision": bridge.revision.uuidString,
+                    "changedAt": bridge.changedAt.milliseconds, "number": bridge.number,
                 ]
             )
             return .done(bridge, displaced: displaced)
@@ -82,7 +78,7 @@ extension SQLiteStore {
         let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
         guard count < BridgeRecord.maximumOfApp else { return .tooMany }
         guard bridge.kind == .matrix else { return nil }
-        let bundleID = try Self.bundleID(of: bridge.app, in: database)
+        let bundleID = try AppRows(database: database).bundleID(of: bridge.app)
         let claim = bundleID.map { BridgeRecord.claim(to: bridge.name, of: $0.name) } ?? 0
         let isOthers = try Self.hasOwner(bridge, beyond: claim, in: database)
         return try isOthers || Self.overlapsOthers(bridge, claim, in: database) ? .nameOverlaps : nil
@@ -122,10 +118,6 @@ extension SQLiteStore {
         return try Topic(name)?.owner { try database.integer(sql: sql, [$0.name]) }
     }
 
-    private static func bundleID(of app: Int64, in database: Database) throws -> Topic? {
-        try database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [app])?.topic("bundleID")
-    }
-
     package func overruledBridges(apps: [Int64], limit: Int) async throws -> [OverruledBridge] {
         try await self.database.query(from: nil as OverruledSearch?) { database, search in
             var search = try search ?? OverruledSearch(apps: apps, in: database)
@@ -158,37 +150,121 @@ extension SQLiteStore {
         _ masterKey: MasterKey,
         in database: Database
     ) throws -> BridgeRecord? {
-        try database.row(sql: "SELECT * FROM bridge WHERE kind = ? AND name = ?", [kind.rawValue, name])
-            .map { try Self.bridge($0, masterKey) }
+        try database.record(sql: "SELECT * FROM bridge WHERE kind = ? AND name = ?", [kind.rawValue, name], masterKey)
     }
+}
 
-    /// Reads a bridge's row.
-    /// - Parameter masterKey: The key that opens the secret; `nil` leaves the secret out.
-    /// - Throws: ``DamagedRow``.
-    static func bridge(_ row: Row, _ masterKey: MasterKey?) throws -> BridgeRecord {
-        guard let kind = row.value("kind") as BridgeKind?, let name = row["name"] as String?,
-            let app = row["app"] as Int64?, let text = row["settings"] as String?,
-            let settings = try? JSONValue(parsing: Data(text.utf8)), let revision = row.uuid("revision"),
-            let changedAt = row.time("changedAt")
-        else { throw DamagedRow(table: "bridge") }
-        var secret = ""
-        if let masterKey, let sealed = row["sealed"] as Data? {
-            guard let text = try? masterKey.open(sealed, for: .bridge(kind, name: name, app: app)) else {
-                throw DamagedRow(table: "bridge")
-            }
-            secret = text
-        }
-        var bridge = BridgeRecord(
+extension BridgeRecord: StoredRecord {
+    static let table = "bridge"
+
+    init(_ row: StoredRow) throws {
+        let (kind, name, app): (BridgeKind, String, Int64) = (
+            try row.get(raw: "kind"), try row.get("name"), try row.get("app")
+        )
+        let settings: String = try row.get("settings")
+        self.init(
             kind: kind,
             name: name,
             app: app,
-            environment: row.environment("environment"),
-            settings: settings,
-            secret: secret,
-            revision: revision,
-            changedAt: changedAt
+            environment: row["environment"],
+            settings: try row.need(try? JSONValue(parsing: Data(settings.utf8))),
+            secret: try row.open("sealed", for: .bridge(kind, name: name, app: app)) ?? "",
+            revision: try row.get("revision"),
+            changedAt: try row.get("changedAt")
         )
-        bridge.number = row["number"] as Int64? ?? 0
-        return bridge
+        self.number = row["number"] ?? 0
+    }
+}
+
+/// The search for bridges that lose pushes to other apps, in steps of one Matrix bridge, as patterns take long to compare.
+struct OverruledSearch: Sendable {
+    /// A Matrix bridge to whose name other apps have a better claim.
+    private struct Candidate: Sendable {
+        let name: String
+        let app: Int64
+        let bundleID: Topic
+        /// The bundle ids of the other apps, the longest first.
+        let others: [Topic]
+    }
+
+    /// The bridges so far: those that are binary, then those of Matrix, each by name.
+    private(set) var found: [OverruledBridge]
+    private var rest: ArraySlice<Candidate>
+    /// The names of Matrix bridges that begin with the bundle ids of their apps, by these.
+    private let names: [Topic: [String]]
+
+    /// Reads the names of bridges.
+    /// - Parameter apps: The apps whose bridges are searched for.
+    init(apps: [Int64], in database: Database) throws {
+        var bundleIDs: [Int64: Topic] = [:]
+        for row in try database.rows(sql: "SELECT id, bundleID FROM app WHERE isErased = 0") {
+            guard let id = row["id"] as Int64?, let bundleID = row.topic("bundleID") else { continue }
+            bundleIDs[id] = bundleID
+        }
+        let ids = Dictionary(bundleIDs.map { ($0.value, $0.key) }) { first, _ in first }
+        var found: [OverruledBridge] = []
+        for (name, app) in try Self.bridges(.binary, of: apps, in: database) {
+            guard let bundleID = bundleIDs[app], let topic = Topic(name),
+                let owner = topic.owner(lookingUp: { ids[$0] == nil ? nil : $0 }), owner != bundleID
+            else { continue }
+            found.append(OverruledBridge(kind: .binary, name: name, app: app, bundleID: bundleID, owner: owner))
+        }
+        var candidates: [Candidate] = []
+        for (name, app) in try Self.bridges(.matrix, of: apps, in: database) {
+            guard let bundleID = bundleIDs[app] else { continue }
+            let claim = BridgeRecord.claim(to: name, of: bundleID.name)
+            let others = BridgeRecord.bundleIDs(beginning: name).reversed().compactMap { Topic($0) }
+                .filter { $0.name.utf8.count > claim && ids[$0] != nil }
+            if !others.isEmpty {
+                candidates.append(Candidate(name: name, app: app, bundleID: bundleID, others: others))
+            }
+        }
+        var names: [Topic: [String]] = [:]
+        let others = Set(candidates.flatMap(\.others)).compactMap { ids[$0] }
+        for (name, app) in try Self.bridges(.matrix, of: others, in: database) {
+            guard let bundleID = bundleIDs[app], BridgeRecord.claim(to: name, of: bundleID.name) > 0 else { continue }
+            names[bundleID, default: []].append(name)
+        }
+        (self.found, self.rest, self.names) = (found, candidates[...], names)
+    }
+
+    /// Returns the names of the bridges of a kind of some apps, in their order, and the app of each.
+    private static func bridges(
+        _ kind: BridgeKind,
+        of apps: [Int64],
+        in database: Database
+    ) throws -> [(name: String, app: Int64)] {
+        let list = apps.map(String.init).joined(separator: ", ")
+        let sql = "SELECT name, app FROM bridge WHERE kind = ? AND app IN (\(list)) ORDER BY name"
+        return try database.rows(sql: sql, [kind.rawValue], isKept: false)
+            .compactMap { row -> (name: String, app: Int64)? in
+                guard let name = row["name"] as String?, let app = row["app"] as Int64? else { return nil }
+                return (name, app)
+            }
+    }
+
+    /// Compares the next Matrix bridge with those of the apps that have a better claim to its name.
+    /// - Parameter limit: The most bridges that are found.
+    /// - Returns: `true` if no more are to be compared.
+    mutating func compareNext(limit: Int) -> Bool {
+        guard self.found.count < limit, let bridge = self.rest.popFirst() else {
+            self.found = Array(self.found.prefix(limit))
+            return true
+        }
+        let owner = bridge.others.first { other in
+            self.names[other]?.contains { GlobPattern.overlap($0, bridge.name) } ?? false
+        }
+        if let owner {
+            self.found.append(
+                OverruledBridge(
+                    kind: .matrix,
+                    name: bridge.name,
+                    app: bridge.app,
+                    bundleID: bridge.bundleID,
+                    owner: owner
+                )
+            )
+        }
+        return false
     }
 }

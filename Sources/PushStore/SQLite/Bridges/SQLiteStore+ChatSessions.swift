@@ -32,36 +32,17 @@ extension SQLiteStore {
         }
     }
 
-    package func chatSessions(
-        app: Int64,
-        user: String?,
-        after: Int64,
-        limit: Int
-    ) async throws -> [ChatSessionRecord] {
-        try await self.database.lookup { database in
-            let rows =
-                if let user {
-                    try database.rows(
-                        sql:
-                            "SELECT * FROM chatSession WHERE app = ? AND user = ? AND number > ? ORDER BY number LIMIT ?",
-                        [app, user, after, limit]
-                    )
-                } else {
-                    try database.rows(
-                        sql: "SELECT * FROM chatSession WHERE number > ?2 AND app = ?1 ORDER BY number LIMIT ?3",
-                        [app, after, limit]
-                    )
-                }
-            return try rows.compactMap { row in try row.readable { try Self.chatSession($0, nil) } }
-        }
+    package func chatSessions(app: Int64, user: String?, after: Int64, limit: Int) async throws -> [ChatSessionRecord] {
+        let ofUser = user == nil ? "" : "AND user = :user"
+        let condition = "number > :after AND app = :app \(ofUser)"
+        let sql = "SELECT * FROM chatSession WHERE \(condition) ORDER BY number LIMIT :limit"
+        let arguments: StatementArguments = ["app": app, "user": user, "after": after, "limit": limit]
+        return try await self.database.lookup { try $0.records(sql: sql, arguments) }
     }
 
     package func chatSession(_ id: UUID) async throws -> ChatSessionRecord? {
         let masterKey = self.masterKey
-        return try await self.database.lookup { database in
-            try database.row(sql: "SELECT * FROM chatSession WHERE id = ?", [id.uuidString])
-                .map { try Self.chatSession($0, masterKey) }
-        }
+        return try await self.database.lookup { try ChatSessionRecord.find(id, masterKey, in: $0) }
     }
 
     package func activeChatSessions() async throws -> [ChatSessionKey] {
@@ -92,8 +73,7 @@ extension SQLiteStore {
                 state.rawValue, sealed, UUID().uuidString, now.milliseconds, id.uuidString, app,
             ]
             guard try database.run(sql: sql, arguments) == 1 else { return nil }
-            return try database.row(sql: "SELECT * FROM chatSession WHERE id = ?", [id.uuidString])
-                .map { try Self.chatSession($0, nil) }
+            return try ChatSessionRecord.find(id, in: database)
         }
     }
 
@@ -121,38 +101,29 @@ extension SQLiteStore {
             }
         }
     }
+}
 
-    /// Reads a session's row.
-    /// - Parameter masterKey: The key that opens the password; `nil` leaves the password out.
-    /// - Throws: ``DamagedRow``.
-    static func chatSession(_ row: Row, _ masterKey: MasterKey?) throws -> ChatSessionRecord {
-        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let user = row["user"] as String?,
-            let chatProtocol = row.value("protocol") as ChatProtocol?, let host = row["host"] as String?,
-            let port = row["port"] as Int?, let account = row["account"] as String?,
-            let sealed = row["sealed"] as Data?, let text = row["settings"] as String?,
-            let settings = try? JSONValue(parsing: Data(text.utf8)),
-            let state = row.value("state") as ChatSessionRecord.State?, let seenThrough = row.time("seenThrough"),
-            let revision = row.uuid("revision"), let createdAt = row.time("createdAt"),
-            let changedAt = row.time("changedAt"),
-            let password = masterKey.map({ try? $0.open(sealed, for: .chatSession(id, app: app)) }) ?? ""
-        else { throw DamagedRow(table: "chatSession") }
-        var session = ChatSessionRecord(
+extension ChatSessionRecord: StoredRecord {
+    static let table = "chatSession"
+
+    init(_ row: StoredRow) throws {
+        let (id, app): (UUID, Int64) = (try row.get("id"), try row.get("app"))
+        let settings: String = try row.get("settings")
+        self.init(
             id: id,
             app: app,
-            user: user,
-            chatProtocol: chatProtocol,
-            host: host,
-            port: port,
-            account: account,
-            password: password,
-            settings: settings,
-            revision: revision,
-            createdAt: createdAt
+            user: try row.get("user"),
+            chatProtocol: try row.get(raw: "protocol"),
+            host: try row.get("host"),
+            port: try row.get("port"),
+            account: try row.get("account"),
+            password: try row.open("sealed", for: .chatSession(id, app: app)) ?? "",
+            settings: try row.need(try? JSONValue(parsing: Data(settings.utf8))),
+            revision: try row.get("revision"),
+            createdAt: try row.get("createdAt")
         )
-        session.number = row["number"] ?? 0
-        (session.state, session.lastError) = (state, row["lastError"])
-        (session.seenThrough, session.changedAt) = (seenThrough, changedAt)
-        session.usesSCRAM = row["usesSCRAM"] ?? false
-        return session
+        (self.number, self.usesSCRAM) = (row["number"] ?? 0, row["usesSCRAM"] ?? false)
+        (self.state, self.lastError) = (try row.get(raw: "state"), row["lastError"])
+        (self.seenThrough, self.changedAt) = (try row.get("seenThrough"), try row.get("changedAt"))
     }
 }

@@ -101,30 +101,3 @@ extension SQLiteStore {
         try database.run(sql: sql, [target.app, target.environment.code, token.databaseValue])
     }
 }
-
-extension PageCommit {
-    /// Remembers the named tokens that the page has proven invalid, for a notification that came over the legacy bridge.
-    static func rememberInvalid(
-        _ tokens: [InvalidNamedToken],
-        app: Int64,
-        origin: String?,
-        now: Timestamp,
-        in database: Database
-    ) throws {
-        guard !tokens.isEmpty, let origin, NotificationOrigin(origin)?.kind == .binary else { return }
-        let sql = """
-            INSERT INTO legacyToken (app, environment, token, since, isListed, isRefused, addedAt)
-            VALUES (?, ?, ?, ?, ?, 1, ?)
-            ON CONFLICT (app, environment, token) DO UPDATE
-            SET since = max(since, excluded.since), isListed = max(isListed, excluded.isListed), isRefused = 1,
-                addedAt = excluded.addedAt
-            """
-        for token in tokens {
-            let (key, since) = (token.token.databaseValue, token.since.milliseconds)
-            try database.run(
-                sql: sql,
-                [app, token.environment.code, key, since, token.isUnregistered, now.milliseconds]
-            )
-        }
-    }
-}

@@ -10,12 +10,16 @@ extension SQLiteStore {
         now: Timestamp
     ) async throws {
         try await self.database.write { database in
-            let count = """
-                INSERT INTO shadow (kind, name, app, since, requests, agreements) VALUES (?, ?, ?, ?, 1, ?5)
-                ON CONFLICT (kind, name, app) DO UPDATE SET requests = requests + 1, agreements = agreements + ?5
-                """
             let agrees = comparison.differences.isEmpty ? 1 : 0
-            try database.run(sql: count, [kind.rawValue, name, app, now.milliseconds, agrees])
+            let count: Columns = [
+                "kind": kind.rawValue, "name": name, "app": app, "since": now.milliseconds, "requests": 1,
+                "agreements": agrees,
+            ]
+            let addition = """
+                ON CONFLICT (kind, name, app) DO UPDATE
+                SET requests = requests + excluded.requests, agreements = agreements + excluded.agreements
+                """
+            try database.insert(into: "shadow", count, addition)
             guard agrees == 0 else { return }
             for difference in comparison.differences.prefix(ShadowComparison.maximumDifferences) {
                 try database.insert(

@@ -29,17 +29,13 @@ extension SQLiteStore {
     }
 
     package func xmppNode(_ node: String) async throws -> XMPPNodeRecord? {
-        try await self.database.lookup { database in
-            try database.row(sql: "SELECT * FROM xmppNode WHERE node = ?", [node]).map(Self.xmppNode)
-        }
+        try await self.database.lookup { try $0.record(sql: "SELECT * FROM xmppNode WHERE node = ?", [node]) }
     }
 
     package func xmppNodes(app: Int64, owner: XMPPNodeRecord.Owner) async throws -> [XMPPNodeRecord] {
         let (column, value) = owner.column
-        return try await self.database.lookup { database in
-            let sql = "SELECT * FROM xmppNode WHERE app = ? AND \(column) = ? ORDER BY createdAt DESC, id DESC"
-            return try database.rows(sql: sql, [app, value]).compactMap { try $0.readable(Self.xmppNode) }
-        }
+        let sql = "SELECT * FROM xmppNode WHERE app = ? AND \(column) = ? ORDER BY createdAt DESC, id DESC"
+        return try await self.database.lookup { try $0.records(sql: sql, [app, value]) }
     }
 
     package func removeXMPPNode(_ node: String, app: Int64, owner: XMPPNodeRecord.Owner?) async throws -> Bool {
@@ -89,28 +85,24 @@ extension SQLiteStore {
         }
         return found.count
     }
+}
 
-    /// Reads a node's row.
-    /// - Throws: ``DamagedRow``.
-    static func xmppNode(_ row: Row) throws -> XMPPNodeRecord {
-        let owner =
-            (row["installation"] as String?).map(XMPPNodeRecord.Owner.installation)
-            ?? (row["user"] as String?).map(XMPPNodeRecord.Owner.user)
-        guard let node = row["node"] as String?, let app = row["app"] as Int64?,
-            let component = row["component"] as String?, let secretHash = row["secretHash"] as Data?,
-            secretHash.count == 32, let owner, let domain = row["domain"] as String?,
-            let createdAt = row.time("createdAt")
-        else { throw DamagedRow(table: "xmppNode") }
-        return XMPPNodeRecord(
-            node: node,
-            app: app,
-            component: component,
-            secretHash: secretHash,
-            owner: owner,
-            domain: domain,
+extension XMPPNodeRecord: StoredRecord {
+    static let table = "xmppNode"
+
+    init(_ row: StoredRow) throws {
+        let (installation, user): (String?, String?) = (row["installation"], row["user"])
+        self.init(
+            node: try row.get("node"),
+            app: try row.get("app"),
+            component: try row.get("component"),
+            secretHash: try row.get("secretHash"),
+            owner: try row.need(installation.map(Owner.installation) ?? user.map(Owner.user)),
+            domain: try row.get("domain"),
             account: row["account"],
-            createdAt: createdAt
+            createdAt: try row.get("createdAt")
         )
+        guard self.secretHash.count == 32 else { throw DamagedRow(table: Self.table) }
     }
 }
 

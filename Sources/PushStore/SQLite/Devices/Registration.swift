@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PushSupport
+package import PushSupport
 import PushTypes
 
 /// The processing of one registration, within a transaction.
@@ -180,37 +180,44 @@ struct Registration {
         }
     }
 
+    /// Returns the columns that a registration writes: what it names, and what each renews.
+    private func columns(_ change: Change) -> Columns {
+        let registration = self.registration
+        var columns: Columns = [
+            "token": registration.token.databaseValue, "isActive": 1, "suspicions": 0,
+            "registeredAt": self.now.milliseconds, "kind": change.place.kind.code, "activity": change.place.activity,
+        ]
+        if let user = registration.user { columns += ["user": user.value] }
+        if let locale = registration.locale { columns += ["locale": locale.value.map(LocaleTag.stored)] }
+        if let zone = registration.timeZone { columns += ["timeZone": zone.value] }
+        if let version = registration.appVersion {
+            let number = version.value.flatMap { AppVersion($0)?.number }
+            columns += ["appVersion": version.value, "versionNumber": number]
+        }
+        if let installation = registration.installation { columns += ["installation": installation] }
+        if let capabilities = registration.capabilities { columns += ["capabilities": capabilities.rawValue] }
+        if let preferences = registration.preferences {
+            let optOuts = preferences.value.flatMap { StoredOptOuts.text($0.optOuts) }
+            columns += ["optOuts": optOuts, "quietHours": preferences.value?.quietHours?.stored]
+        }
+        if let key = registration.encryptionKey { columns += Self.keyColumns(key.value) }
+        return columns
+    }
+
+    private static func keyColumns(_ key: EncryptionKey?) -> Columns {
+        ["encryptionKeyID": key?.id, "encryptionKey": key.map { Data($0.bytes) }]
+    }
+
     /// Adds a device.
     /// - Returns: Its id.
     private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
-        let sql = """
-            INSERT INTO device (app, environment, registeredAt, token, createdAt, isActive, suspicions, user, locale,
-                timeZone, appVersion, versionNumber, installation, capabilities, attributes, kind, activity, optOuts,
-                quietHours, encryptionKeyID, encryptionKey, userSince)
-            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                (SELECT number FROM registrationClock))
-            """
-        let statement = try RawStatement(sql: sql, in: self.database)
         let registration = self.registration
-        statement.bind(self.app, registration.environment.code, self.now.milliseconds)
-        statement.bind(registration.token.bytes, at: 4)
-        statement.bind(registration.user?.value, at: 5)
-        statement.bind(registration.locale?.value.map(LocaleTag.stored), at: 6)
-        statement.bind(registration.timeZone?.value, at: 7)
-        statement.bind(registration.appVersion?.value, at: 8)
-        statement.bind(registration.appVersion?.value.flatMap { AppVersion($0)?.number }, at: 9)
-        statement.bind(change.place.installation, at: 10)
-        statement.bind((registration.capabilities ?? []).rawValue, at: 11)
-        statement.bind(attributes?.text, at: 12)
-        statement.bind(change.place.kind.code, at: 13)
-        statement.bind(change.place.activity, at: 14)
-        let (preferences, key) = (registration.preferences?.value, registration.encryptionKey?.value)
-        statement.bind(preferences.flatMap { StoredOptOuts.text($0.optOuts) }, at: 15)
-        statement.bind(preferences?.quietHours?.stored, at: 16)
-        statement.bind(key?.id, at: 17)
-        if let key { statement.bind(key.bytes, at: 18) } else { statement.bindNull(at: 18) }
-        try statement.run()
-        let id = self.database.lastInsertedRowID
+        var columns = self.columns(change)
+        columns += [
+            "app": self.app, "environment": registration.environment.code, "createdAt": self.now.milliseconds,
+            "attributes": attributes?.text, "userSince": try RegistrationChanges.clock(in: self.database),
+        ]
+        let id = try self.database.insert(into: "device", columns)
         try self.add(registration.tags ?? [], to: id)
         if let source = change.source {
             try self.inherit(from: source.id, to: id, attributes)
@@ -233,40 +240,18 @@ struct Registration {
     /// Writes what the registration contains; the rest stays as it was, or becomes that of the installation.
     /// - Parameter attributes: All attributes after it; `nil` if it changes none.
     private func refresh(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
-        let registration = self.registration
-        let version = registration.appVersion.map { $0.value.flatMap { AppVersion($0)?.number } }
-        var columns: [(String, (any DatabaseValueConvertible)?)] = [
-            ("token", Data(registration.token.bytes)), ("isActive", 1), ("suspicions", 0),
-            ("registeredAt", self.now.milliseconds), ("kind", change.place.kind.code),
-            ("activity", change.place.activity),
-        ]
-        if let user = registration.user { columns.append(("user", user.value)) }
-        if let locale = registration.locale { columns.append(("locale", locale.value.map(LocaleTag.stored))) }
-        if let zone = registration.timeZone { columns.append(("timeZone", zone.value)) }
-        if let appVersion = registration.appVersion { columns.append(("appVersion", appVersion.value)) }
-        if let version { columns.append(("versionNumber", version)) }
-        if let installation = registration.installation { columns.append(("installation", installation)) }
-        if let capabilities = registration.capabilities { columns.append(("capabilities", capabilities.rawValue)) }
-        if let preferences = registration.preferences {
-            columns.append(("optOuts", preferences.value.flatMap { StoredOptOuts.text($0.optOuts) }))
-            columns.append(("quietHours", preferences.value?.quietHours?.stored))
-        }
+        var columns = self.columns(change)
         // The key of another installation opens nothing for this one.
         let isOther = known.installation != nil && !known.installation.isExactly(change.place.installation)
-        if let key = registration.encryptionKey ?? (isOther && change.source == nil ? .clear : nil) {
-            columns.append(("encryptionKeyID", key.value?.id))
-            columns.append(("encryptionKey", key.value.map { Data($0.bytes) }))
-        }
+        if isOther, change.source == nil, self.registration.encryptionKey == nil { columns += Self.keyColumns(nil) }
         if let source = change.source {
             try self.inherit(from: source.id, to: known.id, attributes)
         } else if let attributes {
-            columns.append(("attributes", attributes.text))
+            columns += ["attributes": attributes.text]
             try self.write(attributes, of: known.id)
         }
-        let assignments = columns.map { "\($0.0) = ?" }.joined(separator: ", ")
-        let statement = try self.database.cachedStatement(sql: "UPDATE device SET \(assignments) WHERE id = ?")
-        try statement.execute(arguments: StatementArguments(columns.map(\.1) + [known.id]))
-        if let tags = registration.tags {
+        try self.database.update("device", columns, id: known.id)
+        if let tags = self.registration.tags {
             try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
             try self.add(tags, to: known.id)
         }
@@ -316,16 +301,64 @@ struct Registration {
 
     private func add(_ tags: Set<ExactText>, to device: Int64) throws {
         for tag in tags {
-            let sql = "INSERT INTO deviceTag (app, device, tag) VALUES (?, ?, ?)"
-            let statement = try RawStatement(sql: sql, in: self.database)
-            statement.bind(self.app, device)
-            statement.bind(tag.text, at: 3)
-            try statement.run()
+            try self.database.insert(into: "deviceTag", ["app": self.app, "device": device, "tag": tag.text])
         }
     }
 
     private func record(_ action: TokenEventRecord.Action, _ known: RegisteredRow) throws {
         let environment = self.registration.environment
         try self.events.add(action, device: known.id, token: known.token, environment: environment)
+    }
+}
+
+extension SQLiteStore {
+    package func register(
+        _ registrations: [DeviceRegistration],
+        app: Int64,
+        at clocks: ClockReading
+    ) async throws -> [RegistrationResult] {
+        try await self.database.write { database in
+            let events = try TokenEventWriter(app: app, now: clocks.later, in: database)
+            let results = try registrations.map { registration in
+                let result = try Registration(registration: registration, events: events, now: clocks.wall)
+                    .run()
+                if !result.isRejected { try self.store(registration, app: app, in: database) }
+                return result
+            }
+            try events.announce()
+            return results
+        }
+    }
+
+    package func registerOwn(
+        _ registration: DeviceRegistration,
+        isProven: Bool,
+        app: Int64,
+        at clocks: ClockReading
+    ) async throws -> RegistrationResult? {
+        let (own, token) = (registration.installation, registration.token)
+        return try await self.database.write { database in
+            func devices(_ column: String, _ value: DatabaseValue) throws -> [DeviceRecord] {
+                let condition = "app = ? AND \(column) = ? AND hasLeft = 0"
+                return try DeviceRows(database: database).devices(where: condition, [app.databaseValue, value])
+            }
+            // In both environments: the installation has one secret, which the caller learns.
+            let known = try devices("installation", own.databaseValue)
+            guard isProven || known.isEmpty || known.contains(where: { $0.token == token }) else { return nil }
+            var accepted = registration
+            let here = registration.environment
+            let holder = try devices("token", token.databaseValue).first { $0.environment == here }
+            let isNew = !known.contains { $0.environment == here }
+            if isNew, let holder, holder.profile.installation != nil, !holder.profile.installation.isExactly(own),
+                accepted.user == nil
+            {
+                accepted.user = .clear
+            }
+            let events = try TokenEventWriter(app: app, now: clocks.later, in: database)
+            let result = try Registration(registration: accepted, events: events, now: clocks.wall).run()
+            if !result.isRejected { try self.store(accepted, app: app, in: database) }
+            try events.announce()
+            return result
+        }
     }
 }

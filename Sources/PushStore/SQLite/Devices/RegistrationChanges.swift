@@ -50,7 +50,7 @@ struct RegistrationChanges {
     /// Erases a device, and all that tells whose it was. While a notification in progress counts it, its id stays.
     func erase(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
-        for table in ["deviceTag", "deviceAttribute", "deviceLink"] {
+        for table in StoredTable.names(with: .device) {
             try self.database.run(sql: "DELETE FROM \(table) WHERE device = ?", [device])
         }
         guard try self.isWatched() else { return try Self.delete(device, in: self.database) }
@@ -144,10 +144,13 @@ struct RegistrationChanges {
     /// Notes that a device gives a token up, and what the token has had.
     func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         guard try self.isWatched() else { return }
-        let sql = """
-            INSERT OR REPLACE INTO formerToken (app, token, environment, device, since) VALUES (?, ?, ?, ?, ?)
-            """
-        try self.database.run(sql: sql, [self.app, Data(token.bytes), environment.code, device, try self.tick()])
+        try self.database.replace(
+            in: "formerToken",
+            [
+                "app": self.app, "token": token.databaseValue, "environment": environment.code, "device": device,
+                "since": try self.tick(),
+            ]
+        )
         try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
 
@@ -187,8 +190,8 @@ struct RegistrationChanges {
             ON CONFLICT (device, other) DO UPDATE
             SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
             """
-        let link = "INSERT INTO deviceLink (device, other, since, countsAll) VALUES (?, ?, ?, ?) \(update)"
-        try self.database.run(sql: link, [device, other, clock, countsAll])
+        let link: Columns = ["device": device, "other": other, "since": clock, "countsAll": countsAll]
+        try self.database.insert(into: "deviceLink", link, update)
         if countsAll {
             // Links of the other device hold for this one too.
             let links = """

@@ -58,7 +58,7 @@ struct PageCommit {
     /// Writes the page.
     /// - Returns: ``CommitResult/leaseLost`` without having written anything but the notification's pause if the lease is lost.
     func run() throws -> StartedPage {
-        if let reason = self.page.pauses { try SQLiteStore.pause(self.number, reason: reason, in: self.database) }
+        if let reason = self.page.pauses { try NotificationRow.pause(self.number, reason: reason, in: self.database) }
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
         var counts = OutcomeCounts()
         var started: Set<Int64> = []
@@ -95,7 +95,9 @@ struct PageCommit {
         try self.updateNotification(counts)
         let events = [self.page.events].compactMap { $0 } + ended.compactMap(\.event)
         let text = Data(events.joined(separator: Data(",".utf8)))
-        let block = events.isEmpty ? nil : try EventBlockRow.add(text, app: self.app, now: self.now, in: self.database)
+        let block =
+            events.isEmpty
+            ? nil : try EventBlockRow.add(.delivery, text, app: self.app, now: self.now, in: self.database)
         // Those that are being sent to leave their trace with the second commit.
         let sent = self.begins ? [] : self.page.deliveries
         try self.trace.write(sent.map(\.recipient) + ended.map(\.delivery.recipient), block: block)
@@ -209,49 +211,62 @@ struct PageCommit {
         return try holding.filter { try EnvironmentPauses.areHeld(.one($0), of: self.app, in: self.database) }
     }
 
-    /// Queues a recipient unless it has a final state; of a cancelled notification it is due at once, to be ended. The
-    /// state that at-most-once had written before is removed: the push was not sent.
+    private enum RetryColumn: Int, CodingKey, CaseIterable {
+        case notification, recipient, environment, lane, app, attempts, dueAt, heldFor, mayHaveArrived
+
+        static let hasNoState = """
+            NOT EXISTS (
+                SELECT 1 FROM delivery
+                WHERE notification = \(Self.notification.place) AND recipient = \(Self.recipient.place))
+            """
+    }
+
+    private static let queuing = RetryColumn.insertion(
+        into: "retry",
+        if: RetryColumn.hasNoState,
+        """
+        ON CONFLICT (notification, recipient) DO UPDATE
+        SET environment = excluded.environment, attempts = excluded.attempts, dueAt = excluded.dueAt,
+            heldFor = excluded.heldFor, mayHaveArrived = excluded.mayHaveArrived, lease = NULL
+        """
+    )
+    private static let holding = RetryColumn.insertion(
+        into: "retry",
+        if: RetryColumn.hasNoState,
+        "ON CONFLICT (notification, recipient) DO NOTHING"
+    )
+
+    /// Queues a recipient unless it has a final state. The state that at-most-once had written before is removed: the push
+    /// was not sent.
     private func queue(_ retry: RetryResult, _ paused: Set<PushEnvironment>) throws {
         if retry.dueAt == .afterShards { return try self.hold(retry.recipient) }
         let begun = "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0"
         try self.database.run(sql: begun, self.number, retry.recipient)
-        let sql = """
-            INSERT INTO retry (notification, recipient, environment, lane, app, attempts, dueAt, heldFor, mayHaveArrived)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-            WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
-            ON CONFLICT (notification, recipient) DO UPDATE
-            SET environment = excluded.environment, attempts = excluded.attempts, dueAt = excluded.dueAt,
-                heldFor = excluded.heldFor, mayHaveArrived = excluded.mayHaveArrived, lease = NULL
-            """
         let isHeld = retry.heldFor.map(paused.contains) ?? false
-        let due = retry.heldFor == nil || isHeld ? retry.dueAt : .atOnce
-        let dueAt = (self.state == .cancelled ? min(self.now, due) : due).milliseconds
-        let heldFor = isHeld ? retry.heldFor?.code : nil
-        let (recipient, environment, lane) = (retry.recipient, retry.environment?.code, self.lane.rawValue)
-        let attempts = Int64(retry.attempts)
-        try self.database.run(
-            sql: sql,
-            self.number,
-            recipient,
-            environment,
-            lane,
-            self.app,
-            attempts,
-            dueAt,
-            heldFor,
-            retry.mayHaveArrived ? 1 : 0
-        )
+        let row = try RowInsertion<RetryColumn>(Self.queuing, in: self.database)
+        row.bind(retry.environment?.code, to: .environment)
+        row.bind(Int64(retry.attempts), to: .attempts)
+        row.bind(isHeld ? retry.heldFor?.code : nil, to: .heldFor)
+        row.bind(retry.mayHaveArrived ? 1 : 0, to: .mayHaveArrived)
+        try self.add(row, retry.recipient, dueAt: retry.heldFor == nil || isHeld ? retry.dueAt : .atOnce)
     }
 
     /// Queues a recipient until all shards have been read, unless it was started or waits for another try.
     private func hold(_ recipient: Int64) throws {
-        let sql = """
-            INSERT INTO retry (notification, recipient, lane, app, attempts, dueAt) SELECT ?1, ?2, ?3, ?4, 0, ?5
-            WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
-            ON CONFLICT (notification, recipient) DO NOTHING
-            """
-        let dueAt = (self.state == .cancelled ? self.now : .afterShards).milliseconds
-        try self.database.run(sql: sql, self.number, recipient, self.lane.rawValue, self.app, dueAt)
+        let row = try RowInsertion<RetryColumn>(Self.holding, in: self.database)
+        row.bind(0, to: .attempts)
+        row.bind(0, to: .mayHaveArrived)
+        try self.add(row, recipient, dueAt: .afterShards)
+    }
+
+    /// Adds a row to the queue. Of a cancelled notification it is due at once, to be ended.
+    private func add(_ row: RowInsertion<RetryColumn>, _ recipient: Int64, dueAt: Timestamp) throws {
+        row.bind(self.number, to: .notification)
+        row.bind(recipient, to: .recipient)
+        row.bind(self.lane.rawValue, to: .lane)
+        row.bind(self.app, to: .app)
+        row.bind((self.state == .cancelled ? min(self.now, dueAt) : dueAt).milliseconds, to: .dueAt)
+        try row.run()
     }
 
     /// Moves the shard's cursor, and adds to its counters.
@@ -300,5 +315,31 @@ struct PageCommit {
         statement.bind(isOfShard ? OutcomeCounts() : counts, at: 6)
         statement.bind(self.number, at: 11)
         try statement.run()
+    }
+}
+
+extension PageCommit {
+    /// Remembers the named tokens that the page has proven invalid, for a notification that came over the legacy bridge.
+    static func rememberInvalid(
+        _ tokens: [InvalidNamedToken],
+        app: Int64,
+        origin: String?,
+        now: Timestamp,
+        in database: Database
+    ) throws {
+        guard !tokens.isEmpty, let origin, NotificationOrigin(origin)?.kind == .binary else { return }
+        let known = """
+            ON CONFLICT (app, environment, token) DO UPDATE
+            SET since = max(since, excluded.since), isListed = max(isListed, excluded.isListed), isRefused = 1,
+                addedAt = excluded.addedAt
+            """
+        for token in tokens {
+            let values: Columns = [
+                "app": app, "environment": token.environment.code, "token": Data(token.token.bytes),
+                "since": token.since.milliseconds, "isListed": token.isUnregistered, "isRefused": 1,
+                "addedAt": now.milliseconds,
+            ]
+            try database.insert(into: "legacyToken", values, known)
+        }
     }
 }

@@ -17,12 +17,7 @@ extension RecipientQuery {
 
     /// Decides about a recipient: another try, with the token that its device has now, or the end of its tries.
     /// - Parameter fence: The fencing number of the lease under which it was claimed.
-    func fetch(
-        _ retry: SQLiteStore.DueRetry,
-        fence: Int64,
-        isCancelled: Bool,
-        in database: Database
-    ) throws -> NextStep {
+    func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: Database) throws -> NextStep {
         var (recipient, lack, hasLeft) = try self.current(retry, in: database)
         recipient?.attempts = retry.attempts
         recipient?.mayHaveArrived = retry.mayHaveArrived
@@ -54,7 +49,7 @@ extension RecipientQuery {
     /// Returns the recipient as it is now; the cause of its end if it cannot be sent to, and whether its device has left
     /// and can come back.
     private func current(
-        _ retry: SQLiteStore.DueRetry,
+        _ retry: DueRetry,
         in database: Database
     ) throws -> (Recipient?, orElse: EndedRetry.Cause, hasLeft: Bool) {
         if retry.recipient < 0 {

@@ -23,38 +23,17 @@ extension SQLiteStore {
             var damaged: [Int64] = []
             let sql = """
                 SELECT * FROM notification
-                WHERE state = 'scheduled' AND startsAt <= ? AND \(Self.notIn(excluded)) ORDER BY startsAt LIMIT ?
+                WHERE state = 'scheduled' AND startsAt <= ? AND \(AppRows.noneOf(excluded)) ORDER BY startsAt LIMIT ?
                 """
             let records = try database.rows(sql: sql, [now.milliseconds, limit], isKept: false).compactMap { row in
-                try Self.readable(row, orElse: { damaged.append($0) }) { try NotificationRow.record($0, in: database) }
+                try NotificationRow.readable(row, orElse: { damaged.append($0) }) {
+                    try NotificationRow.record($0, in: database)
+                }
             }
             return (records, damaged)
         }
-        if !damaged.isEmpty { try await self.database.write { try Self.setAside(damaged, in: $0) } }
+        if !damaged.isEmpty { try await self.database.write { try NotificationRow.setAside(damaged, in: $0) } }
         return records
-    }
-
-    /// Reads a notification's row.
-    /// - Returns: `nil` for a row that cannot be read, whose number `damaged` receives.
-    static func readable<Value>(
-        _ row: Row,
-        orElse damaged: (Int64) throws -> Void,
-        _ make: (Row) throws -> Value
-    ) throws -> Value? {
-        do {
-            return try make(row)
-        } catch let error as DamagedRow {
-            guard let number = row["number"] as Int64? else { throw error }
-            try damaged(number)
-            return nil
-        }
-    }
-
-    /// Pauses notifications that cannot be read: each would block all others of its lane.
-    static func setAside(_ damaged: [Int64], in database: Database) throws {
-        for number in damaged {
-            try Self.pause(number, reason: "what is stored of it cannot be read", in: database)
-        }
     }
 
     package func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws {
@@ -88,15 +67,15 @@ extension SQLiteStore {
         // Most calls find nothing: they should not wait for the writer.
         let isThereAny = try await self.database.read { database in
             try !Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database).isEmpty
-                || !Self.claimable(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
+                || !ClaimableShards.rows(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
         }
         guard isThereAny else { return [] }
         return try await self.database.write { database in
             try Leases.releaseLost(owner: owner, held: filter.held, now: clocks.steady, in: database)
             var damaged: [Int64] = []
-            var claims = try Self.claimable(lane, at: clocks, limit: limit, from: filter, in: database)
-                .compactMap { try Self.readable($0, orElse: { damaged.append($0) }, Self.claim) }
-            try Self.setAside(damaged, in: database)
+            var claims = try ClaimableShards.rows(lane, at: clocks, limit: limit, from: filter, in: database)
+                .compactMap { try NotificationRow.readable($0, orElse: { damaged.append($0) }, ClaimableShards.claim) }
+            try NotificationRow.setAside(damaged, in: database)
             for index in claims.indices {
                 let fence = try Leases.take(owner: owner, until: until, in: database)
                 let sql = "UPDATE shard SET lease = ? WHERE notification = ? AND number = ?"
@@ -113,7 +92,7 @@ extension SQLiteStore {
             SELECT 1 FROM shard CROSS JOIN notification ON notification.number = shard.notification
             WHERE shard.notification = ? AND shard.number = ? AND shard.lease = ? AND cursor = ? AND isDone = 0
                 AND EXISTS (SELECT 1 FROM lease WHERE fence = shard.lease AND owner = ?)
-                AND state IN ('accepted', 'sending') AND \(AppStops.isNone)
+                AND state IN ('accepted', 'sending') AND \(AppRows.isNotStopped)
             """
         return try await self.database.read { database in
             let statement = try RawStatement(sql: sql, in: database)
@@ -130,12 +109,53 @@ extension SQLiteStore {
         }
     }
 
+    package func nextDue(
+        lane: NotificationRecord.Lane,
+        after: Timestamp,
+        at clocks: ClockReading
+    ) async throws -> Timestamp? {
+        // From the wall clock to the steady clock.
+        let shift = clocks.steady.milliseconds - clocks.wall.milliseconds
+        let sql = """
+            SELECT min(at) FROM (
+                SELECT min(max(shard.notBefore + ?3, nextPageAt)) AS at
+                FROM shard JOIN notification ON notification.number = shard.notification
+                WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(ClaimableShards.isNotTooEarly)
+                    AND state IN ('accepted', 'sending') AND \(AppRows.isNotStopped)
+                    AND max(shard.notBefore + ?3, nextPageAt) > ?2
+                UNION ALL
+                SELECT * FROM (
+                    SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
+                    WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.afterOthers) AND lease IS NULL
+                        AND \(RetryQueue.mayRetry)
+                    ORDER BY dueAt LIMIT 1))
+            """
+        return try await self.database.read {
+            try $0.time(sql: sql, [lane.rawValue, after.milliseconds, shift])
+        }
+    }
+
+    package func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp? {
+        let sql = "SELECT min(startsAt) FROM notification WHERE state = 'scheduled' AND \(AppRows.noneOf(excluded))"
+        return try await self.database.read { try $0.time(sql: sql, isKept: false) }
+    }
+}
+
+/// The shards that may be claimed.
+private enum ClaimableShards {
+    /// The condition on a shard of the remaining devices: these are known once all other shards have ended.
+    static let isNotTooEarly = """
+        (zoneKind != 3 OR NOT EXISTS (
+            SELECT 1 FROM shard AS zoned
+            WHERE zoned.notification = shard.notification AND zoned.isDone = 0 AND zoned.zoneKind != 3))
+        """
+
     /// Returns the rows of shards that may be claimed, in their order.
     ///
     /// Campaigns come in round robin order: one shard of each before a second of any, first those whose last page is
     /// longest ago. A page of the future was written before the clock was set back. A paced campaign has one shard at a
     /// time. Urgent notifications come in the order of their times, however many wait.
-    private static func claimable(
+    static func rows(
         _ lane: NotificationRecord.Lane,
         at clocks: ClockReading,
         limit: Int,
@@ -156,7 +176,7 @@ extension SQLiteStore {
                 SELECT notification.*, shard, zoneKind, zone, cursor, upTo, waitsSince
                 FROM free JOIN notification ON notification.number = free.notification
                 WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherTargets)
-                    AND \(AppStops.isNone)
+                    AND \(AppRows.isNotStopped)
                     AND (pace IS NULL OR round = 1 AND NOT EXISTS (
                         SELECT 1 FROM shard AS other
                         WHERE other.notification = notification.number AND other.lease IS NOT NULL))
@@ -174,7 +194,7 @@ extension SQLiteStore {
                 WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?3 AND lease IS NULL
                     AND \(Self.isNotTooEarly)
                     AND state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherTargets)
-                    AND \(AppStops.isNone)
+                    AND \(AppRows.isNotStopped)
                 ORDER BY shard.notBefore LIMIT ?2
                 """
             }
@@ -182,25 +202,14 @@ extension SQLiteStore {
         return try database.rows(sql: sql, arguments, isKept: filter.targets.isEmpty)
     }
 
-    /// The condition on a shard of the remaining devices: these are known once all other shards have ended.
-    private static let isNotTooEarly = """
-        (zoneKind != 3 OR NOT EXISTS (
-            SELECT 1 FROM shard AS zoned
-            WHERE zoned.notification = shard.notification AND zoned.isDone = 0 AND zoned.zoneKind != 3))
-        """
-
-    /// The condition on a notification whose retries are claimed, to be tried or to be ended.
-    static let mayRetry =
-        "(notification.state = 'cancelled' OR notification.state IN ('accepted', 'sending') AND \(AppStops.isNone))"
-
     /// Reads a shard's row with its notification.
     /// - Throws: ``DamagedRow``.
-    private static func claim(_ row: Row) throws -> ShardClaim {
+    static func claim(_ row: Row) throws -> ShardClaim {
         guard let number = row["number"] as Int64?, let shard = row["shard"] as Int64?,
             let zone = ShardPlan.Zone(code: row["zoneKind"] as Int64?, name: row["zone"] as String?),
             let cursor = row["cursor"] as Int64?, let end = row["upTo"] as Int64?
         else { throw DamagedRow(table: "shard") }
-        let notification = try NotificationRow.record(row)
+        let notification = try NotificationRecord(row: row)
         return ShardClaim(
             notification: SharedNotification(notification),
             notificationNumber: number,
@@ -214,37 +223,6 @@ extension SQLiteStore {
             openedAfter: row["openedAfter"] as Int64? ?? 0,
             waitsSince: row.time("waitsSince").map { max($0, notification.startsAt) }
         )
-    }
-
-    package func nextDue(
-        lane: NotificationRecord.Lane,
-        after: Timestamp,
-        at clocks: ClockReading
-    ) async throws -> Timestamp? {
-        // From the wall clock to the steady clock.
-        let shift = clocks.steady.milliseconds - clocks.wall.milliseconds
-        let sql = """
-            SELECT min(at) FROM (
-                SELECT min(max(shard.notBefore + ?3, nextPageAt)) AS at
-                FROM shard JOIN notification ON notification.number = shard.notification
-                WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(Self.isNotTooEarly)
-                    AND state IN ('accepted', 'sending') AND \(AppStops.isNone)
-                    AND max(shard.notBefore + ?3, nextPageAt) > ?2
-                UNION ALL
-                SELECT * FROM (
-                    SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
-                    WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.afterOthers) AND lease IS NULL
-                        AND \(Self.mayRetry)
-                    ORDER BY dueAt LIMIT 1))
-            """
-        return try await self.database.read {
-            try $0.time(sql: sql, [lane.rawValue, after.milliseconds, shift])
-        }
-    }
-
-    package func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp? {
-        let sql = "SELECT min(startsAt) FROM notification WHERE state = 'scheduled' AND \(Self.notIn(excluded))"
-        return try await self.database.read { try $0.time(sql: sql, isKept: false) }
     }
 }
 

@@ -1,22 +1,26 @@
+import Foundation
 import GRDB
 package import PushTypes
 
 extension SQLiteStore {
     package func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
-        let results = try await self.writePages(now: now) { owner, parts, database in
+        let owner = try await self.owner.number(self.database)
+        return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
             let begun = try PageCommit(page, begins: true, owner: owner, now: now, parts: parts, in: database)?.run()
+            try parts.end(in: database)
             return begun ?? StartedPage(result: .leaseLost, started: [])
         }
-        return results
     }
 
     package func write(_ writes: LedgerWrites, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerResults {
-        try await self.writePages(now: now) { owner, parts, database in
+        let owner = try await self.owner.number(self.database)
+        return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
             var acceptance = AcceptanceTransaction(owner: owner, leaseUntil: leaseUntil, in: database)
             let requests = try writes.requests.map { try acceptance.accept($0) }
             let pages = try writes.pages.map { page in
                 try Self.commit(page, owner: owner, now: now, parts: parts, in: database)
             }
+            try parts.end(in: database)
             return LedgerResults(requests: requests, pages: pages)
         }
     }
@@ -37,22 +41,74 @@ extension SQLiteStore {
         let commit = try PageCommit(page, begins: false, owner: owner, now: now, parts: parts, in: database)
         return try commit?.run().result ?? .leaseLost
     }
+}
 
-    /// Runs `body` in a transaction, with the parts that its pages share.
-    private func writePages<Value: Sendable>(
-        now: Timestamp,
-        _ body: @Sendable (_ owner: Int64, CommitParts, Database) throws -> Value
-    ) async throws -> Value {
-        let owner = try await self.owner.number(self.database)
-        let (value, statistics, reasons, connections) = try await self.database.write { database in
-            let parts = CommitParts(reasons: self.reasons.lookup(), connections: self.connections.lookup())
-            let value = try body(owner, parts, database)
-            try parts.end(in: database)
-            return (value, parts.statistics.apps, parts.reasons.found, parts.connections.found)
+extension CommitParts {
+    /// Ends the leases that hold nothing any more, and forgets the registrations that no notification needs.
+    fileprivate func end(in database: Database) throws {
+        for fence in self.fences { try Leases.end(fence, in: database) }
+        for app in self.apps {
+            _ = try RegistrationChanges.forget(app: app, limit: Completion.forgottenAtOnce, in: database)
         }
-        self.pendingStatistics.add(statistics, now: now)
-        self.reasons.remember(reasons)
-        self.connections.remember(connections)
-        return value
+    }
+}
+
+/// The numbers of accepted, rejected, failed, skipped and unknown recipients.
+struct OutcomeCounts {
+    fileprivate var numbers = SIMD8<Int64>()
+
+    mutating func add(_ state: DeliveryRecord.State) {
+        if let place = state.place { self.numbers[place] += 1 }
+    }
+}
+
+extension RawStatement {
+    /// Binds the numbers at five positions, in their order.
+    func bind(_ counts: OutcomeCounts, at position: Int32) {
+        for place in 0..<5 { self.bind(counts.numbers[place], at: position + Int32(place)) }
+    }
+}
+
+/// The row of a recipient's state.
+struct DeliveryRow {
+    private let delivery: DeliveryResult
+    private let notification: Int64
+    private let device: Int64?
+    private let trip: Int64?
+
+    init(_ delivery: DeliveryResult, of notification: Int64, lane: NotificationRecord.Lane, trip: Int64?) {
+        (self.delivery, self.notification, self.trip) = (delivery, notification, trip)
+        // Elsewhere the recipient is the device.
+        self.device = lane == .urgent || delivery.recipient < 0 ? delivery.device : nil
+    }
+
+    private enum Column: Int, CodingKey, CaseIterable {
+        case notification, recipient, state, attempts, at, reason, device, trip
+    }
+
+    private static let insertion = Column.insertion(
+        into: "delivery",
+        """
+        ON CONFLICT (notification, recipient) DO UPDATE
+        SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason,
+            trip = excluded.trip
+        WHERE delivery.state = 0 AND excluded.state != 0
+        """
+    )
+
+    /// Writes the state unless the recipient has a final one.
+    /// - Returns: `true` if it was written.
+    func write(_ reasons: ReasonLookup, in database: Database) throws -> Bool {
+        let reason = try self.delivery.reason.map { try reasons.id(of: DeliveryReason($0), in: database) }
+        let row = try RowInsertion<Column>(Self.insertion, in: database)
+        row.bind(self.notification, to: .notification)
+        row.bind(self.delivery.recipient, to: .recipient)
+        row.bind(self.delivery.state.rawValue, to: .state)
+        row.bind(Int64(self.delivery.attempts), to: .attempts)
+        row.bind(self.delivery.at.milliseconds, to: .at)
+        row.bind(reason, to: .reason)
+        row.bind(self.device, to: .device)
+        row.bind(self.trip, to: .trip)
+        return try row.run() > 0
     }
 }

@@ -1,30 +1,17 @@
 import GRDB
-import Synchronization
 
 extension SQLiteStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
-        while true {
-            var part = claim
-            // Named tokens are looked up, and do not take long.
-            if case .devices = claim.notification.audience { part.end = self.pageRanges.withLock { $0.end(of: claim) } }
-            let page = try await self.database.readOnce { [part] database in
-                let consent = try ConsentColumns(claim.notification, in: database)
-                let query = RecipientQuery(part, limit: limit, needs: needs, consent: consent)
-                let found = try query.fetch(driver: try self.driver(of: claim, in: database), in: database)
-                return try self.page(found, of: part, limit: limit, query, in: database)
-            }
-            guard var page else {
-                self.pageRanges.withLock { $0.interrupted(claim) }
-                continue
-            }
-            self.pageRanges.withLock { [part] in $0.completed(claim, upTo: part.end) }
-            page.isLast = page.isLast && part.end == claim.end
-            return page
+        try await self.pageReader.read(claim, from: self.database) { part, driver, database in
+            let consent = try ConsentColumns(claim.notification, in: database)
+            let query = RecipientQuery(part, limit: limit, needs: needs, consent: consent)
+            let found = try query.fetch(driver: driver, in: database)
+            return try Self.page(found, of: part, limit: limit, query, in: database)
         }
     }
 
     /// Adds the recipients whose devices have left to a page, and shortens it if they are many.
-    private func page(
+    private static func page(
         _ found: RecipientQuery.Found,
         of claim: ShardClaim,
         limit: Int,
@@ -50,14 +37,5 @@ extension SQLiteStore {
         }
         page.held = left + found.held.filter { $0 <= page.cursor }
         return page
-    }
-
-    /// Returns the index ranges of a narrow audience, chosen once per notification; `nil` to visit all devices.
-    private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
-        guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
-        return try self.drivers.driver(of: claim.notificationNumber) {
-            let (app, kind) = (claim.notification.app, claim.notification.content.tokenKind)
-            return try AudienceDriver.choose(audience, of: kind, app: app, limit: .max, in: database)
-        }
     }
 }

@@ -13,20 +13,20 @@ extension SQLiteStore {
         // Most calls find nothing: they should not wait for the writer.
         let isThereAny = try await self.database.read { database in
             try !Leases.lost(owner: owner, held: filter.held, now: now, in: database).isEmpty
-                || Self.appToRetry(lane: lane, now: now, excluding: filter.apps, in: database) != nil
+                || RetryQueue(lane: lane, now: now, database: database).next(excluding: filter.apps) != nil
         }
         guard isThereAny else { return [] }
         return try await self.database.write { database in
             try Leases.releaseLost(owner: owner, held: filter.held, now: now, in: database)
             // The next app follows if everything due of one is put off.
             var excluded = filter.apps
+            let queue = RetryQueue(lane: lane, now: now, database: database)
             for _ in 0..<Self.appsAtOnce {
-                guard let app = try Self.appToRetry(lane: lane, now: now, excluding: excluded, in: database)
-                else { return [] }
-                let due = try Self.dueRetries(lane: lane, app: app, now: now, limit: limit, in: database)
+                guard let app = try queue.next(excluding: excluded) else { return [] }
+                let due = try queue.due(app: app, limit: limit)
                 let byNotification = Dictionary(grouping: due, by: \.notification).sorted { $0.key < $1.key }
                 let claims = try byNotification.compactMap { number, retries in
-                    try Self.claim(retries, of: number, owner: owner, now: now, until: until, in: database)
+                    try queue.claim(retries, of: number, owner: owner, until: until)
                 }
                 if !claims.isEmpty { return claims }
                 excluded.insert(app)
@@ -37,26 +37,30 @@ extension SQLiteStore {
 
     /// The most apps whose due retries are examined in one transaction.
     private static let appsAtOnce = 8
+}
+
+extension RetryQueue {
+    /// The condition on a notification whose retries are claimed, to be tried or to be ended.
+    static let mayRetry =
+        "(notification.state = 'cancelled' OR notification.state IN ('accepted', 'sending') AND \(AppRows.isNotStopped))"
+
+    /// The shortest time between two checks of what a recipient depends on, once all shards have been read.
+    private static let dependentPause: Duration = .seconds(5)
+    /// The longest time between two such checks.
+    private static let longestPause: Duration = .seconds(60)
 
     /// Claims the due recipients of a notification.
     /// - Returns: `nil` if all of them are put off.
-    private static func claim(
-        _ due: [DueRetry],
-        of number: Int64,
-        owner: Int64,
-        now: Timestamp,
-        until: Timestamp,
-        in database: Database
-    ) throws -> RetryClaim? {
-        guard let (notification, openedAfter) = try Self.retried(number, in: database) else { return nil }
-        let fence = try Leases.take(owner: owner, until: until, in: database)
+    fileprivate func claim(_ due: [DueRetry], of number: Int64, owner: Int64, until: Timestamp) throws -> RetryClaim? {
+        guard let (notification, openedAfter) = try self.retried(number) else { return nil }
+        let fence = try Leases.take(owner: owner, until: until, in: self.database)
         let lease = "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ?"
-        for retry in due { try database.run(sql: lease, fence, number, retry.recipient) }
-        let consent = try ConsentColumns(notification, in: database)
+        for retry in due { try self.database.run(sql: lease, fence, number, retry.recipient) }
+        let consent = try ConsentColumns(notification, in: self.database)
         let query = RecipientQuery(notification, number: number, openedAfter: openedAfter, consent: consent)
-        let recipients = try Self.recipients(due, query, fence: fence, now: now, in: database)
+        let recipients = try self.recipients(due, query, fence: fence)
         if recipients.isEmpty {
-            try Leases.end(fence, in: database)
+            try Leases.end(fence, in: self.database)
             return nil
         }
         return RetryClaim(
@@ -64,18 +68,13 @@ extension SQLiteStore {
             notificationNumber: number,
             recipients: recipients,
             fence: fence,
-            readAt: try RegistrationChanges.clock(in: database),
-            dueSince: due.map(\.dueAt).filter { $0 > RetryQueue.departed }.min().map(Timestamp.init(milliseconds:))
+            readAt: try RegistrationChanges.clock(in: self.database),
+            dueSince: due.map(\.dueAt).filter { $0 > Self.departed }.min().map(Timestamp.init(milliseconds:))
         )
     }
 
     /// Returns the app whose oldest retry has been due longest and may be claimed.
-    private static func appToRetry(
-        lane: NotificationRecord.Lane,
-        now: Timestamp,
-        excluding apps: Set<Int64>,
-        in database: Database
-    ) throws -> Int64? {
+    fileprivate func next(excluding apps: Set<Int64>) throws -> Int64? {
         let sql = """
             SELECT id FROM (
                 SELECT id, (
@@ -84,104 +83,71 @@ extension SQLiteStore {
                 FROM app)
             WHERE first <= ? ORDER BY first
             """
-        let waiting = try database.integers(sql: sql, [lane.rawValue, now.milliseconds])
+        let waiting = try self.database.integers(sql: sql, [self.lane.rawValue, self.now.milliseconds])
         let mayClaim = """
             SELECT 1 FROM retry JOIN notification ON notification.number = retry.notification
             WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry) LIMIT 1
             """
         return try waiting.first { app in
-            try !apps.contains(app) && database.hasRow(sql: mayClaim, lane.rawValue, app, now.milliseconds)
+            guard !apps.contains(app) else { return false }
+            return try self.database.hasRow(sql: mayClaim, self.lane.rawValue, app, self.now.milliseconds)
         }
     }
 
     /// Returns a notification and the registration clock at its opening. One that cannot be read is paused.
-    private static func retried(
-        _ number: Int64,
-        in database: Database
-    ) throws -> (NotificationRecord, openedAfter: Int64)? {
+    private func retried(_ number: Int64) throws -> (NotificationRecord, openedAfter: Int64)? {
         let sql = "SELECT * FROM notification WHERE number = ?"
-        guard let row = try database.row(sql: sql, [number]) else { return nil }
-        return try Self.readable(row, orElse: { try Self.setAside([$0], in: database) }) {
-            (try NotificationRow.record($0), $0["openedAfter"] as Int64? ?? 0)
+        guard let row = try self.database.row(sql: sql, [number]) else { return nil }
+        return try NotificationRow.readable(row, orElse: { try NotificationRow.setAside([$0], in: self.database) }) {
+            (try NotificationRecord(row: $0), $0["openedAfter"] as Int64? ?? 0)
         }
     }
 
     /// Returns the recipients that are tried or ended now. The others wait for the final states that they depend on.
-    private static func recipients(
-        _ due: [DueRetry],
-        _ query: RecipientQuery,
-        fence: Int64,
-        now: Timestamp,
-        in database: Database
-    ) throws -> [RetryRecipient] {
+    private func recipients(_ due: [DueRetry], _ query: RecipientQuery, fence: Int64) throws -> [RetryRecipient] {
         let isCancelled = query.notification.state == .cancelled
         var departed: [(retry: DueRetry, end: EndedRetry)] = []
         let present: [RetryRecipient] = try due.compactMap { retry in
-            switch try query.fetch(retry, fence: fence, isCancelled: isCancelled, in: database) {
+            switch try query.fetch(retry, fence: fence, isCancelled: isCancelled, in: self.database) {
             case .now(let recipient): return recipient
             case .later(let until):
-                let longest = now.advanced(by: Self.longestPause)
-                let pause = max(now.advanced(by: Self.dependentPause), min(until ?? now, longest))
-                try Self.putOff(retry, until: pause.milliseconds, in: database)
+                let longest = self.now.advanced(by: Self.longestPause)
+                let pause = max(self.now.advanced(by: Self.dependentPause), min(until ?? self.now, longest))
+                try self.putOff(retry, until: pause.milliseconds)
             case .last(let end): departed.append((retry, end))
             }
             return nil
         }
-        return try present + Self.ends(of: departed, notification: query.number, in: database)
+        return try present + self.ends(of: departed, notification: query.number)
     }
 
     /// Ends recipients whose devices have left. While others have no final state, they are put off instead.
-    private static func ends(
+    private func ends(
         of departed: [(retry: DueRetry, end: EndedRetry)],
-        notification: Int64,
-        in database: Database
+        notification: Int64
     ) throws -> [RetryRecipient] {
         guard !departed.isEmpty else { return [] }
-        let mark = "UPDATE retry SET dueAt = \(RetryQueue.departed) WHERE notification = ? AND recipient = ?"
-        for (retry, _) in departed { try database.run(sql: mark, notification, retry.recipient) }
-        guard try Completion.hasPresentRecipients(notification, in: database)
+        let mark = "UPDATE retry SET dueAt = \(Self.departed) WHERE notification = ? AND recipient = ?"
+        for (retry, _) in departed { try self.database.run(sql: mark, notification, retry.recipient) }
+        guard try Completion.hasPresentRecipients(notification, in: self.database)
         else { return departed.map { .ended($0.end) } }
-        for (retry, _) in departed { try Self.putOff(retry, until: RetryQueue.afterOthers, in: database) }
+        for (retry, _) in departed { try self.putOff(retry, until: Self.afterOthers) }
         return []
     }
 
-    /// The shortest time between two checks of what a recipient depends on, once all shards have been read.
-    private static let dependentPause: Duration = .seconds(5)
-    /// The longest time between two such checks.
-    private static let longestPause: Duration = .seconds(60)
-
     /// Releases a recipient until a due time in the form that ``RetryQueue`` has.
-    private static func putOff(_ retry: DueRetry, until: Int64, in database: Database) throws {
+    private func putOff(_ retry: DueRetry, until: Int64) throws {
         let sql = """
             UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
                 SELECT 1 FROM shard WHERE shard.notification = retry.notification AND isDone = 0)
-                THEN \(RetryQueue.afterShards) ELSE ? END
+                THEN \(Self.afterShards) ELSE ? END
             WHERE notification = ? AND recipient = ?
             """
-        try database.run(sql: sql, until, retry.notification, retry.recipient)
-    }
-
-    /// A recipient's row in the queue.
-    struct DueRetry {
-        var notification, recipient: Int64
-        var environment: PushEnvironment?
-        var attempts: Int
-        /// Indicates whether at-most-once had started it when the process ended.
-        var isInterrupted: Bool
-        /// See ``Recipient/mayHaveArrived``.
-        var mayHaveArrived: Bool
-        /// The time of the try in milliseconds, by the steady clock.
-        var dueAt: Int64
+        try self.database.run(sql: sql, until, retry.notification, retry.recipient)
     }
 
     /// Returns rows of the queue that are due, of one app.
-    private static func dueRetries(
-        lane: NotificationRecord.Lane,
-        app: Int64,
-        now: Timestamp,
-        limit: Int,
-        in database: Database
-    ) throws -> [DueRetry] {
+    fileprivate func due(app: Int64, limit: Int) throws -> [DueRetry] {
         let sql = """
             SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state, dueAt,
                 mayHaveArrived
@@ -191,9 +157,9 @@ extension SQLiteStore {
             WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry)
             ORDER BY dueAt LIMIT ?
             """
-        let select = try RawStatement(sql: sql, in: database)
+        let select = try RawStatement(sql: sql, in: self.database)
         defer { select.reset() }
-        select.bind(lane.rawValue, app, now.milliseconds, Int64(limit))
+        select.bind(self.lane.rawValue, app, self.now.milliseconds, Int64(limit))
         var due: [DueRetry] = []
         while try select.step() {
             due.append(
@@ -210,5 +176,17 @@ extension SQLiteStore {
         }
         return due
     }
+}
 
+/// A recipient's row in the queue.
+struct DueRetry {
+    var notification, recipient: Int64
+    var environment: PushEnvironment?
+    var attempts: Int
+    /// Indicates whether at-most-once had started it when the process ended.
+    var isInterrupted: Bool
+    /// See ``Recipient/mayHaveArrived``.
+    var mayHaveArrived: Bool
+    /// The time of the try in milliseconds, by the steady clock.
+    var dueAt: Int64
 }

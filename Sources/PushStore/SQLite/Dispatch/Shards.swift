@@ -18,7 +18,7 @@ enum Shards {
         in database: Database
     ) throws {
         guard !plans.isEmpty else { return }
-        let devices = try Self.devices(of: notification.app, in: database)
+        let devices = try DeviceCount.devices(of: notification.app, in: database)
         let recipients = Int64(notification.progress.recipients)
         let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
         let sql = "UPDATE notification SET isNarrow = ?, openedAfter = ?, openedAt = ? WHERE number = ?"
@@ -38,6 +38,12 @@ enum Shards {
         var cursor, last: Int64
     }
 
+    private enum Column: Int, CodingKey, CaseIterable {
+        case notification, number, lane, zoneKind, zone, cursor, upTo, notBefore, lease
+    }
+
+    private static let insertion = Column.insertion(into: "shard")
+
     /// Adds a shard.
     /// - Parameter lease: The lease under which it is claimed; `nil` for none.
     static func add(
@@ -49,21 +55,17 @@ enum Shards {
         lease: Int64?,
         in database: Database
     ) throws {
-        let sql = """
-            INSERT INTO shard (notification, number, lane, zoneKind, zone, cursor, upTo, notBefore, lease)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        var row = RowBinder(try RawStatement(sql: sql, in: database))
-        row.add(number)
-        row.add(shard)
-        row.add(notification.lane.rawValue)
-        row.add(plan.zone.code)
-        row.add(plan.zone.name)
-        row.add(range.cursor)
-        row.add(range.last)
-        row.add(plan.notBefore.milliseconds)
-        row.add(lease)
-        try row.statement.run()
+        let row = try RowInsertion<Column>(Self.insertion, in: database)
+        row.bind(number, to: .notification)
+        row.bind(shard, to: .number)
+        row.bind(notification.lane.rawValue, to: .lane)
+        row.bind(plan.zone.code, to: .zoneKind)
+        row.bind(plan.zone.name, to: .zone)
+        row.bind(range.cursor, to: .cursor)
+        row.bind(range.last, to: .upTo)
+        row.bind(plan.notBefore.milliseconds, to: .notBefore)
+        row.bind(lease, to: .lease)
+        try row.run()
     }
 
     /// Returns `true` if other indexes find the recipients faster than a visit of all devices.
@@ -103,18 +105,6 @@ enum Shards {
             return Range(cursor: cursor, last: last)
         }
     }
-
-    /// Returns the first and last id of an app's devices, and the most devices that there may be between them.
-    static func devices(of app: Int64, in database: Database) throws -> (first: Int64, last: Int64, count: Int64) {
-        let sql = """
-            SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,
-                (SELECT id FROM device WHERE app = ?1 ORDER BY id DESC LIMIT 1) AS last
-            """
-        let row = try database.row(sql: sql, [app])
-        guard let first = row?["first"] as Int64?, let last = row?["last"] as Int64? else { return (1, 0, 0) }
-        return (first, last, last - first + 1)
-    }
-
 }
 
 extension ShardPlan.Zone {

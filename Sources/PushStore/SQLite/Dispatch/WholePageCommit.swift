@@ -66,7 +66,7 @@ struct WholePageCommit {
         try skips.write(number, self.parts.reasons, in: self.database)
         self.parts.statistics.add(self.page.deliveries, of: self.app)
         let block = try self.page.events.map { events in
-            try EventBlockRow.add(events, app: self.app, now: self.now, in: self.database)
+            try EventBlockRow.add(.delivery, events, app: self.app, now: self.now, in: self.database)
         }
         try self.trace.write(self.page.deliveries.map(\.recipient), block: block)
         try self.database.run(sql: "DELETE FROM shard WHERE notification = ?", number)

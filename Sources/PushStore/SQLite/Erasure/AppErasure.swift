@@ -20,38 +20,17 @@ struct AppErasure {
             return true
         }
         if try self.deletePosts() > 0 { return true }
-        for table in try self.tables() where try self.delete(from: table) > 0 { return true }
+        for table in StoredTable.all where try self.delete(from: table) > 0 { return true }
         try self.forgetKeys()
         try self.database.run(sql: "DELETE FROM app WHERE id = ?", [self.app])
         return false
     }
 
-    /// A table with a row for each of something that an app has.
-    private struct Table {
-        var name: String
-        var key: String
-    }
-
-    /// Returns the tables that have a column for the app. Those of later versions are found as well.
-    private func tables() throws -> [Table] {
+    private func delete(from table: StoredTable) throws -> Int {
+        guard [.app(.atOnce), .app(.inSteps)].contains(table.owner) else { return 0 }
+        let key = try self.database.primaryKey(table.name).columns.joined(separator: ", ")
         let sql = """
-            SELECT list.name AS name, list.wr AS hasNoRowID FROM pragma_table_list AS list
-            JOIN pragma_table_info(list.name) AS info ON info.name = 'app'
-            WHERE list.schema = 'main' AND list.type = 'table' AND list.name NOT IN ('erasure', 'notification', 'webhookPost')
-            """
-        return try self.database.rows(sql: sql).compactMap { row -> Table? in
-            guard let name = row["name"] as String? else { return nil }
-            guard row["hasNoRowID"] as Bool? == true else { return Table(name: name, key: "rowid") }
-            let columns = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"
-            let key = try self.database.rows(sql: columns, [name]).compactMap { $0["name"] as String? }
-            return Table(name: name, key: key.joined(separator: ", "))
-        }
-    }
-
-    private func delete(from table: Table) throws -> Int {
-        let sql = """
-            DELETE FROM \(table.name) WHERE (\(table.key)) IN (
-                SELECT \(table.key) FROM \(table.name) WHERE app = ? LIMIT ?)
+            DELETE FROM \(table.name) WHERE (\(key)) IN (SELECT \(key) FROM \(table.name) WHERE app = ? LIMIT ?)
             """
         return try self.database.run(sql: sql, [self.app, self.limit])
     }
@@ -97,19 +76,6 @@ struct AppErasure {
 
 /// The erasure of a notification that has ended, with its ledger.
 struct NotificationErasure {
-    /// The tables of the ledger that may have many rows, and what tells the rows of a notification apart.
-    private static let tables =
-        [
-            ("shard", "number"), ("retry", "recipient"), ("tokenHad", "token"), ("badgeStep", "holder"),
-            ("target", "position"),
-        ] + Self.ledger
-
-    /// Those that a notification which has ended keeps, and that no reference of the database deletes with it.
-    static let ledger = [
-        ("delivery", "recipient"), ("receipt", "subject, event, id"), ("receiptCount", "event, action"),
-        ("page", "answeredAt, first"), ("attempt", "recipient, number"),
-    ]
-
     let number: Int64
     let limit: Int
     let database: Database
@@ -119,14 +85,28 @@ struct NotificationErasure {
     func step() throws -> Bool {
         // Its counters need not add up any more.
         try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)
-        for (table, key) in Self.tables {
-            let sql = """
-                DELETE FROM \(table) WHERE notification = ?1 AND (\(key)) IN (
-                    SELECT \(key) FROM \(table) WHERE notification = ?1 LIMIT ?2)
-                """
-            if try self.database.run(sql: sql, self.number, Int64(self.limit)) >= self.limit { return true }
-        }
+        for table in StoredTable.all where try self.delete(from: table) >= self.limit { return true }
         try self.database.run(sql: "DELETE FROM notification WHERE number = ?", self.number)
         return false
+    }
+
+    /// Deletes rows of a table that the notification has.
+    private func delete(from table: StoredTable) throws -> Int {
+        guard case .notification = table.owner else { return 0 }
+        return try table.deleteRows(of: self.number, limit: self.limit, in: self.database)
+    }
+}
+
+extension StoredTable {
+    /// Deletes rows of a notification, some at once, as there may be many.
+    /// - Returns: The number of them.
+    func deleteRows(of notification: Int64, limit: Int, in database: Database) throws -> Int {
+        // The first column of the key is the notification.
+        let key = try database.primaryKey(self.name).columns.dropFirst().joined(separator: ", ")
+        let sql = """
+            DELETE FROM \(self.name) WHERE notification = ?1 AND (\(key)) IN (
+                SELECT \(key) FROM \(self.name) WHERE notification = ?1 LIMIT ?2)
+            """
+        return try database.run(sql: sql, notification, Int64(limit))
     }
 }

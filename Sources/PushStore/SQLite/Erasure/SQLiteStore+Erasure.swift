@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushSupport
 package import PushTypes
 import Synchronization
 
@@ -23,12 +24,8 @@ extension SQLiteStore {
             try database.run(sql: end, [now.milliseconds, app])
             let shards = "DELETE FROM shard WHERE notification IN (SELECT number FROM notification WHERE app = ?)"
             try database.run(sql: shards, [app])
-            let tables = [
-                "schedule", "webhook", "credential", "userSecret", "entitlementServer", "bridge", "channel",
-                "shadow", "shadowDifference", "vapidKey", "pushResource", "chatSession",
-            ]
-            for table in tables {
-                try database.run(sql: "DELETE FROM \(table) WHERE app = ?", [app])
+            for table in StoredTable.all where table.owner == .app(.atOnce) {
+                try database.run(sql: "DELETE FROM \(table.name) WHERE app = ?", [app])
             }
             // The users of the app go with it.
             try database.run(sql: "DELETE FROM erasure WHERE app = ? AND user IS NOT NULL", [app])
@@ -41,7 +38,7 @@ extension SQLiteStore {
             SELECT * FROM erasure
             WHERE app = (SELECT id FROM app WHERE bundleID = ? AND isErased = 1) AND user IS NULL AND isEmptied = 0
             """
-        return try await self.database.lookup { try $0.row(sql: sql, [bundleID.name]).map(Self.erasure) }
+        return try await self.database.lookup { try $0.row(sql: sql, [bundleID.name]).map(ErasureRecord.init(row:)) }
     }
 
     package func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord {
@@ -73,7 +70,8 @@ extension SQLiteStore {
     }
 
     package func erasures() async throws -> [ErasureRecord] {
-        try await self.database.read { try $0.rows(sql: "SELECT * FROM erasure ORDER BY id").map(Self.erasure) }
+        let sql = "SELECT * FROM erasure ORDER BY id"
+        return try await self.database.read { try $0.rows(sql: sql).map(ErasureRecord.init(row:)) }
     }
 
     package func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool {
@@ -195,36 +193,90 @@ extension SQLiteStore {
         let lastChange = try RegistrationChanges(app: app, database: database).tick() - 1
         let insert = """
             INSERT INTO erasure (app, user, requestedAt, lastChange, lastDevice, lastNotification)
-            VALUES (?, ?, ?, ?, (SELECT max(id) FROM device), (SELECT max(number) FROM notification))
+            VALUES (
+                :app, :user, :requestedAt, :lastChange, (SELECT max(id) FROM device),
+                (SELECT max(number) FROM notification))
             ON CONFLICT (app, ifnull(user, '')) WHERE isEmptied = 0 DO UPDATE
             SET requestedAt = excluded.requestedAt, lastChange = excluded.lastChange, lastDevice = excluded.lastDevice,
                 lastNotification = excluded.lastNotification, request = request + 1
             """
-        try database.run(sql: insert, [app, user, steady.milliseconds, lastChange])
-        guard let erasure = try Self.erasure(app: app, user: user, in: database) else {
-            throw DamagedRow(table: "erasure")
-        }
+        let values: StatementArguments = [
+            "app": app, "user": user, "requestedAt": steady.milliseconds, "lastChange": lastChange,
+        ]
+        try database.run(sql: insert, values)
+        guard let erasure = try Self.erasure(app: app, user: user, in: database)
+        else { throw DamagedRow(table: "erasure") }
         return erasure
     }
 
     private static func erasure(app: Int64, user: String?, in database: Database) throws -> ErasureRecord? {
         let sql = "SELECT * FROM erasure WHERE app = ? AND user IS ? AND isEmptied = 0"
-        return try database.row(sql: sql, [app, user]).map(Self.erasure)
+        return try database.row(sql: sql, [app, user]).map(ErasureRecord.init(row:))
+    }
+}
+
+extension ErasureRecord: StoredRecord {
+    static let table = "erasure"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.get("id"),
+            app: try row.get("app"),
+            user: row["user"],
+            requestedAt: try row.get("requestedAt"),
+            isEmptied: try row.get("isEmptied"),
+            request: try row.get("request"),
+            answered: try row.get("answered")
+        )
+    }
+}
+
+/// The events of a user and of tokens that wait for webhooks. Those of notifications after the request stay.
+struct ErasedEvents {
+    /// The id of the erasure.
+    let erasure: Int64
+    let user: String
+    let tokens: Set<DeviceToken>
+
+    /// Returns the blocks of an app that have events of the user or of the tokens.
+    func blocks(app: Int64, in database: Database) throws -> [Int64] {
+        let needles = try ([self.user] + self.tokens.map(\.hex)).map { try JSONValue.string($0).text }
+        var found: Set<Int64> = []
+        for needle in needles {
+            let sql = "SELECT id FROM eventBlock WHERE app = ? AND instr(events, ?) > 0"
+            found.formUnion(try database.integers(sql: sql, [app, needle]))
+        }
+        return found.sorted()
     }
 
-    private static func erasure(_ row: Row) throws -> ErasureRecord {
-        guard let id = row["id"] as Int64?, let app = row["app"] as Int64?, let requestedAt = row.time("requestedAt"),
-            let isEmptied = row["isEmptied"] as Bool?, let request = row["request"] as Int64?,
-            let answered = row["answered"] as Int64?
-        else { throw DamagedRow(table: "erasure") }
-        return ErasureRecord(
-            id: id,
-            app: app,
-            user: row["user"],
-            requestedAt: requestedAt,
-            isEmptied: isEmptied,
-            request: request,
-            answered: answered
-        )
+    /// Erases events from a block, and the block with its last event.
+    func erase(from block: Int64, in database: Database) throws {
+        let sql = "SELECT events FROM eventBlock WHERE id = ?"
+        guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
+        let text = Data("[".utf8) + events + Data("]".utf8)
+        guard case .array(let all)? = try? JSONValue(parsing: text) else {
+            // A damaged block is posted to no webhook.
+            return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
+        }
+        let rest = try all.filter { try !self.concerns($0) || self.isLater($0, in: database) }
+        guard !rest.isEmpty else { return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block]) }
+        let kept = Data(try rest.map { try $0.text }.joined(separator: Data(",".utf8)))
+        try database.update("eventBlock", ["events": kept], id: block)
+    }
+
+    private func concerns(_ event: JSONValue) -> Bool {
+        guard case .object(let members) = event else { return false }
+        if members["user"] == .string(self.user) { return true }
+        guard case .string(let token)? = members["token"] else { return false }
+        return DeviceToken(hex: token).map(self.tokens.contains) ?? false
+    }
+
+    /// Returns `true` for an event of a notification that was accepted after the request.
+    private func isLater(_ event: JSONValue, in database: Database) throws -> Bool {
+        guard let notification = event["notification"].stringValue else { return false }
+        let sql = """
+            SELECT 1 FROM notification WHERE id = ? AND number > (SELECT lastNotification FROM erasure WHERE id = ?)
+            """
+        return try database.hasRow(sql: sql, [notification, self.erasure])
     }
 }

@@ -63,7 +63,7 @@ extension UserErasure {
     }
 
     func eraseCounts(of holder: String) throws {
-        for table in ["badge", "capUse"] {
+        for table in StoredTable.names(with: .holder) {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND holder = ?", [self.app, holder])
         }
         let sql = "DELETE FROM badgeStep WHERE holder = ?1 AND \(Self.isOfApp("badgeStep"))"

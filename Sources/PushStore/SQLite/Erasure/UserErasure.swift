@@ -26,7 +26,7 @@ struct UserErasure {
     /// - Parameter requests: The stored requests that name the user or the user's tokens. No later notification is made from
     ///   them.
     func eraseProfile(_ requests: [StoredRequest]) throws {
-        for table in ["userPreference", "xmppNode", "chatSession"] {
+        for table in StoredTable.names(with: .user) {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
         }
         try self.eraseCounts()
@@ -92,9 +92,8 @@ struct UserErasure {
     /// - Returns: `true` if more of it remains.
     func eraseNotification(_ number: Int64) throws -> Bool {
         let sql = "SELECT audience FROM notification WHERE number = ?"
-        guard let row = try self.database.row(sql: sql, [number]), let audience = Self.audience(row) else {
-            return false
-        }
+        guard let row = try self.database.row(sql: sql, [number]), let audience = Self.audience(row)
+        else { return false }
         guard audience.isOnly(self.user) else {
             let rest = try audience.without(self.user, self.allTokens()).json.text
             let sql = "UPDATE notification SET audience = ? WHERE number = ?"
@@ -155,24 +154,18 @@ struct UserErasure {
             try self.eraseDeliveries(of: UserPeriod(device: device, since: since))
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             try self.eraseCounts(of: "device:\(device)")
-            try self.erasePushResources(of: device)
-            let nodes =
-                "DELETE FROM xmppNode WHERE app = ? AND installation = (SELECT installation FROM device WHERE id = ?)"
-            try self.database.run(sql: nodes, [self.app, device])
+            for table in StoredTable.names(with: .installation) {
+                let sql = """
+                    DELETE FROM \(table)
+                    WHERE app = ?1 AND installation = (SELECT installation FROM device WHERE id = ?2)
+                    """
+                try self.database.run(sql: sql, [self.app, device])
+            }
             try RegistrationChanges(app: self.app, database: self.database).erase(device)
         }
         let legacy = "DELETE FROM legacyToken WHERE app = ? AND environment IN (0, 1) AND token = ?"
         for token in tokens { try self.database.run(sql: legacy, [self.app, token.databaseValue]) }
         try self.remember(tokens)
-    }
-
-    /// Erases the addresses at which others reach a device's installation, with their messages.
-    private func erasePushResources(of device: Int64) throws {
-        let sql = """
-            DELETE FROM pushResource
-            WHERE app = ?1 AND installation = (SELECT installation FROM device WHERE id = ?2)
-            """
-        try self.database.run(sql: sql, [self.app, device])
     }
 
     /// Returns a time for which a device was this user's that is another's now, and its receipts; `nil` if there is none.
@@ -217,9 +210,8 @@ struct UserErasure {
             // One that is being sent has no outcome yet.
             let sql = "SELECT notification, recipient FROM delivery WHERE \(base) AND state != 0 AND \(isInPeriod)"
             for row in try self.database.rows(sql: sql, arguments) {
-                guard let number = row["notification"] as Int64?, let recipient = row["recipient"] as Int64? else {
-                    continue
-                }
+                guard let number = row["notification"] as Int64?, let recipient = row["recipient"] as Int64?
+                else { continue }
                 try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", number)
                 for table in ["attempt", "delivery"] {
                     let delete = "DELETE FROM \(table) WHERE notification = ? AND recipient = ?"
@@ -289,13 +281,7 @@ struct UserErasure {
     func anonymize(_ receipts: ReceiptsOfDevice) throws {
         // Another subject in each notification, so that nothing connects them.
         let subject = -(1 << 62) - Int64.random(in: 0..<1 << 62)
-        try ReceiptTransaction.round(
-            receipts.notification,
-            receipts.device,
-            event: nil,
-            to: subject,
-            in: self.database
-        )
+        try ReceiptTransaction.round(receipts.notification, receipts.device, event: nil, to: subject, in: self.database)
     }
 }
 

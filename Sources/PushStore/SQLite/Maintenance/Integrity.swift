@@ -29,7 +29,7 @@ enum Integrity {
         do {
             let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
             return try rules.flatMap { try $0.faults(in: database) }
-                + DamageSearch(database: database, masterKey: masterKey).faults()
+                + StoredTable.all.flatMap { try $0.faults(in: database, masterKey) }
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
             return ["the store's rules cannot be examined: \(error.message ?? "\(error.resultCode)")"]
         }
@@ -45,5 +45,25 @@ extension SQLiteStore {
             try Integrity.damage(in: database)
                 + Integrity.brokenRules(in: database, isAtRest: isAtRest, masterKey: self.masterKey)
         }
+    }
+}
+
+extension StoredTable {
+    /// Returns the faults of rows that cannot be read, in words; ``Integrity/longestList`` at most. The store leaves such rows
+    /// out or pauses them where they would block others, so that only an examination names them.
+    /// - Parameter masterKey: The key that must open every secret; `nil` leaves that out.
+    fileprivate func faults(in database: Database, _ masterKey: MasterKey?) throws -> [String] {
+        guard let examination else { return [] }
+        func text(_ value: DatabaseValue) -> String {
+            String.fromDatabaseValue(value) ?? Int64.fromDatabaseValue(value).map { "\($0)" } ?? ""
+        }
+        let rows = try Row.fetchCursor(database, sql: "SELECT * FROM \(self.name) WHERE \(examination.condition)")
+        var faults: [String] = []
+        while faults.count < Integrity.longestList, let row = try rows.next() {
+            if let read = examination.read, try row.readable({ try read($0, masterKey) }) != nil { continue }
+            let name = examination.name.map { "\($0.key) \(text(row[$0.value]))" }.joined(separator: ", ")
+            faults.append("\(name): what is stored of it cannot be read")
+        }
+        return faults
     }
 }

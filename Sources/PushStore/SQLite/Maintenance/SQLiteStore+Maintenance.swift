@@ -1,4 +1,6 @@
+import Foundation
 import GRDB
+package import PushSupport
 package import PushTypes
 
 extension SQLiteStore {
@@ -39,7 +41,7 @@ extension SQLiteStore {
             let due = """
                 SELECT count(*) FROM shard JOIN notification ON notification.number = shard.notification
                 WHERE isDone = 0 AND notBefore <= ?1 AND nextPageAt <= ?1 AND state IN ('accepted', 'sending')
-                    AND \(AppStops.isNone)
+                    AND \(AppRows.isNotStopped)
                 """
             statistics.shardsDue = try database.count(sql: due, [now.milliseconds])
             let breakers = """
@@ -69,5 +71,85 @@ extension SQLiteStore {
             statistics.oldestWebhookBlockAt = try database.time(sql: oldestBlock)
             return statistics
         }
+    }
+
+    // MARK: The clock
+
+    package func clockMark() async throws -> ClockMark? {
+        try await self.database.read { database in
+            guard let row = try database.row(sql: "SELECT * FROM clock"), let steady = row.time("steady")
+            else { return nil }
+            let agreed = Duration.milliseconds((row["agreed"] as Int64?) ?? 0)
+            return ClockMark(steady: steady, claim: row.time("claim"), agreed: agreed)
+        }
+    }
+
+    package func setClockMark(_ mark: ClockMark) async throws {
+        let agreed = mark.agreed.components.seconds.multipliedReportingOverflow(by: 1000)
+        try await self.database.write { database in
+            try database.replace(
+                in: "clock",
+                [
+                    "id": 1, "steady": mark.steady.milliseconds, "claim": mark.claim?.milliseconds,
+                    "agreed": agreed.overflow ? 0 : agreed.partialValue,
+                ]
+            )
+        }
+    }
+
+    package func settleWaiting(at clocks: ClockReading) async throws {
+        let lastHour = clocks.steady.advanced(by: LongestWait.hours).milliseconds
+        let soon = clocks.steady.advanced(by: LongestWait.backoff).milliseconds
+        let lastZone = clocks.wall.advanced(by: LongestWait.zone).milliseconds
+        let shards = "UPDATE shard SET notBefore = ?1 WHERE lane IN (0, 1) AND isDone = 0 AND notBefore > ?1"
+        let retries = """
+            UPDATE retry SET dueAt = ? WHERE lane IN (0, 1) AND dueAt > ? AND dueAt < ? AND lease IS NULL
+            """
+        // The end of a wave may be later: the pacer decides again then.
+        let notifications = """
+            UPDATE notification SET nextPageAt = ?1
+            WHERE state IN ('accepted', 'sending', 'paused') AND finishedAt IS NULL AND nextPageAt > ?1
+            """
+        try await self.database.write { database in
+            try database.run(sql: shards, lastZone)
+            try database.run(sql: retries, soon, lastHour, RetryQueue.afterOthers)
+            try database.run(sql: notifications, soon)
+        }
+    }
+
+    // MARK: Campaigns
+
+    package func campaigns(after newest: Int64?, and open: [Int64], limit: Int) async throws -> CampaignReading {
+        try await self.database.read { database in
+            let columns = "SELECT number, id, app, state, startedAt FROM notification"
+            guard let newest else {
+                let sql = "\(columns) WHERE finishedAt IS NULL AND lane = 1 ORDER BY number DESC LIMIT ?"
+                let last = try database.integer(sql: "SELECT max(number) FROM notification") ?? 0
+                return CampaignReading(try database.rows(sql: sql, [limit]).compactMap(Self.campaign), newest: last)
+            }
+            // By number: the index of campaigns has all that there ever were.
+            let sql = "\(columns) NOT INDEXED WHERE number > ? AND lane = 1 ORDER BY number LIMIT ?"
+            let new = try database.rows(sql: sql, [newest, limit])
+            let last = try database.integer(sql: "SELECT max(number) FROM notification") ?? newest
+            let known = try open.compactMap { try database.row(sql: "\(columns) WHERE number = ?", [$0]) }
+            return CampaignReading(
+                (known + new).compactMap(Self.campaign),
+                newest: new.count < limit ? max(newest, last) : (new.last?["number"] as Int64?) ?? newest
+            )
+        }
+    }
+
+    /// Reads a campaign's row; `nil` for one that cannot be read.
+    private static func campaign(_ row: Row) -> CampaignState? {
+        guard let number = row["number"] as Int64?, let id = row.uuid("id"), let app = row["app"] as Int64?,
+            let state = row.value("state") as NotificationRecord.State?
+        else { return nil }
+        let hasStarted = row["startedAt"] as Int64? != nil
+        return CampaignState(number: number, id: id, app: app, state: state, hasStarted: hasStarted)
+    }
+
+    /// Returns the names of the migrations that the database has seen, in their order.
+    package func migrations() async throws -> [String] {
+        try await self.database.lookup { try SQLiteSchema.migrations(in: $0) }
     }
 }

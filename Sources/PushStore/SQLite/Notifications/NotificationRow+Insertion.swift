@@ -4,20 +4,19 @@ import PushSupport
 import PushTypes
 
 extension NotificationRow {
-    /// The columns of a notification that is accepted, in the order in which ``insert(_:idempotency:opening:in:)`` binds
-    /// them.
-    private static let columns = [
-        "id", "prefix", "app", "state", "lane", "guarantee", "audience", "environment", "topic", "pushType",
-        "tokenKind", "priority", "expiration", "collapseID", "payload", "isTemplate", "delivery", "pace", "schedule",
-        "runAt", "createdAt", "startsAt", "recipients", "idempotencyKey", "fingerprint", "name", "expiresIn", "key",
-        "keyName", "resendOf", "receipts", "consentCategory", "ignoresQuietHours", "ignoresCap", "placeholder",
-        "receivedAt", "checkedIn", "origin", "warnings", "openedAfter", "openedAt",
-    ]
+    /// The columns of a notification that is accepted. The others have their values by default.
+    private enum Column: Int, CodingKey, CaseIterable {
+        case id, prefix, app, state, lane, guarantee, audience, environment, topic, pushType, tokenKind, priority
+        case expiration, collapseID, payload, isTemplate, delivery, pace, schedule, runAt, createdAt, startsAt
+        case recipients, idempotencyKey, fingerprint, name, expiresIn, key, keyName, resendOf, receipts
+        case consentCategory, ignoresQuietHours, ignoresCap, placeholder, receivedAt, checkedIn, origin, warnings
+        case openedAfter, openedAt
+    }
 
-    private static let insertion = """
-        INSERT INTO notification (\(NotificationRow.columns.joined(separator: ", ")))
-        VALUES (\(NotificationRow.columns.map { _ in "?" }.joined(separator: ", ")))
-        """
+    private enum TargetColumn: Int, CodingKey, CaseIterable { case notification, position, token, environment }
+
+    private static let insertion = Column.insertion(into: "notification")
+    private static let targetInsertion = TargetColumn.insertion(into: "target")
 
     /// Adds a notification.
     /// - Parameter opening: The registration clock and the time, for one that is opened as it is accepted; `nil` for any
@@ -29,73 +28,68 @@ extension NotificationRow {
         opening: (clock: Int64, at: Timestamp)?,
         in database: Database
     ) throws -> Int64 {
-        var row = RowBinder(try RawStatement(sql: Self.insertion, in: database))
-        Self.bindIdentity(of: notification, try Self.text(of: notification.audience), to: &row)
-        Self.bind(notification.content, to: &row)
-        row.add(try notification.delivery?.json.text)
-        row.add(try notification.pace?.json.text)
-        row.add(notification.run?.schedule.uuidString)
-        row.add(notification.run?.at.milliseconds)
-        row.add(notification.createdAt.milliseconds)
-        row.add(notification.startsAt.milliseconds)
-        row.add(Int64(notification.progress.recipients))
-        row.add(idempotency?.key)
-        row.add((idempotency?.fingerprint).map { Data($0) })
-        row.add(notification.name)
-        row.add(notification.content.expiresIn)
-        row.add(notification.key?.id.uuidString)
-        row.add(notification.key?.name)
-        row.add(notification.resendOf?.uuidString)
-        row.add(notification.content.receipts.rawValue)
-        row.add(notification.consent.category)
-        row.add(notification.consent.ignoresQuietHours ? 1 : 0)
-        row.add(notification.consent.ignoresCap ? 1 : 0)
-        row.add(notification.content.placeholder)
-        row.add(notification.acceptance.receivedAt?.milliseconds)
-        row.add(notification.acceptance.checkedIn)
-        row.add(notification.acceptance.origin?.description)
-        row.add(try Self.text(of: notification.acceptance.warnings))
-        row.add(opening?.clock)
-        row.add(opening?.at.milliseconds)
-        try row.statement.run()
+        let row = try RowInsertion<Column>(Self.insertion, in: database)
+        row.bind(notification.id.uuidString, to: .id)
+        row.bind(DeliveryPrefix(of: notification.id).bits, to: .prefix)
+        row.bind(notification.app, to: .app)
+        row.bind(notification.state.rawValue, to: .state)
+        row.bind(notification.lane.rawValue, to: .lane)
+        row.bind(notification.guarantee.rawValue, to: .guarantee)
+        row.bind(try Self.text(of: notification.audience), to: .audience)
+        row.bind(notification.environment?.code, to: .environment)
+        row.bind(try notification.delivery?.json.text, to: .delivery)
+        row.bind(try notification.pace?.json.text, to: .pace)
+        row.bind(notification.run?.schedule.uuidString, to: .schedule)
+        row.bind(notification.run?.at.milliseconds, to: .runAt)
+        row.bind(notification.createdAt.milliseconds, to: .createdAt)
+        row.bind(notification.startsAt.milliseconds, to: .startsAt)
+        row.bind(Int64(notification.progress.recipients), to: .recipients)
+        row.bind(idempotency?.key, to: .idempotencyKey)
+        row.bind((idempotency?.fingerprint).map { Data($0) }, to: .fingerprint)
+        row.bind(notification.name, to: .name)
+        row.bind(notification.key?.id.uuidString, to: .key)
+        row.bind(notification.key?.name, to: .keyName)
+        row.bind(notification.resendOf?.uuidString, to: .resendOf)
+        row.bind(notification.consent.category, to: .consentCategory)
+        row.bind(notification.consent.ignoresQuietHours ? 1 : 0, to: .ignoresQuietHours)
+        row.bind(notification.consent.ignoresCap ? 1 : 0, to: .ignoresCap)
+        row.bind(notification.acceptance.receivedAt?.milliseconds, to: .receivedAt)
+        row.bind(notification.acceptance.checkedIn, to: .checkedIn)
+        row.bind(notification.acceptance.origin?.description, to: .origin)
+        row.bind(try Self.text(of: notification.acceptance.warnings), to: .warnings)
+        row.bind(opening?.clock, to: .openedAfter)
+        row.bind(opening?.at.milliseconds, to: .openedAt)
+        Self.bind(notification.content, to: row)
+        try row.run()
         return database.lastInsertedRowID
+    }
+
+    private static func bind(_ content: NotificationContent, to row: RowInsertion<Column>) {
+        row.bind(content.topic.name, to: .topic)
+        row.bind(content.pushType.rawValue, to: .pushType)
+        row.bind(content.tokenKind?.code, to: .tokenKind)
+        row.bind(Int64(content.priority.rawValue), to: .priority)
+        row.bind(content.expiration.header, to: .expiration)
+        row.bind(content.expiresIn, to: .expiresIn)
+        row.bind(content.collapseID, to: .collapseID)
+        row.bind(content.payload, to: .payload)
+        row.bind(content.isTemplate ? 1 : 0, to: .isTemplate)
+        row.bind(content.receipts.rawValue, to: .receipts)
+        row.bind(content.placeholder, to: .placeholder)
     }
 
     /// Adds the tokens that a notification names, or the channel.
     static func insertTargets(of notification: NotificationRecord, number: Int64, in database: Database) throws {
         let targets = notification.audience.targets
         guard !targets.isEmpty else { return }
-        let sql = "INSERT INTO target (notification, position, token, environment) VALUES (?, ?, ?, ?)"
-        let environment = (notification.environment ?? .production).code
-        let statement = try RawStatement(sql: sql, in: database)
+        let row = try RowInsertion<TargetColumn>(Self.targetInsertion, in: database)
+        row.bind(number, to: .notification)
+        row.bind((notification.environment ?? .production).code, to: .environment)
         for (position, token) in zip(Int64(1)..., targets) {
-            statement.bind(number, position)
-            statement.bind(token, at: 3)
-            statement.bind(environment, at: 4)
-            try statement.run()
+            row.bind(position, to: .position)
+            row.bind(token, to: .token)
+            try row.run()
         }
-    }
-
-    private static func bindIdentity(of notification: NotificationRecord, _ audience: String, to row: inout RowBinder) {
-        row.add(notification.id.uuidString)
-        row.add(DeliveryPrefix(of: notification.id).bits)
-        row.add(notification.app)
-        row.add(notification.state.rawValue)
-        row.add(notification.lane.rawValue)
-        row.add(notification.guarantee.rawValue)
-        row.add(audience)
-        row.add(notification.environment?.code)
-    }
-
-    private static func bind(_ content: NotificationContent, to row: inout RowBinder) {
-        row.add(content.topic.name)
-        row.add(content.pushType.rawValue)
-        row.add(content.tokenKind?.code)
-        row.add(Int64(content.priority.rawValue))
-        row.add(content.expiration.header)
-        row.add(content.collapseID)
-        row.add(content.payload)
-        row.add(content.isTemplate ? 1 : 0)
     }
 }
 
@@ -107,28 +101,5 @@ extension Audience {
         case .channel: [[]]
         case .devices: []
         }
-    }
-}
-
-/// Binds the columns of a row one after the other.
-struct RowBinder {
-    let statement: RawStatement
-    private var position: Int32 = 0
-
-    init(_ statement: RawStatement) { self.statement = statement }
-
-    mutating func add(_ value: Int64?) {
-        self.position += 1
-        self.statement.bind(value, at: self.position)
-    }
-
-    mutating func add(_ text: String?) {
-        self.position += 1
-        self.statement.bind(text, at: self.position)
-    }
-
-    mutating func add(_ bytes: Data?) {
-        self.position += 1
-        self.statement.bind(bytes, at: self.position)
     }
 }

@@ -5,8 +5,6 @@ import PushTypes
 
 /// Reads and writes the row of a notification.
 enum NotificationRow {
-    private static let delivery = JSONColumn<DeliveryTime>("notification", "delivery")
-    private static let pace = JSONColumn<PaceSettings>("notification", "pace")
     /// The stored audience of a notification for named tokens, which are in the table `target`.
     static let namedTokens = #"{"tokens":true}"#
 
@@ -19,7 +17,7 @@ enum NotificationRow {
 
     /// Reads a notification with its tokens, its counters in shards and the number of retries.
     static func record(_ row: Row, in database: Database) throws -> NotificationRecord {
-        var record = try Self.record(row)
+        var record = try NotificationRecord(row: row)
         let number = row["number"] as Int64?
         if case .tokens = record.audience {
             let sql = "SELECT position, token FROM target WHERE notification = ? ORDER BY position"
@@ -88,42 +86,6 @@ enum NotificationRow {
         ahead.retryAt = try database.time(sql: retry, [number])
     }
 
-    /// Reads a notification's row alone, without the tokens that it names.
-    static func record(_ row: Row) throws -> NotificationRecord {
-        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let createdAt = row.time("createdAt"),
-            let state = row.value("state") as NotificationRecord.State?,
-            let guarantee = row.value("guarantee") as NotificationRecord.Guarantee?,
-            let lane = row.value("lane") as NotificationRecord.Lane?
-        else { throw DamagedRow(table: "notification") }
-        var record = NotificationRecord(
-            id: id,
-            app: app,
-            content: try Self.content(row),
-            audience: try Self.audience(row),
-            environment: row.environment("environment"),
-            guarantee: guarantee,
-            lane: lane,
-            delivery: try Self.delivery.value(row),
-            pace: try Self.pace.value(row),
-            createdAt: createdAt,
-            startsAt: row.time("startsAt"),
-            state: state
-        )
-        record.progress = Self.progress(row)
-        (record.name, record.key, record.resendOf) = (row["name"], row.key, row.uuid("resendOf"))
-        record.isForgotten = row["isForgotten"] ?? false
-        record.acceptance.origin = (row["origin"] as String?).flatMap(NotificationOrigin.init)
-        record.consent = ConsentRules(
-            category: row["consentCategory"],
-            ignoresQuietHours: row["ignoresQuietHours"] ?? false,
-            ignoresCap: row["ignoresCap"] ?? false
-        )
-        if let schedule = row.uuid("schedule"), let at = row.time("runAt") {
-            record.run = ScheduleRun(schedule: schedule, at: at)
-        }
-        return record
-    }
-
     /// Returns warnings as they are stored; `nil` for none.
     static func text(of warnings: [String]) throws -> Data? {
         warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
@@ -136,47 +98,77 @@ enum NotificationRow {
         case .channel(let channel): String(decoding: try channel.stored.text, as: UTF8.self)
         }
     }
+}
 
-    private static func audience(_ row: Row) throws -> Audience {
-        guard let text = row["audience"] as String? else { throw DamagedRow(table: "notification") }
-        if text == Self.namedTokens { return .tokens([]) }
-        guard let json = try? JSONValue(parsing: Data(text.utf8)) else { throw DamagedRow(table: "notification") }
-        if let channel = BroadcastChannel(stored: json) { return .channel(channel) }
-        guard let expression = AudienceExpression(stored: json) else { throw DamagedRow(table: "notification") }
-        return .devices(expression)
-    }
+extension NotificationRecord: StoredRecord {
+    static let table = "notification"
 
-    private static func progress(_ row: Row) -> NotificationProgress {
-        var progress = NotificationProgress()
-        progress.recipients = row["recipients"] as Int? ?? 0
-        progress.add(row)
-        (progress.startedAt, progress.lastPageAt) = (row.time("startedAt"), row.time("lastPageAt"))
-        (progress.finishedAt, progress.pauseReason) = (row.time("finishedAt"), row["pauseReason"])
-        progress.wave = WaveProgress(startedAt: row.time("waveStartedAt"), sent: row["sentInWave"] as Int? ?? 0)
-        return progress
-    }
+    private static let storedDelivery = JSONColumn<DeliveryTime>("delivery")
+    private static let storedPace = JSONColumn<PaceSettings>("pace")
 
-    private static func content(_ row: Row) throws -> NotificationContent {
-        guard let topic = row.topic("topic"),
-            let pushType = row.value("pushType") as PushType?,
-            let priority = (row["priority"] as Int?).flatMap(UInt8.init(exactly:)).flatMap(Priority.init(rawValue:)),
-            let expiration = (row["expiration"] as String?).map({ Expiration(header: $0) }) ?? .servicePolicy,
-            let payload = row["payload"] as Data?, let isTemplate = row["isTemplate"] as Bool?
-        else { throw DamagedRow(table: "notification") }
-        var content = NotificationContent(
-            topic: topic,
-            pushType: pushType,
-            tokenKind: row.tokenKind("tokenKind"),
-            priority: priority,
-            expiration: expiration,
-            collapseID: row["collapseID"],
-            payload: payload,
-            isTemplate: isTemplate
+    /// Reads the row alone, without the tokens that the notification names.
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.get("id"),
+            app: try row.get("app"),
+            content: try NotificationContent(row),
+            audience: try Audience(row),
+            environment: row["environment"],
+            guarantee: try row.get(raw: "guarantee"),
+            lane: try row.get(raw: "lane"),
+            delivery: try Self.storedDelivery.value(row),
+            pace: try Self.storedPace.value(row),
+            createdAt: try row.get("createdAt"),
+            startsAt: row["startsAt"],
+            state: try row.get(raw: "state")
         )
-        content.expiresIn = row["expiresIn"]
-        content.placeholder = row["placeholder"]
-        content.receipts = row.value("receipts") ?? .none
-        return content
+        self.progress = NotificationProgress(row)
+        (self.name, self.key, self.resendOf) = (row["name"], row.key, row["resendOf"])
+        self.isForgotten = row["isForgotten"] ?? false
+        self.acceptance.origin = (row["origin"] as String?).flatMap(NotificationOrigin.init)
+        self.consent = ConsentRules(
+            category: row["consentCategory"],
+            ignoresQuietHours: row["ignoresQuietHours"] ?? false,
+            ignoresCap: row["ignoresCap"] ?? false
+        )
+        if let schedule: UUID = row["schedule"], let at: Timestamp = row["runAt"] {
+            self.run = ScheduleRun(schedule: schedule, at: at)
+        }
+    }
+}
+
+extension NotificationContent {
+    fileprivate init(_ row: StoredRow) throws {
+        let priority = (row["priority"] as Int?).flatMap(UInt8.init(exactly:)).flatMap(Priority.init(rawValue:))
+        let expiration: Expiration? = (row["expiration"] as String?).map { Expiration(header: $0) } ?? .servicePolicy
+        self.init(
+            topic: try row.get("topic"),
+            pushType: try row.get(raw: "pushType"),
+            tokenKind: row["tokenKind"],
+            priority: try row.need(priority),
+            expiration: try row.need(expiration),
+            collapseID: row["collapseID"],
+            payload: try row.get("payload"),
+            isTemplate: try row.get("isTemplate")
+        )
+        (self.expiresIn, self.placeholder) = (row["expiresIn"], row["placeholder"])
+        self.receipts = row[raw: "receipts"] ?? .none
+    }
+}
+
+extension Audience {
+    fileprivate init(_ row: StoredRow) throws {
+        let text: String = try row.get("audience")
+        guard text != NotificationRow.namedTokens else {
+            self = .tokens([])
+            return
+        }
+        let json = try row.need(try? JSONValue(parsing: Data(text.utf8)))
+        if let channel = BroadcastChannel(stored: json) {
+            self = .channel(channel)
+        } else {
+            self = .devices(try row.need(AudienceExpression(stored: json)))
+        }
     }
 }
 
@@ -198,6 +190,15 @@ extension BroadcastChannel {
 }
 
 extension NotificationProgress {
+    fileprivate init(_ row: StoredRow) {
+        self.init()
+        self.recipients = row["recipients"] ?? 0
+        self.add(row.row)
+        (self.startedAt, self.lastPageAt) = (row["startedAt"], row["lastPageAt"])
+        (self.finishedAt, self.pauseReason) = (row["finishedAt"], row["pauseReason"])
+        self.wave = WaveProgress(startedAt: row["waveStartedAt"], sent: row["sentInWave"] ?? 0)
+    }
+
     /// Adds the counters of a row.
     fileprivate mutating func add(_ row: Row) {
         self.accepted += row["accepted"] as Int? ?? 0
@@ -205,13 +206,5 @@ extension NotificationProgress {
         self.failed += row["failed"] as Int? ?? 0
         self.skipped += row["skipped"] as Int? ?? 0
         self.unknown += row["unknown"] as Int? ?? 0
-    }
-}
-
-extension Row {
-    /// The API key that the row names; `nil` for none.
-    var key: KeyReference? {
-        guard let id = self.uuid("key") else { return nil }
-        return KeyReference(id: id, name: self["keyName"] ?? "")
     }
 }

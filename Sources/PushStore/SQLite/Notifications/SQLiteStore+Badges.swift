@@ -21,11 +21,11 @@ extension SQLiteStore {
                 }
                 let before = try database.count(sql: Self.badge, [app, holder.text])
                 // Clamped, so that no increment overflows.
-                let step = min(max(increment, -Self.maximumCount), Self.maximumCount)
-                let count = min(max(before + step, 0), Self.maximumCount)
-                try database.run(sql: Self.setBadge, [app, holder.text, count])
-                let steps = "INSERT INTO badgeStep (notification, holder, count) VALUES (?, ?, ?)"
-                try database.run(sql: steps, [notification, holder.text, count])
+                let change = min(max(increment, -Self.maximumCount), Self.maximumCount)
+                let count = min(max(before + change, 0), Self.maximumCount)
+                try database.replace(in: "badge", ["app": app, "holder": holder.text, "count": count])
+                let step: Columns = ["notification": notification, "holder": holder.text, "count": count]
+                try database.insert(into: "badgeStep", step)
                 counts[holder] = count
             }
             return counts
@@ -33,7 +33,6 @@ extension SQLiteStore {
     }
 
     private static let badge = "SELECT count FROM badge WHERE app = ? AND holder = ?"
-    private static let setBadge = "INSERT OR REPLACE INTO badge (app, holder, count) VALUES (?, ?, ?)"
 
     package func badge(app: Int64, holder: String) async throws -> Int {
         try await self.database.read { try $0.count(sql: Self.badge, [app, holder]) }
@@ -41,8 +40,8 @@ extension SQLiteStore {
 
     package func setBadge(_ count: Int, app: Int64, holder: String) async throws -> Bool {
         try await self.database.write { database in
-            guard try Self.hasApp(app, in: database) else { return false }
-            try database.run(sql: Self.setBadge, [app, holder, count])
+            guard try AppRows(database: database).has(app) else { return false }
+            try database.replace(in: "badge", ["app": app, "holder": holder, "count": count])
             return true
         }
     }

@@ -4,15 +4,7 @@ package import PushTypes
 
 extension SQLiteStore {
     package func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance? {
-        try await self.database.lookup { try Self.accepted(idempotency, app: app, in: $0) }
-    }
-
-    /// Returns the outcome of an earlier request with an idempotency key; `nil` if the key is new.
-    static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
-        let sql = "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?"
-        guard let row = try database.row(sql: sql, [app, idempotency.key]) else { return nil }
-        guard row["fingerprint"] as Data? == Data(idempotency.fingerprint) else { return .conflict }
-        return .repeated(try NotificationRow.record(row, in: database))
+        try await self.database.lookup { try NotificationRow.accepted(idempotency, app: app, in: $0) }
     }
 
     package func notification(_ id: UUID) async throws -> NotificationRecord? {
@@ -28,20 +20,54 @@ extension SQLiteStore {
             let sql = "SELECT number FROM notification WHERE id = ?"
             guard let number = try database.integer(sql: sql, [notification.uuidString]) else { return .success(nil) }
             switch change {
-            case .pause(let reason): try Self.pause(number, reason: reason, in: database)
-            case .resume: try Self.resume(number, now: now, in: database)
-            case .cancel: try Self.cancel(number, now: now, in: database)
+            case .pause(let reason): try NotificationRow.pause(number, reason: reason, in: database)
+            case .resume: try NotificationRow.resume(number, now: now, in: database)
+            case .cancel: try NotificationRow.cancel(number, now: now, in: database)
             }
             do {
                 return .success(try NotificationRow.fetch(notification, in: database))
             } catch let error as DamagedRow {
                 // It can be stopped, but not resumed.
                 guard change != .resume else { throw error }
-                if change == .cancel { try Self.endRetries(number, now: now, in: database) }
+                if change == .cancel { try NotificationRow.endRetries(number, now: now, in: database) }
                 return .failure(error)
             }
         }
         return try result.get()
+    }
+}
+
+/// The states of notifications.
+extension NotificationRow {
+    /// Returns the outcome of an earlier request with an idempotency key; `nil` if the key is new.
+    static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
+        let sql = "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?"
+        guard let row = try database.row(sql: sql, [app, idempotency.key]) else { return nil }
+        guard row["fingerprint"] as Data? == Data(idempotency.fingerprint) else { return .conflict }
+        return .repeated(try NotificationRow.record(row, in: database))
+    }
+
+    /// Reads a notification's row.
+    /// - Returns: `nil` for a row that cannot be read, whose number `damaged` receives.
+    static func readable<Value>(
+        _ row: Row,
+        orElse damaged: (Int64) throws -> Void,
+        _ make: (Row) throws -> Value
+    ) throws -> Value? {
+        do {
+            return try make(row)
+        } catch let error as DamagedRow {
+            guard let number = row["number"] as Int64? else { throw error }
+            try damaged(number)
+            return nil
+        }
+    }
+
+    /// Pauses notifications that cannot be read: each would block all others of its lane.
+    static func setAside(_ damaged: [Int64], in database: Database) throws {
+        for number in damaged {
+            try Self.pause(number, reason: "what is stored of it cannot be read", in: database)
+        }
     }
 
     /// Pauses a notification that has not ended.
@@ -54,7 +80,7 @@ extension SQLiteStore {
     }
 
     /// Returns a notification to its earlier state: without shards it is still to be opened.
-    private static func resume(_ number: Int64, now: Timestamp, in database: Database) throws {
+    fileprivate static func resume(_ number: Int64, now: Timestamp, in database: Database) throws {
         let sql = """
             UPDATE notification SET pauseReason = NULL, state = CASE
                 WHEN NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number) THEN 'scheduled'
@@ -79,10 +105,10 @@ extension SQLiteStore {
     }
 
     /// Ends the retries of a cancelled notification that cannot be read: they would be claimed again and again.
-    private static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
+    fileprivate static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
         guard try database.hasRow(sql: "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'", number)
         else { return }
-        let reason = try ReasonLookup(known: [:]).id(of: EndedRetry.Cause.unreadable.rawValue, in: database)
+        let reason = try DeliveryReason(EndedRetry.Cause.unreadable.rawValue).id(in: database)
         let sql = """
             INSERT INTO delivery (notification, recipient, state, attempts, at, reason)
                 SELECT notification, recipient, ?4, attempts, ?2, ?3 FROM retry

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import GRDB
 
 /// Counts the recipients that one page skips, for each reason.
@@ -12,6 +12,17 @@ struct SkipCounter {
         self.counts[ExactText(reason), default: 0] += 1
     }
 
+    /// Returns the counts of a notification, the highest first.
+    static func counts(of notification: UUID, in database: Database) throws -> [SkipCount] {
+        let sql = """
+            SELECT text, count FROM skipCount JOIN reason ON reason.id = skipCount.reason
+            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY count DESC, text
+            """
+        return try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
+            (row["text"] as String?).map { SkipCount(reason: $0, count: row["count"] ?? 0) }
+        }
+    }
+
     /// Adds the counts to those of a notification.
     func write(_ notification: Int64, _ reasons: ReasonLookup, in database: Database) throws {
         for (reason, count) in self.counts {
@@ -19,23 +30,8 @@ struct SkipCounter {
                 INSERT INTO skipCount (notification, reason, count) VALUES (?, ?, ?)
                 ON CONFLICT DO UPDATE SET count = count + excluded.count
                 """
-            try database.run(sql: sql, notification, try reasons.id(of: reason.text, in: database), count)
-        }
-    }
-}
-
-extension SQLiteStore {
-    package func skipCounts(of notification: UUID) async throws -> [SkipCount] {
-        try await self.database.lookup { try Self.skipCounts(of: notification, in: $0) }
-    }
-
-    static func skipCounts(of notification: UUID, in database: Database) throws -> [SkipCount] {
-        let sql = """
-            SELECT text, count FROM skipCount JOIN reason ON reason.id = skipCount.reason
-            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY count DESC, text
-            """
-        return try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
-            (row["text"] as String?).map { SkipCount(reason: $0, count: row["count"] ?? 0) }
+            let id = try reasons.id(of: DeliveryReason(reason.text), in: database)
+            try database.run(sql: sql, notification, id, count)
         }
     }
 }

@@ -133,6 +133,6 @@ struct ConsentColumns: Hashable, Sendable {
 }
 
 extension DeviceCapabilities {
-    /// The condition on a device that has said what it allows, without alerts; ``SQLiteSchema/preferences`` has its index.
+    /// The condition on a device that has said what it allows, without alerts; migration 9 has its index.
     static let withoutAlerts = "capabilities != 0 AND capabilities & \(DeviceCapabilities.alert.rawValue) = 0"
 }

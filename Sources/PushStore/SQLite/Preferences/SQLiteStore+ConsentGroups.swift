@@ -79,7 +79,7 @@ private struct ConsentGroupQuery {
     func groups(of expression: AudienceExpression) throws -> [ConsentGroup]? {
         let filter = AudienceSQL(expression, app: self.app.id)
         let selected = self.selected
-        let most = Int(clamping: try Shards.devices(of: self.app.id, in: self.database).count / 3)
+        let most = Int(clamping: try DeviceCount.devices(of: self.app.id, in: self.database).count / 3)
         let driver = try AudienceDriver.choose(
             expression,
             of: self.kind,
@@ -91,7 +91,7 @@ private struct ConsentGroupQuery {
         let groups = selected.names.indices.map { "\($0 + 2)" }.joined(separator: ", ")
         let sql = """
             SELECT count(*), \(selected.names.joined(separator: ", ")) FROM device \(index)
-            WHERE app = ? AND isActive = 1\(SQLiteStore.only(self.environment, self.kind)) AND \(filter.sql)\
+            WHERE app = ? AND isActive = 1\(AudienceSQL.only(self.environment, self.kind)) AND \(filter.sql)\
             \(driver.condition) GROUP BY \(groups) LIMIT \(SQLiteStore.maximumConsentGroups + 1)
             """
         var arguments = selected.arguments + [self.app.id.databaseValue] + filter.arguments

@@ -5,11 +5,11 @@ package import PushTypes
 extension SQLiteStore {
     package func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAddition {
         try await self.database.write { database in
-            guard try Self.hasApp(upload.app, in: database) else { return .noApp }
+            guard try AppRows(database: database).has(upload.app) else { return .noApp }
             let sql = "SELECT count(*) FROM upload WHERE app = ? AND completedAt IS NULL"
             let open = try database.count(sql: sql, [upload.app])
             guard open < UploadRecord.maximumOfApp else { return .tooMany }
-            let known = try Self.file(upload.hash, app: upload.app, in: database)
+            let known = try PublishingRows(database: database).file(upload.hash, app: upload.app)
             // A file that the app has already takes no more room.
             if known?.size != upload.size {
                 let stored = try Self.stored(app: upload.app, in: database)
@@ -31,7 +31,7 @@ extension SQLiteStore {
     }
 
     package func upload(_ id: UUID) async throws -> UploadRecord? {
-        try await self.database.lookup { try Self.upload(id, in: $0) }
+        try await self.database.lookup { try UploadRecord.find(id, in: $0) }
     }
 
     package func noteUpload(_ id: UUID, received: Int, now: Timestamp) async throws -> Bool {
@@ -41,23 +41,27 @@ extension SQLiteStore {
 
     package func completeUpload(_ id: UUID, now: Timestamp) async throws -> FileRecord? {
         try await self.database.write { database in
-            guard let upload = try Self.upload(id, in: database) else { return nil }
+            guard let upload = try UploadRecord.find(id, in: database) else { return nil }
             try database.update(
                 "upload",
                 ["received": upload.size, "changedAt": now.milliseconds, "completedAt": now.milliseconds],
                 id: id.uuidString
             )
             // The type and the name of a file that issues use stay: its entity tag says that nothing has changed.
-            let sql = """
-                INSERT INTO file (hash, app, size, contentType, name, createdAt, unusedSince)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT DO UPDATE
-                SET contentType = ?4, name = ?5, unusedSince = ?6 WHERE unusedSince IS NOT NULL
+            try database.insert(
+                into: "file",
+                [
+                    "hash": upload.hash.databaseValue, "app": upload.app, "size": upload.size,
+                    "contentType": upload.contentType, "name": upload.name, "createdAt": now.milliseconds,
+                    "unusedSince": now.milliseconds,
+                ],
                 """
-            let values: StatementArguments = [
-                upload.hash.databaseValue, upload.app, upload.size, upload.contentType, upload.name, now.milliseconds,
-            ]
-            try database.run(sql: sql, values)
-            return try Self.file(upload.hash, app: upload.app, in: database)
+                ON CONFLICT DO UPDATE
+                SET contentType = excluded.contentType, name = excluded.name, unusedSince = excluded.unusedSince
+                WHERE unusedSince IS NOT NULL
+                """
+            )
+            return try PublishingRows(database: database).file(upload.hash, app: upload.app)
         }
     }
 
@@ -70,9 +74,7 @@ extension SQLiteStore {
             SELECT * FROM upload INDEXED BY uploadByApp WHERE app = ? AND completedAt IS NULL
             ORDER BY changedAt DESC, id LIMIT \(UploadRecord.maximumOfApp)
             """
-        return try await self.database.lookup { database in
-            try database.rows(sql: sql, [app]).compactMap { try $0.readable(Self.upload) }
-        }
+        return try await self.database.lookup { try $0.records(sql: sql, [app]) }
     }
 
     package func uploads() async throws -> Set<UUID> {
@@ -92,15 +94,13 @@ extension SQLiteStore {
     }
 
     package func file(_ hash: ContentHash, app: Int64) async throws -> FileRecord? {
-        try await self.database.lookup { try Self.file(hash, app: app, in: $0) }
+        try await self.database.lookup { try PublishingRows(database: $0).file(hash, app: app) }
     }
 
     package func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord] {
         let sql = "SELECT * FROM file INDEXED BY fileByApp WHERE app = ? AND hash > ? ORDER BY hash LIMIT ?"
         let after = after.map { Data($0.bytes) } ?? Data()
-        return try await self.database.lookup { database in
-            try database.rows(sql: sql, [app, after, limit]).compactMap { try $0.readable(Self.file) }
-        }
+        return try await self.database.lookup { try $0.records(sql: sql, [app, after, limit]) }
     }
 
     package func hasFile(_ hash: ContentHash) async throws -> Bool {
@@ -113,19 +113,15 @@ extension SQLiteStore {
         // A longer blob is greater than its beginning.
         let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
         let sql = "SELECT * FROM file WHERE hash >= ? AND hash < ? AND unusedSince IS NULL ORDER BY hash"
-        return try await self.database.read { database in
-            try database.rows(sql: sql, [Data([byte]), end]).compactMap { try $0.readable(Self.usedFile) }
-        }
+        return try await self.database.read { try $0.records(sql: sql, [Data([byte]), end]) }
     }
 
     package func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash> {
         // A longer blob is greater than its beginning.
         let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
         return try await self.database.read { database in
-            let rows = try database.rows(
-                sql: "SELECT hash FROM file WHERE hash >= ? AND hash < ?",
-                [Data([byte]), end]
-            )
+            let sql = "SELECT hash FROM file WHERE hash >= ? AND hash < ?"
+            let rows = try database.rows(sql: sql, [Data([byte]), end])
             return Set(rows.compactMap { $0.hash("hash") })
         }
     }
@@ -137,11 +133,7 @@ extension SQLiteStore {
             """
         return try await self.database.run(sql: sql, [unusedSince.milliseconds, limit])
     }
-}
 
-// MARK: Rows
-
-extension SQLiteStore {
     /// The statement that tells what an app has stored. Its work is bounded, as the only writer waits for it: the files are
     /// counted already, and there are ``UploadRecord/maximumOfApp`` uploads that are not complete at most.
     static let storedOfApp = """
@@ -151,69 +143,9 @@ extension SQLiteStore {
         """
 
     /// Returns the number of an app's files, and their bytes with those of its uploads that are not complete.
-    fileprivate static func stored(app: Int64, in database: Database) throws -> (files: Int, bytes: Int) {
+    private static func stored(app: Int64, in database: Database) throws -> (files: Int, bytes: Int) {
         let row = try database.row(sql: Self.storedOfApp, [app])
         let bytes = row?["bytes"] as Double? ?? 0
         return (row?["files"] as Int? ?? 0, Int(exactly: bytes.rounded()) ?? .max / 2)
     }
-
-    static func file(_ hash: ContentHash, app: Int64, in database: Database) throws -> FileRecord? {
-        try database.row(sql: "SELECT * FROM file WHERE hash = ? AND app = ?", [hash.databaseValue, app])
-            .map(Self.file)
-    }
-
-    static func file(_ row: Row) throws -> FileRecord {
-        guard let hash = row.hash("hash"), let size = row["size"] as Int?,
-            let contentType = row["contentType"] as String?, let name = row["name"] as String?,
-            let createdAt = row.time("createdAt")
-        else { throw DamagedRow(table: "file") }
-        var file = FileRecord(hash: hash, size: size, contentType: contentType, name: name, createdAt: createdAt)
-        file.unusedSince = row.time("unusedSince")
-        return file
-    }
-
-    static func usedFile(_ row: Row) throws -> UsedFile {
-        guard let app = row["app"] as Int64? else { throw DamagedRow(table: "file") }
-        return UsedFile(app: app, file: try Self.file(row))
-    }
-
-    /// Notes since when nothing refers to a file, or that something does, within a transaction.
-    static func noteUse(of hash: ContentHash, app: Int64, now: Timestamp, in database: Database) throws {
-        let sql = """
-            UPDATE file SET unusedSince = CASE
-                WHEN EXISTS (SELECT 1 FROM rendition WHERE app = ?2 AND hash = ?1)
-                    OR EXISTS (SELECT 1 FROM issue WHERE app = ?2 AND cover = ?1) THEN NULL
-                ELSE coalesce(unusedSince, ?3) END
-            WHERE hash = ?1 AND app = ?2
-            """
-        try database.run(sql: sql, [hash.databaseValue, app, now.milliseconds])
-    }
-
-    private static func upload(_ id: UUID, in database: Database) throws -> UploadRecord? {
-        try database.row(sql: "SELECT * FROM upload WHERE id = ?", [id.uuidString]).map(Self.upload)
-    }
-
-    private static func upload(_ row: Row) throws -> UploadRecord {
-        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let hash = row.hash("hash"),
-            let size = row["size"] as Int?, let contentType = row["contentType"] as String?,
-            let name = row["name"] as String?, let received = row["received"] as Int?,
-            let createdAt = row.time("createdAt"), let changedAt = row.time("changedAt")
-        else { throw DamagedRow(table: "upload") }
-        var upload = UploadRecord(
-            id: id,
-            app: app,
-            size: size,
-            hash: hash,
-            contentType: contentType,
-            name: name,
-            createdAt: createdAt
-        )
-        (upload.received, upload.changedAt) = (received, changedAt)
-        upload.completedAt = row.time("completedAt")
-        return upload
-    }
-}
-
-extension Row {
-    func hash(_ column: String) -> ContentHash? { (self[column] as Data?).flatMap { ContentHash(bytes: Array($0)) } }
 }

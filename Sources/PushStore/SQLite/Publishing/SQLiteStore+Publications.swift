@@ -5,54 +5,36 @@ import PushTypes
 extension SQLiteStore {
     package func addPublication(_ publication: PublicationRecord) async throws -> PublicationAddition {
         try await self.database.write { database in
-            guard try Self.hasApp(publication.app, in: database) else { return .noApp }
+            guard try AppRows(database: database).has(publication.app) else { return .noApp }
             let others = try database.count(sql: "SELECT count(*) FROM publication WHERE app = ?", [publication.app])
             guard others < PublicationRecord.maximumOfApp else { return .tooMany }
-            try database.insert(
-                into: "publication",
-                [
-                    "id": publication.id.uuidString, "app": publication.app, "name": publication.name,
-                    "account": publication.account, "waveSize": publication.waves.size,
-                    "waveInterval": publication.waves.interval,
-                    "maximumBandwidth": publication.waves.maximumBandwidth,
-                    "maximumDownloads": publication.waves.maximumDownloads,
-                    "subscriptionProducts": publication.storedSubscriptions,
-                    "createdAt": publication.createdAt.milliseconds,
-                ]
-            )
+            var columns: Columns = [
+                "id": publication.id.uuidString, "app": publication.app,
+                "createdAt": publication.createdAt.milliseconds,
+            ]
+            columns += publication.columns
+            try database.insert(into: "publication", columns)
             return .added
         }
     }
 
     package func publications(app: Int64) async throws -> [PublicationRecord] {
-        try await self.database.lookup { database in
-            try database.rows(sql: "SELECT * FROM publication WHERE app = ? ORDER BY name, id", [app])
-                .compactMap { try $0.readable(Self.publication) }
-        }
+        let sql = "SELECT * FROM publication WHERE app = ? ORDER BY name, id"
+        return try await self.database.lookup { try $0.records(sql: sql, [app]) }
     }
 
     package func publication(_ id: UUID) async throws -> PublicationRecord? {
-        try await self.database.lookup { try Self.publication(id, in: $0) }
+        try await self.database.lookup { try PublicationRecord.find(id, in: $0) }
     }
 
     package func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord? {
         try await self.database.write { database in
-            guard var publication = try Self.publication(id, in: database) else { return nil }
+            guard var publication = try PublicationRecord.find(id, in: database) else { return nil }
             let shown = (publication.name, publication.account)
             changes.apply(to: &publication)
-            try database.update(
-                "publication",
-                [
-                    "name": publication.name, "account": publication.account, "waveSize": publication.waves.size,
-                    "waveInterval": publication.waves.interval,
-                    "maximumBandwidth": publication.waves.maximumBandwidth,
-                    "maximumDownloads": publication.waves.maximumDownloads,
-                    "subscriptionProducts": publication.storedSubscriptions,
-                ],
-                id: id.uuidString
-            )
+            try database.update("publication", publication.columns, id: id.uuidString)
             if shown != (publication.name, publication.account) {
-                try Self.catalogueChanged(app: publication.app, in: database)
+                try PublishingRows(database: database).catalogueChanged(app: publication.app)
             }
             return publication
         }
@@ -70,45 +52,70 @@ extension SQLiteStore {
         }
     }
 
-    /// Notes that the catalogue of an app may show something else now, within a transaction.
-    static func catalogueChanged(app: Int64, in database: Database) throws {
-        // The time in milliseconds, so that a restored database gives no version a second meaning.
+    // MARK: Catalogue
+
+    package func catalogueVersion(app: Int64) async throws -> Int64 {
+        try await self.database.lookup { database in
+            try database.integer(sql: "SELECT version FROM catalogue WHERE app = ?", [app]) ?? 0
+        }
+    }
+
+    package func catalogue(
+        app: Int64,
+        account: String?,
+        after: IssueCursor?,
+        limit: Int
+    ) async throws -> [IssueRecord] {
         let sql = """
-            INSERT INTO catalogue (app, version) VALUES (?, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))
-            ON CONFLICT DO UPDATE SET version = max(version + 1, excluded.version)
+            SELECT issue.* FROM issue INDEXED BY publishedIssue JOIN publication ON publication.id = issue.publication
+            WHERE issue.app = ?1 AND state = 'published' AND (date, position) < (?2, ?3)
+                AND (account IS NULL OR account = ?4)
+            ORDER BY date DESC, position DESC LIMIT ?5
             """
-        try database.run(sql: sql, [app])
+        let after = after ?? .beforeAll
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [app, after.day, after.position, account, limit])
+                .compactMap { try $0.readable(PublishingRows(database: database).issue) }
+        }
     }
 
-    static func publication(_ id: UUID, in database: Database) throws -> PublicationRecord? {
-        try database.row(sql: "SELECT * FROM publication WHERE id = ?", [id.uuidString]).map(Self.publication)
+    package func downloadable(_ hash: ContentHash, issue: UUID) async throws -> UsedFile? {
+        let sql = """
+            SELECT file.* FROM issue JOIN file ON file.hash = ?1 AND file.app = issue.app
+            WHERE issue.id = ?2 AND state = 'published' AND (
+                cover = ?1 OR EXISTS (SELECT 1 FROM rendition WHERE rendition.issue = ?2 AND rendition.hash = ?1))
+            """
+        return try await self.database.lookup { database in
+            guard let row = try database.row(sql: sql, [hash.databaseValue, issue.uuidString]),
+                let app = row["app"] as Int64?
+            else { return nil }
+            return UsedFile(app: app, file: try FileRecord(row: row))
+        }
     }
 
-    private static func publication(_ row: Row) throws -> PublicationRecord {
-        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let name = row["name"] as String?,
-            let size = row["waveSize"] as Int?, let interval = row["waveInterval"] as Int?,
-            let createdAt = row.time("createdAt")
-        else { throw DamagedRow(table: "publication") }
-        var waves = NotifyWaves()
-        (waves.size, waves.interval) = (size, interval)
-        (waves.maximumBandwidth, waves.maximumDownloads) = (row["maximumBandwidth"], row["maximumDownloads"])
-        var publication = PublicationRecord(
-            id: id,
-            app: app,
-            name: name,
-            account: row["account"],
-            waves: waves,
-            createdAt: createdAt
-        )
-        let subscriptions = (row["subscriptionProducts"] as String? ?? "").split(separator: "\n").map(String.init)
-        publication.subscriptionProducts = Set(subscriptions)
-        return publication
+    package func addressKey() async throws -> String {
+        let masterKey = self.masterKey
+        return try await self.database.write { database in
+            if let row = try database.row(sql: "SELECT sealed FROM addressKey"), let sealed = row["sealed"] as Data? {
+                return try masterKey.open(sealed, for: .addressKey)
+            }
+            let key = MasterKey.randomText()
+            let sealed = try masterKey.seal(key, for: .addressKey)
+            try database.insert(into: "addressKey", ["id": 1, "sealed": sealed])
+            return key
+        }
     }
 }
 
 extension PublicationRecord {
-    /// The stored form of the subscriptions, one a line; `nil` for none.
-    fileprivate var storedSubscriptions: String? {
-        self.subscriptionProducts.isEmpty ? nil : self.subscriptionProducts.sorted().joined(separator: "\n")
+    /// The columns that can be changed. Of subscriptions there is one a line.
+    fileprivate var columns: Columns {
+        let subscriptions = self.subscriptionProducts.sorted().joined(separator: "\n")
+        return [
+            "name": self.name, "account": self.account, "waveSize": self.waves.size,
+            "waveInterval": self.waves.interval, "maximumBandwidth": self.waves.maximumBandwidth,
+            "maximumDownloads": self.waves.maximumDownloads,
+            "subscriptionProducts": subscriptions.isEmpty ? nil : subscriptions,
+        ]
     }
 }

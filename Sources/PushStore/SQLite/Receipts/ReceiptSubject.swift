@@ -177,17 +177,12 @@ struct ReceiptSubjectFinder {
         installation: String,
         others: [Int64]
     ) -> ReceiptSubject {
-        let bits = self.masterKey.pseudonym(
-            of: installation,
-            app: notification.app,
-            notification: notification.number
-        )
+        let bits = self.masterKey.pseudonym(of: installation, app: notification.app, notification: notification.number)
         // Below the numbers of recipients.
         let counted = -(1 << 62) - bits
         guard notification.privacy == .device else { return ReceiptSubject(subject: counted, isCounted: true) }
-        guard self.batch.privacy == .device else {
-            return ReceiptSubject(subject: counted, others: [device] + others, isCounted: true)
-        }
+        guard self.batch.privacy == .device
+        else { return ReceiptSubject(subject: counted, others: [device] + others, isCounted: true) }
         return ReceiptSubject(subject: device, others: others + [counted], isCounted: false, device: device)
     }
 

@@ -42,9 +42,8 @@ struct ReceiptTransaction {
         return try batch.entries.map { entry in
             guard let notification = try self.notification(entry.subject) else { return .refused(.unknownNotification) }
             if let refusal = notification.refusal(of: batch, from: app, now: self.now) { return .refused(refusal) }
-            guard let subject = try finder.subject(of: entry.subject, notification) else {
-                return .refused(.unknownNotification)
-            }
+            guard let subject = try finder.subject(of: entry.subject, notification)
+            else { return .refused(.unknownNotification) }
             return try self.write(entry.receipt, subject, notification, from: batch)
         }
     }
@@ -120,23 +119,23 @@ struct ReceiptTransaction {
         return (found.subject, [])
     }
 
+    private enum Column: Int, CodingKey, CaseIterable {
+        case notification, subject, event, id, source, at, receivedAt, action
+    }
+
+    private static let insertion = Column.insertion(into: "receipt")
+
     private func insert(_ record: ReceiptRecord, id: Int64, of notification: Int64) throws {
-        let sql = """
-            INSERT INTO receipt (notification, subject, event, id, source, at, receivedAt, action)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        let statement = try RawStatement(sql: sql, in: self.database)
-        statement.bind(
-            notification,
-            record.subject,
-            record.event.rawValue,
-            id,
-            record.source.rawValue,
-            record.at.milliseconds,
-            record.receivedAt.milliseconds
-        )
-        statement.bind(record.action, at: 8)
-        try statement.run()
+        let row = try RowInsertion<Column>(Self.insertion, in: self.database)
+        row.bind(notification, to: .notification)
+        row.bind(record.subject, to: .subject)
+        row.bind(record.event.rawValue, to: .event)
+        row.bind(id, to: .id)
+        row.bind(record.source.rawValue, to: .source)
+        row.bind(record.at.milliseconds, to: .at)
+        row.bind(record.receivedAt.milliseconds, to: .receivedAt)
+        row.bind(record.action, to: .action)
+        try row.run()
     }
 
     /// Returns the ids and actions of the receipts that a subject has.
@@ -175,7 +174,7 @@ struct ReceiptTransaction {
 
     private mutating func isWanted(_ app: Int64) throws -> Bool {
         if let known = self.wanted[app] { return known }
-        let isWanted = try SQLiteStore.wants(.receipt, app: app, in: self.database)
+        let isWanted = try EventBlockRow.isWanted(.receipt, app: app, in: self.database)
         self.wanted[app] = isWanted
         return isWanted
     }
@@ -203,28 +202,32 @@ struct ReceiptTransaction {
         return news
     }
 
+    private enum CountColumn: Int, CodingKey, CaseIterable { case notification, event, action, uniqueCount, total }
+
+    private static let counting = CountColumn.insertion(
+        into: "receiptCount",
+        """
+        ON CONFLICT (notification, event, action) DO UPDATE
+        SET uniqueCount = uniqueCount + excluded.uniqueCount, total = total + excluded.total
+        """
+    )
+
     /// Writes the counters, and the events for webhooks.
     /// - Returns: `true` if there are events.
     func finish(announce: ([NewReceipt]) -> Data) throws -> Bool {
         for (key, count) in self.counts {
-            let sql = """
-                INSERT INTO receiptCount (notification, event, uniqueCount, total, action) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (notification, event, action) DO UPDATE
-                SET uniqueCount = uniqueCount + excluded.uniqueCount, total = total + excluded.total
-                """
-            let statement = try RawStatement(sql: sql, in: self.database)
-            statement.bind(key.notification, key.event, count.unique, count.total)
-            statement.bind(key.action, at: 5)
-            try statement.run()
+            let row = try RowInsertion<CountColumn>(Self.counting, in: self.database)
+            row.bind(key.notification, to: .notification)
+            row.bind(key.event, to: .event)
+            row.bind(key.action, to: .action)
+            row.bind(count.unique, to: .uniqueCount)
+            row.bind(count.total, to: .total)
+            try row.run()
         }
         let minute = StatisticStep.minute.start(of: self.now).seconds
-        try StatisticCounter.write(self.statistics.apps, minute: minute, ReasonLookup(known: [:]), in: self.database)
+        try StatisticCounter.write(self.statistics.apps, minute: minute, ReasonLookup(), in: self.database)
         for (app, news) in self.news {
-            let kind = WebhookRecord.Event.receipt.rawValue
-            let values: Columns = [
-                "app": app, "kind": kind, "at": self.now.milliseconds, "events": announce(news),
-            ]
-            try self.database.insert(into: "eventBlock", values)
+            try EventBlockRow.add(.receipt, announce(news), app: app, now: self.now, in: self.database)
         }
         return !self.news.isEmpty
     }

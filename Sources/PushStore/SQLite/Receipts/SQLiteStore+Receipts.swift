@@ -17,32 +17,10 @@ extension SQLiteStore {
     }
 
     package func receiptCounts(of notification: UUID) async throws -> [ReceiptCount] {
-        try await self.database.lookup { try Self.receiptCounts(of: notification, in: $0) }
+        try await self.database.lookup { try ReceiptRows(database: $0).counts(of: notification) }
     }
 
-    static func receiptCounts(of notification: UUID, in database: Database) throws -> [ReceiptCount] {
-        let sql = """
-            SELECT event, action, uniqueCount, total FROM receiptCount
-            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY event, action
-            """
-        return try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
-            // An event of a later version is left out.
-            guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
-            else { return nil }
-            return ReceiptCount(
-                event: event,
-                action: action.isEmpty ? nil : action,
-                unique: row["uniqueCount"] ?? 0,
-                total: row["total"] ?? 0
-            )
-        }
-    }
-
-    package func receipts(
-        of notification: UUID,
-        after place: ReceiptPlace?,
-        limit: Int
-    ) async throws -> ReceiptPage {
+    package func receipts(of notification: UUID, after place: ReceiptPlace?, limit: Int) async throws -> ReceiptPage {
         let sql = """
             SELECT subject, event, id, action, source, at, receivedAt FROM receipt
             WHERE notification = (SELECT number FROM notification WHERE id = ?) AND (subject, event, id) > (?, ?, ?)
@@ -58,37 +36,8 @@ extension SQLiteStore {
             {
                 next = ReceiptPlace(subject: subject, event: event, id: id)
             }
-            return ReceiptPage(try rows.compactMap(Self.receipt), next: next)
+            return ReceiptPage(try rows.compactMap(ReceiptRows.receipt), next: next)
         }
-    }
-
-    /// Returns the receipts of one recipient of a notification, in their order.
-    static func receipts(of notification: Int64, subject: Int64, in database: Database) throws -> [ReceiptRecord] {
-        let sql = """
-            SELECT subject, event, action, source, at, receivedAt FROM receipt
-            WHERE notification = ? AND subject = ?
-            """
-        return try database.rows(sql: sql, [notification, subject]).compactMap(Self.receipt)
-            .sorted { ($0.at, $0.event.rawValue) < ($1.at, $1.event.rawValue) }
-    }
-
-    /// Reads a row; `nil` for an event of a later version.
-    private static func receipt(_ row: Row) throws -> ReceiptRecord? {
-        guard let subject = row["subject"] as Int64?, let code = row["event"] as Int64?, let at = row.time("at"),
-            let receivedAt = row.time("receivedAt")
-        else { throw DamagedRow(table: "receipt") }
-        guard let event = ReceiptEvent(rawValue: code), let source = row.value("source") as ReceiptSource? else {
-            return nil
-        }
-        return ReceiptRecord(
-            event: event,
-            action: row["action"],
-            source: source,
-            at: at,
-            receivedAt: receivedAt,
-            device: subject > 0 ? subject : nil,
-            subject: subject
-        )
     }
 
     package func gatewayCursor(_ address: String) async throws -> GatewayCursor? {
@@ -101,7 +50,61 @@ extension SQLiteStore {
     }
 
     package func setGatewayCursor(_ cursor: GatewayCursor, of address: String) async throws {
-        let sql = "INSERT OR REPLACE INTO gatewayCursor (address, position, at) VALUES (?, ?, ?)"
-        try await self.database.run(sql: sql, [address, cursor.position, cursor.at?.milliseconds])
+        try await self.database.write { database in
+            let values: Columns = ["address": address, "position": cursor.position, "at": cursor.at?.milliseconds]
+            try database.replace(in: "gatewayCursor", values)
+        }
+    }
+}
+
+/// The rows of receipts, within a transaction.
+struct ReceiptRows {
+    let database: Database
+
+    /// Returns the counts of a notification.
+    func counts(of notification: UUID) throws -> [ReceiptCount] {
+        let sql = """
+            SELECT event, action, uniqueCount, total FROM receiptCount
+            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY event, action
+            """
+        return try self.database.rows(sql: sql, [notification.uuidString]).compactMap { row in
+            // An event of a later version is left out.
+            guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
+            else { return nil }
+            return ReceiptCount(
+                event: event,
+                action: action.isEmpty ? nil : action,
+                unique: row["uniqueCount"] ?? 0,
+                total: row["total"] ?? 0
+            )
+        }
+    }
+
+    /// Returns the receipts of one recipient of a notification, in their order.
+    func receipts(of notification: Int64, subject: Int64) throws -> [ReceiptRecord] {
+        let sql = """
+            SELECT subject, event, action, source, at, receivedAt FROM receipt
+            WHERE notification = ? AND subject = ?
+            """
+        return try self.database.rows(sql: sql, [notification, subject]).compactMap(Self.receipt)
+            .sorted { ($0.at, $0.event.rawValue) < ($1.at, $1.event.rawValue) }
+    }
+
+    /// Reads a row; `nil` for an event of a later version.
+    fileprivate static func receipt(_ row: Row) throws -> ReceiptRecord? {
+        guard let subject = row["subject"] as Int64?, let code = row["event"] as Int64?, let at = row.time("at"),
+            let receivedAt = row.time("receivedAt")
+        else { throw DamagedRow(table: "receipt") }
+        guard let event = ReceiptEvent(rawValue: code), let source = row.value("source") as ReceiptSource?
+        else { return nil }
+        return ReceiptRecord(
+            event: event,
+            action: row["action"],
+            source: source,
+            at: at,
+            receivedAt: receivedAt,
+            device: subject > 0 ? subject : nil,
+            subject: subject
+        )
     }
 }

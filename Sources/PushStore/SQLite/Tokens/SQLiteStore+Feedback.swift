@@ -19,9 +19,8 @@ extension SQLiteStore {
             """
         return try await self.database.read { database in
             try database.rows(sql: sql, [time.milliseconds]).compactMap { row in
-                guard let app = row["app"] as Int64?, let environment = row.environment("environment") else {
-                    return nil
-                }
+                guard let app = row["app"] as Int64?, let environment = row.environment("environment")
+                else { return nil }
                 return AppEnvironment(app: app, environment: environment)
             }
         }
@@ -38,13 +37,15 @@ extension SQLiteStore {
             let sql = "SELECT nextAt, failures FROM feedbackRun WHERE app = ? AND environment = ?"
             let row = try database.row(sql: sql, [app, environment])
             if let due, let next = row?.time("nextAt"), next > due { return .notDue }
-            let begin = """
-                INSERT INTO feedbackRun (app, environment, nextAt, startedAt) VALUES (?, ?, ?, ?)
+            let beginAnew = """
                 ON CONFLICT (app, environment) DO UPDATE
                 SET nextAt = excluded.nextAt, startedAt = excluded.startedAt, endedAt = NULL, tokens = 0,
                     deactivated = 0, kept = 0, withheld = 0, unknown = 0
                 """
-            try database.run(sql: begin, [app, environment, nextAt.milliseconds, now.milliseconds])
+            let values: Columns = [
+                "app": app, "environment": environment, "nextAt": nextAt.milliseconds, "startedAt": now.milliseconds,
+            ]
+            try database.insert(into: "feedbackRun", values, beginAnew)
             return .begun(failures: row?["failures"] ?? 0)
         }
     }
@@ -52,16 +53,18 @@ extension SQLiteStore {
     package func endFeedback(of target: AppEnvironment, _ run: FeedbackRun) async throws {
         let sql = """
             UPDATE feedbackRun
-            SET nextAt = ?, endedAt = ?, tokens = ?, deactivated = ?, kept = ?, withheld = ?, unknown = ?, failures = ?,
-                error = ?
-            WHERE app = ? AND environment = ?
+            SET nextAt = :nextAt, endedAt = :endedAt, tokens = :tokens, deactivated = :deactivated, kept = :kept,
+                withheld = :withheld, unknown = :unknown, failures = :failures, error = :error
+            WHERE app = :app AND environment = :environment
             """
         let counts = run.counts
         try await self.database.run(
             sql: sql,
             [
-                run.nextAt.milliseconds, run.endedAt?.milliseconds, counts.tokens, counts.deactivated, counts.kept,
-                counts.withheld, counts.unknown, run.failures, run.error, target.app, target.environment.code,
+                "nextAt": run.nextAt.milliseconds, "endedAt": run.endedAt?.milliseconds, "tokens": counts.tokens,
+                "deactivated": counts.deactivated, "kept": counts.kept, "withheld": counts.withheld,
+                "unknown": counts.unknown, "failures": run.failures, "error": run.error, "app": target.app,
+                "environment": target.environment.code,
             ]
         )
     }
@@ -70,11 +73,10 @@ extension SQLiteStore {
         let (app, environment) = (target.app.databaseValue, target.environment.code.databaseValue)
         return try await self.database.read { database in
             try tokens.flatMap { token in
-                try SQLiteStore.devices(
-                    database,
+                try DeviceRows(database: database).devices(
                     where: "app = ? AND environment = ? AND token = ? AND isActive = 1 AND hasLeft = 0",
-                    arguments: [app, environment, token.databaseValue]
-                ).devices
+                    [app, environment, token.databaseValue]
+                )
             }
         }
     }

@@ -26,7 +26,7 @@ extension SQLiteStore {
             // Several transactions, so that other writers do not wait long.
             let (count, next) = try await self.database.write { database in
                 let page = try DeactivationSearch(filter, app: app).page(after: start, in: database)
-                try Self.reactivate(page.found, app: app, now: now, in: database)
+                try TokenEventWriter(app: app, now: now, in: database).reactivate(page.found)
                 return (page.found.count, page.next)
             }
             result.devices += count
@@ -35,18 +35,14 @@ extension SQLiteStore {
         result.isComplete = position == nil
         return result
     }
+}
 
-    private static func reactivate(
-        _ found: [TokenEventRecord],
-        app: Int64,
-        now: Timestamp,
-        in database: Database
-    ) throws {
+extension TokenEventWriter {
+    fileprivate func reactivate(_ found: [TokenEventRecord]) throws {
         guard !found.isEmpty else { return }
-        let events = try TokenEventWriter(app: app, now: now, in: database)
         for event in found {
-            try database.run(sql: "UPDATE device SET isActive = 1, suspicions = 0 WHERE id = ?", event.device)
-            try events.add(
+            try self.database.run(sql: "UPDATE device SET isActive = 1, suspicions = 0 WHERE id = ?", event.device)
+            try self.add(
                 .reactivated,
                 device: event.device,
                 token: event.token,
@@ -55,7 +51,7 @@ extension SQLiteStore {
                 notification: event.notification
             )
         }
-        try events.announce()
+        try self.announce()
     }
 }
 
@@ -98,7 +94,7 @@ private struct DeactivationSearch {
         ]
         let rows = try database.rows(sql: sql, arguments)
         let found = try rows.filter { $0["isSelected"] as Bool? == true }.compactMap {
-            try $0.readable(TokenEventWriter.record)
+            try $0.readable(TokenEventRecord.init(row:))
         }
         guard rows.count == Self.size, let last = rows.compactMap({ $0["id"] as Int64? }).max()
         else { return (found, Self.following(start.environment)) }

@@ -16,11 +16,8 @@ struct TokenInvalidation {
     /// that one nothing is known.
     func apply(_ change: TokenStateChange) throws {
         guard
-            let device = try SQLiteStore.devices(
-                self.database,
-                where: "id = ? AND hasLeft = 0",
-                arguments: [change.device.databaseValue]
-            ).devices.first,
+            let device = try DeviceRows(database: self.database)
+                .devices(where: "id = ? AND hasLeft = 0", [change.device.databaseValue]).first,
             change.token == nil || change.token == device.token
         else { return }
         switch change.kind {

@@ -37,11 +37,8 @@ extension SQLiteStore {
 
     package func pushResources(app: Int64, installation: String) async throws -> [PushResourceRecord] {
         let masterKey = self.masterKey
-        return try await self.database.lookup { database in
-            let sql = "SELECT * FROM pushResource WHERE app = ? AND installation = ? ORDER BY createdAt, id"
-            return try database.rows(sql: sql, [app, installation])
-                .compactMap { row in try row.readable { try Self.pushResource($0, masterKey) } }
-        }
+        let sql = "SELECT * FROM pushResource WHERE app = ? AND installation = ? ORDER BY createdAt, id"
+        return try await self.database.lookup { try $0.records(sql: sql, [app, installation], masterKey) }
     }
 
     package func removePushResource(_ id: UUID, app: Int64, installation: String) async throws -> Bool {
@@ -61,7 +58,7 @@ extension SQLiteStore {
             guard let token = row.token("token"), let environment = row.environment("environment")
             else { throw DamagedRow(table: "device") }
             return PushResourceTarget(
-                resource: try Self.pushResource(row, masterKey),
+                resource: try PushResourceRecord(row: row, masterKey),
                 token: token,
                 environment: environment
             )
@@ -88,8 +85,8 @@ extension SQLiteStore {
             let lists: [[PushResourceRecord]] = try apps.map { app in
                 try database.rows(sql: sql, [app, count]).compactMap { row in
                     // One whose URL does not open ends all the same.
-                    try row.readable { try Self.pushResource($0, masterKey) }
-                        ?? row.readable { try Self.pushResource($0, nil) }
+                    try row.readable { try PushResourceRecord(row: $0, masterKey) }
+                        ?? row.readable(PushResourceRecord.init(row:))
                 }
             }
             return (0..<count).flatMap { number in
@@ -133,10 +130,8 @@ extension SQLiteStore {
     }
 
     package func pushMessage(_ id: UUID, now: Timestamp) async throws -> PushMessageRecord? {
-        try await self.database.lookup { database in
-            let sql = "SELECT * FROM pushMessage WHERE id = ? AND expiresAt > ?"
-            return try database.row(sql: sql, [id.uuidString, now.milliseconds]).map(Self.pushMessage)
-        }
+        let sql = "SELECT * FROM pushMessage WHERE id = ? AND expiresAt > ?"
+        return try await self.database.lookup { try $0.record(sql: sql, [id.uuidString, now.milliseconds]) }
     }
 
     package func removePushMessages(expiredAt now: Timestamp, limit: Int) async throws -> Int {
@@ -149,46 +144,39 @@ extension SQLiteStore {
             try self.masterKey.seal($0, for: .pushResource(resource.id, app: resource.app))
         }
     }
+}
 
-    /// Reads a push resource's row.
-    /// - Parameter masterKey: The key that opens the URL; `nil` leaves the URL out.
-    /// - Throws: ``DamagedRow``.
-    static func pushResource(_ row: Row, _ masterKey: MasterKey?) throws -> PushResourceRecord {
-        guard let id = row.uuid("id"), let hash = row["hash"] as Data?, let app = row["app"] as Int64?,
-            let installation = row["installation"] as String?, let name = row["name"] as String?,
-            let createdAt = row.time("createdAt")
-        else { throw DamagedRow(table: "pushResource") }
-        var url: String?
-        if let masterKey, let sealed = row["sealed"] as Data? {
-            url = try? masterKey.open(sealed, for: .pushResource(id, app: app))
-            if url == nil { throw DamagedRow(table: "pushResource") }
-        }
-        return PushResourceRecord(
+extension PushResourceRecord: StoredRecord {
+    static let table = "pushResource"
+
+    init(_ row: StoredRow) throws {
+        let (id, app): (UUID, Int64) = (try row.get("id"), try row.get("app"))
+        self.init(
             id: id,
-            hash: Array(hash),
+            hash: try row.get("hash"),
             app: app,
-            installation: installation,
-            name: name,
-            vapidKey: (row["vapidKey"] as Data?).map { Array($0) },
+            installation: try row.get("installation"),
+            name: try row.get("name"),
+            vapidKey: row["vapidKey"],
             origin: row["origin"],
-            unsubscribeURL: url,
-            createdAt: createdAt
+            unsubscribeURL: try row.open("sealed", for: .pushResource(id, app: app)),
+            createdAt: try row.get("createdAt")
         )
     }
+}
 
-    private static func pushMessage(_ row: Row) throws -> PushMessageRecord {
-        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let resource = row.uuid("resource"),
-            let tokenHash = row["tokenHash"] as Data?, let body = row["body"] as Data?,
-            let expiresAt = row.time("expiresAt")
-        else { throw DamagedRow(table: "pushMessage") }
-        return PushMessageRecord(
-            id: id,
-            app: app,
-            resource: resource,
-            tokenHash: Array(tokenHash),
+extension PushMessageRecord: StoredRecord {
+    static let table = "pushMessage"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.get("id"),
+            app: try row.get("app"),
+            resource: try row.get("resource"),
+            tokenHash: try row.get("tokenHash"),
             topic: row["topic"],
-            body: body,
-            expiresAt: expiresAt
+            body: try row.get("body"),
+            expiresAt: try row.get("expiresAt")
         )
     }
 }

@@ -6,10 +6,8 @@ import PushWire
 extension SQLiteStore {
     package func vapidKeys(app: Int64) async throws -> [VAPIDKeyRecord] {
         let masterKey = self.masterKey
-        return try await self.database.lookup { database in
-            try database.rows(sql: "SELECT * FROM vapidKey WHERE app = ? ORDER BY createdAt DESC, id", [app])
-                .compactMap { row in try row.readable { try Self.vapidKey($0, masterKey) } }
-        }
+        let sql = "SELECT * FROM vapidKey WHERE app = ? ORDER BY createdAt DESC, id"
+        return try await self.database.lookup { try $0.records(sql: sql, [app], masterKey) }
     }
 
     package func addVAPIDKey(_ key: VAPIDKeyRecord) async throws -> Bool {
@@ -53,7 +51,7 @@ extension SQLiteStore {
             for token in Set(tokens) {
                 let sql = "SELECT * FROM webSubscription WHERE app = ? AND token = ?"
                 guard let row = try database.row(sql: sql, [app, Data(token.bytes)]) else { continue }
-                found[token] = try row.readable { try Self.subscription($0, masterKey) }
+                found[token] = try row.readable { try SubscriptionRecord(row: $0, masterKey) }
             }
             return found
         }
@@ -66,10 +64,7 @@ extension SQLiteStore {
         let context = SecretContext.webSubscription(token, app: app)
         let sealed = try self.masterKey.seal(wanted.subscription.text, for: context)
         let key = try wanted.vapidKey.flatMap { publicKey in
-            try database.row(
-                sql: "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?",
-                [app, Data(publicKey)]
-            )
+            try database.row(sql: "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?", [app, Data(publicKey)])
         }
         let newest = "(SELECT id FROM vapidKey WHERE app = ?1 ORDER BY createdAt DESC, id LIMIT 1)"
         // The key that a subscription was made with does not change, whatever the app's newest one is.
@@ -80,39 +75,32 @@ extension SQLiteStore {
             """
         try database.run(sql: sql, [app, Data(token.bytes), sealed, key?["id"] as String?])
     }
+}
 
-    /// Reads a key's row.
-    /// - Parameter masterKey: The key that opens the private key; `nil` leaves that out.
-    /// - Throws: ``DamagedRow``.
-    static func vapidKey(_ row: Row, _ masterKey: MasterKey?) throws -> VAPIDKeyRecord {
-        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let publicKey = row["publicKey"] as Data?,
-            let sealed = row["sealed"] as Data?, let contact = row["contact"] as String?,
-            let createdAt = row.time("createdAt")
-        else { throw DamagedRow(table: "vapidKey") }
-        var privateKey: [UInt8] = []
-        if let masterKey {
-            guard let text = try? masterKey.open(sealed, for: .vapidKey(id, app: app)),
-                let bytes = Base64URL.decode(text)
-            else { throw DamagedRow(table: "vapidKey") }
-            privateKey = Array(bytes)
-        }
-        return VAPIDKeyRecord(
+extension VAPIDKeyRecord: StoredRecord {
+    static let table = "vapidKey"
+
+    init(_ row: StoredRow) throws {
+        let (id, app): (UUID, Int64) = (try row.get("id"), try row.get("app"))
+        let privateKey = try row.open("sealed", for: .vapidKey(id, app: app))
+        self.init(
             id: id,
             app: app,
-            publicKey: Array(publicKey),
-            privateKey: privateKey,
-            contact: contact,
-            createdAt: createdAt
+            publicKey: try row.get("publicKey"),
+            privateKey: try privateKey.map { Array(try row.need(Base64URL.decode($0))) } ?? [],
+            contact: try row.get("contact"),
+            createdAt: try row.get("createdAt")
         )
     }
+}
 
-    /// Reads a subscription's row.
-    /// - Throws: ``DamagedRow``.
-    static func subscription(_ row: Row, _ masterKey: MasterKey) throws -> SubscriptionRecord {
-        guard let app = row["app"] as Int64?, let token = row.token("token"), let sealed = row["sealed"] as Data?,
-            let text = try? masterKey.open(sealed, for: .webSubscription(token, app: app)),
-            let subscription = WebPushSubscription(text: text)
-        else { throw DamagedRow(table: "webSubscription") }
-        return SubscriptionRecord(subscription: subscription, vapidKey: row.uuid("vapidKey"))
+extension SubscriptionRecord: StoredRecord {
+    static let table = "webSubscription"
+
+    /// Reads a subscription. All of it is a secret: there is none without a key.
+    init(_ row: StoredRow) throws {
+        let (app, token): (Int64, DeviceToken) = (try row.get("app"), try row.get("token"))
+        let text = try row.need(try row.open("sealed", for: .webSubscription(token, app: app)))
+        self.init(subscription: try row.need(WebPushSubscription(text: text)), vapidKey: row["vapidKey"])
     }
 }

@@ -28,7 +28,7 @@ extension SQLiteStore {
             let sql = "SELECT * FROM webhook WHERE app = coalesce(?, app) ORDER BY createdAt, id"
             var list = WebhookList(webhooks: [])
             for row in try database.rows(sql: sql, [app]) {
-                if let webhook = try row.readable({ try Self.webhook($0, self.masterKey) }) {
+                if let webhook = try row.readable({ try WebhookRecord(row: $0, self.masterKey) }) {
                     list.webhooks.append(webhook)
                 } else {
                     list.unreadable.append(row["id"] as String? ?? "")
@@ -39,33 +39,29 @@ extension SQLiteStore {
     }
 
     package func webhook(_ id: UUID) async throws -> WebhookRecord? {
-        try await self.database.read { database in
-            try Self.webhookRow(id, in: database).map { try Self.webhook($0, self.masterKey) }
-        }
+        try await self.database.read { try WebhookRecord.find(id, self.masterKey, in: $0) }
     }
 
     package func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord? {
         let masterKey = self.masterKey
         return try await self.database.write { database in
-            guard let row = try Self.webhookRow(id, in: database) else { return nil }
-            var webhook = try Self.webhook(row, masterKey)
+            guard var webhook = try WebhookRecord.find(id, masterKey, in: database) else { return nil }
             change.apply(to: &webhook)
-            try database.update("webhook", ["url": webhook.url, "events": webhook.eventText], id: id.uuidString)
-            try Self.update(webhook, in: database)
+            var columns = webhook.columns
+            columns += ["url": webhook.url, "events": webhook.eventText]
             if change.signing != nil {
-                let sealed = try masterKey.seal(webhook.secret, for: .webhook(id, app: webhook.app))
-                try database.update("webhook", ["sealed": sealed], id: id.uuidString)
+                columns += ["sealed": try masterKey.seal(webhook.secret, for: .webhook(id, app: webhook.app))]
             }
+            try database.update("webhook", columns, id: id.uuidString)
             return webhook
         }
     }
 
     package func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool {
         try await self.database.write { database in
-            guard let row = try Self.webhookRow(id, in: database),
-                let webhook = outcome.applied(to: try Self.webhook(row, nil))
+            guard let webhook = try WebhookRecord.find(id, in: database).flatMap({ outcome.applied(to: $0) })
             else { return false }
-            try Self.update(webhook, in: database)
+            try database.update("webhook", webhook.columns, id: id.uuidString)
             if let post = outcome.post { try Self.note(post, of: webhook, in: database) }
             return true
         }
@@ -73,32 +69,11 @@ extension SQLiteStore {
 
     /// Remembers a post. The first one of a block stays: a later one is a replay.
     private static func note(_ post: AcknowledgedPost, of webhook: WebhookRecord, in database: Database) throws {
-        let sql = """
-            INSERT INTO webhookPost (webhook, last, first, app, postedAt, acknowledgedAt) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT DO NOTHING
-            """
-        let (postedAt, acknowledgedAt) = (post.postedAt.milliseconds, post.acknowledgedAt.milliseconds)
-        let values: StatementArguments = [
-            webhook.id.uuidString, post.last, post.first, webhook.app, postedAt, acknowledgedAt,
+        let values: Columns = [
+            "webhook": webhook.id.uuidString, "last": post.last, "first": post.first, "app": webhook.app,
+            "postedAt": post.postedAt.milliseconds, "acknowledgedAt": post.acknowledgedAt.milliseconds,
         ]
-        try database.run(sql: sql, values)
-    }
-
-    /// Writes what both a person and the delivery change.
-    private static func update(_ webhook: WebhookRecord, in database: Database) throws {
-        try database.update(
-            "webhook",
-            [
-                "cursor": webhook.cursor, "failures": webhook.failures, "nextTryAt": webhook.nextTryAt?.milliseconds,
-                "lastError": webhook.lastError, "lastSuccessAt": webhook.lastSuccessAt?.milliseconds,
-                "isActive": webhook.isActive, "version": webhook.version,
-            ],
-            id: webhook.id.uuidString
-        )
-    }
-
-    private static func webhookRow(_ id: UUID, in database: Database) throws -> Row? {
-        try database.row(sql: "SELECT * FROM webhook WHERE id = ?", [id.uuidString])
+        try database.insert(into: "webhookPost", values, "ON CONFLICT DO NOTHING")
     }
 
     package func deleteWebhook(_ id: UUID) async throws -> Bool {
@@ -110,14 +85,8 @@ extension SQLiteStore {
 
     package func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool {
         try await self.database.apps.value(.wants(kind, app: app)) {
-            try await self.database.read { try Self.wants(kind, app: app, in: $0) }
+            try await self.database.read { try EventBlockRow.isWanted(kind, app: app, in: $0) }
         }
-    }
-
-    /// Returns `true` if an active webhook of the app wants events of this kind, within a transaction.
-    static func wants(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
-        let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
-        return try database.hasRow(sql: sql, [app, kind.rawValue])
     }
 
     package func eventBlocks(
@@ -149,6 +118,38 @@ extension SQLiteStore {
         }
     }
 
+    package func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws
+        -> [WebhookDeliveryRecord]
+    {
+        let kinds = webhook.events.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+        let sql = """
+            SELECT position, kind, at, length(events) AS bytes FROM eventBlock INDEXED BY eventBlockByPosition
+            WHERE app = ? AND position IS NOT NULL AND position < ? AND kind IN (\(kinds))
+            ORDER BY position DESC LIMIT ?
+            """
+        let post = """
+            SELECT postedAt, acknowledgedAt FROM webhookPost
+            WHERE webhook = ?1 AND last >= ?2 AND first <= ?2 ORDER BY last LIMIT 1
+            """
+        return try await self.database.query { database in
+            try database.rows(sql: sql, [webhook.app, before ?? .max, limit], isKept: false).compactMap { row in
+                guard let block = row["position"] as Int64?, let kind: WebhookRecord.Event = row.value("kind"),
+                    let at = row.time("at")
+                else { return nil }
+                let acknowledged = try database.row(sql: post, [webhook.id.uuidString, block])
+                return WebhookDeliveryRecord(
+                    block: block,
+                    kind: kind,
+                    at: at,
+                    bytes: row["bytes"] ?? 0,
+                    isAcknowledged: block <= webhook.cursor || acknowledged != nil,
+                    postedAt: acknowledged?.time("postedAt"),
+                    acknowledgedAt: acknowledged?.time("acknowledgedAt")
+                )
+            }
+        }
+    }
+
     package func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64 {
         try await self.database.write { database in
             try EventPositions.giveAll(app: app, in: database)
@@ -163,39 +164,98 @@ extension SQLiteStore {
             return try database.run(sql: "DELETE FROM eventBlock WHERE at < ?", [before.milliseconds])
         }
     }
+}
 
-    /// Reads a webhook's row.
-    /// - Parameter masterKey: The key that opens the secret; `nil` leaves the secret out.
-    static func webhook(_ row: Row, _ masterKey: MasterKey?) throws -> WebhookRecord {
-        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let url = row["url"] as String?,
-            let sealed = row["sealed"] as Data?, let events = row["events"] as String?,
-            let isActive = row["isActive"] as Bool?, let createdAt = row.time("createdAt"),
-            let cursor = row["cursor"] as Int64?, let failures = row["failures"] as Int?,
-            let version = row["version"] as Int64?
-        else { throw DamagedRow(table: "webhook") }
-        // A secret that was sealed with another key, or for another webhook, cannot be used.
-        guard let secret = masterKey.map({ try? $0.open(sealed, for: .webhook(id, app: app)) }) ?? ""
-        else { throw DamagedRow(table: "webhook") }
-        let kinds = events.split(separator: " ").compactMap { WebhookRecord.Event(rawValue: String($0)) }
-        var webhook = WebhookRecord(
+extension WebhookRecord: StoredRecord {
+    static let table = "webhook"
+
+    init(_ row: StoredRow) throws {
+        let (id, app, events): (UUID, Int64, String) = (try row.get("id"), try row.get("app"), try row.get("events"))
+        self.init(
             id: id,
             app: app,
-            url: url,
-            secret: secret,
-            events: Set(kinds),
-            isActive: isActive,
-            createdAt: createdAt,
-            cursor: cursor
+            url: try row.get("url"),
+            secret: try row.open("sealed", for: .webhook(id, app: app)) ?? "",
+            events: Set(events.split(separator: " ").compactMap { Event(rawValue: String($0)) }),
+            isActive: try row.get("isActive"),
+            createdAt: try row.get("createdAt"),
+            cursor: try row.get("cursor")
         )
-        webhook.failures = failures
-        webhook.nextTryAt = row.time("nextTryAt")
-        webhook.lastError = row["lastError"]
-        webhook.lastSuccessAt = row.time("lastSuccessAt")
-        webhook.version = version
-        return webhook
+        (self.failures, self.version) = (try row.get("failures"), try row.get("version"))
+        (self.nextTryAt, self.lastError) = (row["nextTryAt"], row["lastError"])
+        self.lastSuccessAt = row["lastSuccessAt"]
+    }
+
+    /// The columns that both a person and the delivery change.
+    fileprivate var columns: Columns {
+        [
+            "cursor": self.cursor, "failures": self.failures, "nextTryAt": self.nextTryAt?.milliseconds,
+            "lastError": self.lastError, "lastSuccessAt": self.lastSuccessAt?.milliseconds,
+            "isActive": self.isActive, "version": self.version,
+        ]
+    }
+
+    fileprivate var eventText: String { self.events.map(\.rawValue).sorted().joined(separator: " ") }
+}
+
+/// A block of events for webhooks.
+enum EventBlockRow {
+    /// Returns `true` if an active webhook of the app wants events of this kind.
+    static func isWanted(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
+        let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
+        return try database.hasRow(sql: sql, [app, kind.rawValue])
+    }
+
+    /// Adds a block.
+    /// - Returns: Its id.
+    @discardableResult
+    static func add(
+        _ kind: WebhookRecord.Event,
+        _ events: Data,
+        app: Int64,
+        now: Timestamp,
+        in database: Database
+    ) throws -> Int64 {
+        let values: Columns = ["app": app, "kind": kind.rawValue, "at": now.milliseconds, "events": events]
+        return try database.insert(into: "eventBlock", values)
     }
 }
 
-extension WebhookRecord {
-    fileprivate var eventText: String { self.events.map(\.rawValue).sorted().joined(separator: " ") }
+/// The positions of blocks of events, in whose order an app's webhooks receive them.
+///
+/// Writers of blocks do not number them: with several of them, a block with a lower number could appear after a webhook
+/// has passed it. The delivery gives positions to what it finds, in one transaction.
+enum EventPositions {
+    /// The most blocks that get their positions in one transaction.
+    private static let maximumCount = 1000
+
+    /// Returns `true` if blocks of the app have no positions yet.
+    static func areMissing(app: Int64, in database: Database) throws -> Bool {
+        let sql = "SELECT 1 FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL LIMIT 1"
+        return try database.hasRow(sql: sql, app)
+    }
+
+    /// Gives positions to the app's oldest blocks that have none.
+    static func give(app: Int64, in database: Database) throws {
+        let sql = """
+            SELECT id FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL ORDER BY id LIMIT ?
+            """
+        let ids = try database.integers(sql: sql, [app, Self.maximumCount])
+        var last = try Self.last(app: app, in: database)
+        for id in ids {
+            last += 1
+            try database.run(sql: "UPDATE eventBlock SET position = ? WHERE id = ?", last, id)
+        }
+        try database.run(sql: "UPDATE app SET eventPosition = ? WHERE id = ?", last, app)
+    }
+
+    /// Gives positions to all blocks of the app.
+    static func giveAll(app: Int64, in database: Database) throws {
+        while try Self.areMissing(app: app, in: database) { try Self.give(app: app, in: database) }
+    }
+
+    /// Returns the highest position of a block of the app.
+    static func last(app: Int64, in database: Database) throws -> Int64 {
+        try database.integer(sql: "SELECT eventPosition FROM app WHERE id = ?", [app]) ?? 0
+    }
 }

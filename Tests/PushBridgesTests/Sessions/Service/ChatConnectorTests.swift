@@ -71,7 +71,7 @@ import Testing
             timeout: .patience
         )
         try await Self.connect(connector, port: server.port, attempt: 1)
-        while server.connections == 0 { await Task.yield() }
+        try await eventually { server.connections > 0 }
         #expect(resolver.lookUps == 1)
         try await server.stop()
     }

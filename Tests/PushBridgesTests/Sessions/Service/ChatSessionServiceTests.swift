@@ -8,13 +8,6 @@ import Testing
     /// One connection at a time, for which all others wait.
     private static let onePlace = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .patience)
 
-    private static func until(_ condition: () -> Bool) async throws {
-        while !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     @Test func aMessageAtAnIRCServerBecomesAPush() async throws {
         let server = try await StubChatServer.start { _ in .irc }
         try await withChatSessions { sessions in
@@ -55,7 +48,7 @@ import Testing
             let id = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
             _ = try await sessions.wait(id, until: "signedIn")
             server.disconnect()
-            try await Self.until { server.connections >= 2 }
+            try await eventually { server.connections >= 2 }
             _ = try await sessions.wait(id, until: "signedIn")
             server.send("@msgid=1 :bob!b@h PRIVMSG ada :tea?\r\n")
             _ = try await sessions.pushes(1)
@@ -92,12 +85,12 @@ import Testing
             _ = try await sessions.wait(id, until: "signedIn")
             try await api.post("\(RunningSessions.path)/\(id):stop", [:])
             _ = try await sessions.wait(id, until: "stopped")
-            try await Self.until { server.received.contains("QUIT") }
+            try await eventually { server.received.contains("QUIT") }
             try await api.post("\(RunningSessions.path)/\(id):resume", [:])
             _ = try await sessions.wait(id, until: "signedIn")
             #expect(try await api.delete("\(RunningSessions.path)/\(id)").status == 204)
             #expect(try await api.get("\(RunningSessions.path)/\(id)").status == 404)
-            try await Self.until { server.received.ranges(of: "QUIT").count >= 2 }
+            try await eventually { server.received.ranges(of: "QUIT").count >= 2 }
         }
         try await server.stop()
     }
@@ -113,10 +106,10 @@ import Testing
             _ = try await sessions.pushes(1)
             // The second message of a conversation waits. It has been read once the question after it is answered.
             server.send(":bob!b@h PRIVMSG ada :now?\r\nPING :after\r\n")
-            try await Self.until { server.received.contains("PONG") }
+            try await eventually { server.received.contains("PONG") }
             let erasure = try await api.delete("/v1/apps/\(Vectors.bundleID)/users/ada")
             #expect((200..<300).contains(erasure.status))
-            try await Self.until { server.received.contains("QUIT") }
+            try await eventually { server.received.contains("QUIT") }
         }
         try await server.stop()
         let pushes = metrics.split(separator: "\n").filter { $0.hasPrefix("martlet_chat_pushes_total{") }
@@ -150,15 +143,15 @@ import Testing
             let first = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
             _ = try await sessions.wait(first, until: "signedIn")
             let second = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
-            try await Self.until { connections.usage.waiting > 0 }
+            try await eventually { connections.usage.waiting > 0 }
             #expect(connections.usage == (1, 1) && server.connections == 1)
             #expect(try await sessions.wait(second, until: "waiting")["lastError"].stringValue == nil)
             try await api.post("\(RunningSessions.path)/\(first):stop", [:])
-            try await Self.until { server.connections >= 2 }
+            try await eventually { server.connections >= 2 }
             #expect(connections.usage == (1, 0))
             // The end of a connection gives its place back, also where the session goes on.
             try await api.post("\(RunningSessions.path)/\(first):resume", [:])
-            try await Self.until { connections.usage.waiting > 0 }
+            try await eventually { connections.usage.waiting > 0 }
             server.disconnect()
             _ = try await sessions.wait(first, until: "signedIn")
         }
@@ -173,7 +166,7 @@ import Testing
             let taken = try connections.take(for: BudgetCaller())
             let failing = try await sessions.add(port: port.number).json["id"].stringValue ?? ""
             // Without a place it does not try.
-            try await Self.until { connections.usage.waiting > 0 }
+            try await eventually { connections.usage.waiting > 0 }
             let path = "\(RunningSessions.path)/\(failing)"
             #expect(try await sessions.provider.api.get(path).json["lastError"].stringValue == nil)
             taken.end()
@@ -183,7 +176,7 @@ import Testing
             // It goes on trying, and another one finds the place meanwhile.
             let other = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
             _ = try await sessions.wait(other, until: "signedIn")
-            try await Self.until { connections.usage == (1, 1) }
+            try await eventually { connections.usage == (1, 1) }
         }
         try await server.stop()
     }

@@ -86,10 +86,7 @@ struct RunningSessions: Sendable {
 
     /// Waits until so many pushes were sent, and returns their payloads.
     func pushes(_ count: Int) async throws -> [JSONValue] {
-        while self.sender.sent.count < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { self.sender.sent.count >= count }
         return try self.sender.sent.map { try JSONValue(parsing: Data($0.notification.payload.readableBytesView)) }
     }
 }

@@ -72,10 +72,7 @@ import Testing
     private static func condition(_ answer: XMLElement) -> String? { answer.children.first?.children.first?.name }
 
     private static func sent(_ sender: ScriptedSender, count: Int = 1) async throws -> [ScriptedSender.Sent] {
-        while sender.sent.count < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { sender.sent.count >= count }
         return sender.sent
     }
 

@@ -41,7 +41,7 @@ import Testing
             let sender = try Self.sender(listeners, time: SubmitterTime(first, second, count: 2000))
             let notifications = try (0..<2000).map { try Self.notification($0, to: Vectors.tokenA) }
             async let outcomes = sender.send(notifications)
-            while first.pushes.count < 10 { await Task.yield() }
+            try await eventually { first.pushes.count >= 10 }
             await listeners.binary.close(draining: true)
             let reopened = try await listeners.reopenBinary(second)
             #expect(await outcomes.filter(\.isAccepted).count == 2000)
@@ -73,7 +73,7 @@ import Testing
                 tls: try listeners.authorities.clientTLS()
             )
             connection.write(BinaryVector.notifications(1...29) + BinaryVector.bad[0].bytes)
-            while submitter.pushes.count < 29 { await Task.yield() }
+            try await eventually { submitter.pushes.count >= 29 }
             try await connection.closeOutput()
             submitter.settleAll()
             let packet = try await connection.readToOrderlyEnd()

@@ -32,13 +32,6 @@ import Testing
         return file
     }
 
-    private static func until(_ condition: () -> Bool) async throws {
-        while !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     /// A long part is read in pieces, between which other apps have their turns.
     @Test func oneIsComputedAtATimeAndAppsTakeTurns() async throws {
         try await withTemporaryDirectory { directory in
@@ -46,15 +39,15 @@ import Testing
             let (turns, long, short) = (hashes.turns, Self.upload(app: 1), Self.upload(app: 2))
             let first = try turns.take(for: Self.caller(3))
             let computing = Task { try await hashes.hash(of: file, upTo: 1000, of: long, for: Self.caller(1)) }
-            try await Self.until { turns.usage.waiting == 1 }
+            try await eventually { turns.usage.waiting == 1 }
             let other = Task { try await hashes.hash(of: file, upTo: 100, of: short, for: Self.caller(2)) }
-            try await Self.until { turns.usage.waiting == 2 }
+            try await eventually { turns.usage.waiting == 2 }
             let next = Task { try await turns.wait(for: Self.caller(3)) }
-            try await Self.until { turns.usage.waiting == 3 }
+            try await eventually { turns.usage.waiting == 3 }
             first.end()
             let last = try await next.value
             #expect(try await other.value.count == 100)
-            try await Self.until { turns.usage.waiting == 1 }
+            try await eventually { turns.usage.waiting == 1 }
             #expect(hashes.known(long.id, upTo: 1000)?.count == 100, "it has had one turn, and waits for the next")
             last.end()
             #expect(try await computing.value.value == long.hash)
@@ -68,9 +61,9 @@ import Testing
             let (hashes, file, upload) = (PartHashes(step: 100), try Self.part(in: directory), Self.upload(app: 1))
             let first = try hashes.turns.take(for: Self.caller(3))
             let computing = Task { try await hashes.hash(of: file, upTo: 1000, of: upload, for: Self.caller(1)) }
-            try await Self.until { hashes.turns.usage.waiting == 1 }
+            try await eventually { hashes.turns.usage.waiting == 1 }
             let next = Task { try await hashes.turns.wait(for: Self.caller(3)) }
-            try await Self.until { hashes.turns.usage.waiting == 2 }
+            try await eventually { hashes.turns.usage.waiting == 2 }
             first.end()
             let second = try await next.value
             computing.cancel()

@@ -328,7 +328,7 @@ import Testing
             let sending = Task { try await fixture.uploads.receive(slow.id, at: 0, bytes) }
             end.yield(ByteBuffer(bytes: Self.content(1, 500)))
             // A quarter of what was free, of which 500 bytes are on the disk.
-            while fixture.reserved != 2000 { await Task.yield() }
+            try await eventually { fixture.reserved == 2000 }
             #expect(try await fixture.sendInPieces(Self.content(2, 3000), app: other).completedAt != nil)
             // The disk becomes full: that is what the error says, and what has arrived is kept.
             let large = try await fixture.begin(Self.content(3, 6000), app: other)
@@ -395,7 +395,7 @@ import Testing
             for upload in begun where places.refusals.isEmpty {
                 let (bytes, end) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
                 open.append((end, Task { try await fixture.uploads.receive(upload.id, at: 0, bytes) }))
-                while places.usage.held < open.count, places.refusals.isEmpty { await Task.yield() }
+                try await eventually { places.usage.held >= open.count || !places.refusals.isEmpty }
             }
             let refused = await #expect(throws: RetryLaterError.self) { try await open.last?.1.value }
             #expect(refused?.error.code == "too_many_upload_requests" && refused?.error.kind == .unavailable)

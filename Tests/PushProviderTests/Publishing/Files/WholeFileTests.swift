@@ -68,7 +68,7 @@ import Testing
         }
 
         /// Begins to send a file whose length was not announced, and returns once its first bytes are on the disk, or refused.
-        func begin(_ count: Int) async -> OpenUpload {
+        func begin(_ count: Int) async throws -> OpenUpload {
             let (bytes, end) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
             let (kept, upload) = (self.uploads.room.kept(app: self.app), OpenUpload(end: end))
             let file = NewFile(app: self.app, name: "a.zip", contentType: "application/zip")
@@ -81,8 +81,8 @@ import Testing
                 }
             }
             for piece in WholeFileTests.pieces(count) { end.yield(ByteBuffer(bytes: piece)) }
-            while !upload.isRefused.withLock({ $0 }), self.uploads.room.kept(app: self.app) < kept + count {
-                await Task.yield()
+            try await eventually {
+                upload.isRefused.withLock { $0 } || self.uploads.room.kept(app: self.app) >= kept + count
             }
             return upload
         }
@@ -135,7 +135,7 @@ import Testing
             let fixture = try await Fixture(directory, room: 10_000)
             var open: [OpenUpload] = []
             while open.last?.isRefused.withLock({ $0 }) != true, open.count < 20 {
-                open.append(await fixture.begin(1500))
+                open.append(try await fixture.begin(1500))
             }
             let refused = await #expect(throws: RetryLaterError.self) { try await open.last?.result.value }
             #expect(refused?.error.code == "too_many_upload_bytes" && refused?.error.kind == .unavailable)
@@ -156,7 +156,7 @@ import Testing
     @Test func theQuotaHoldsWhileBytesArrive() async throws {
         try await withTemporaryDirectory { directory in
             let fixture = try await Fixture(directory, quota: 2500)
-            let first = await fixture.begin(1500)
+            let first = try await fixture.begin(1500)
             let refused = await #expect(throws: RequestError.self) {
                 try await fixture.receive(Self.pieces(1500), error: Disconnected())
             }

@@ -1,3 +1,4 @@
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing

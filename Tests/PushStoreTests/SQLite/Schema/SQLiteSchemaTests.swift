@@ -29,6 +29,12 @@ import Testing
         }
     }
 
+    /// What databases have run is never put in another place.
+    @Test func theMigrationsHaveTheirNumbers() {
+        let numbers = SQLiteSchema.migrator.migrations.map { $0.prefix(while: \.isNumber) }
+        #expect(numbers.count >= 33 && numbers.map(String.init) == (1...numbers.count).map(String.init))
+    }
+
     /// A table that is not strict stores texts where numbers belong; a missing index makes a page a scan.
     @Test func everyTableIsStrictAndEveryIndexIsThere() async throws {
         try await withTemporaryDirectory { directory in

@@ -1,4 +1,5 @@
 import Foundation
+import PushSupport
 
 /// The answer of the direct entitlement API of Adobe DPS:
 ///
@@ -11,8 +12,8 @@ extension PublisherAnswer {
     static func answer(inXML body: [UInt8]) throws(PublisherFailure) -> PublisherAnswer {
         do {
             return try self.read(body)
-        } catch let fault as XMLReader.Fault {
-            throw .malformed(reason: fault.message)
+        } catch let fault as XMLFault {
+            throw .malformed(reason: fault.reason)
         } catch let failure as PublisherFailure {
             throw failure
         } catch {
@@ -23,7 +24,7 @@ extension PublisherAnswer {
     private static func read(_ body: [UInt8]) throws -> PublisherAnswer {
         var reader = try XMLReader(body)
         guard case .start("result", let attributes)? = try reader.next() else {
-            throw XMLReader.Fault("its element is not 'result'")
+            throw XMLFault(.notWellFormed, "its element is not 'result'")
         }
         var products: Set<String> = []
         var hasList = false
@@ -32,7 +33,7 @@ extension PublisherAnswer {
         while let event = try reader.next() {
             switch event {
             case .start(let name, _):
-                guard path.last != "productId" else { throw XMLReader.Fault("a productId has elements") }
+                guard path.last != "productId" else { throw XMLFault(.notWellFormed, "a productId has elements") }
                 if path.isEmpty, name == "entitlements" { hasList = true }
                 path.append(name)
                 text = ""
@@ -46,18 +47,18 @@ extension PublisherAnswer {
         case "200": break
         case let code:
             guard let status = Int(code), (100...599).contains(status) else {
-                throw XMLReader.Fault("its httpResponseCode is not a status")
+                throw XMLFault(.notWellFormed, "its httpResponseCode is not a status")
             }
             return try self.refusal(status: status)
         }
-        guard hasList else { throw XMLReader.Fault("it has no element 'entitlements'") }
+        guard hasList else { throw XMLFault(.notWellFormed, "it has no element 'entitlements'") }
         return .entitled(products)
     }
 
     private static func product(_ text: String) throws -> String {
         let product = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard (1...EntitlementProduct.maximumID).contains(product.utf8.count) else {
-            throw XMLReader.Fault("a productId has no text of 1 to \(EntitlementProduct.maximumID) bytes")
+            throw XMLFault(.notWellFormed, "a productId has no text of 1 to \(EntitlementProduct.maximumID) bytes")
         }
         return product
     }

@@ -43,74 +43,49 @@ package struct PublisherBreaker: Hashable, Sendable {
         case connection
     }
 
-    private enum State: Hashable, Sendable {
-        /// The failures in a row, the sites of those that were heard of, and the latest in a row of which nothing was heard.
-        case closed(failures: Int, sites: Set<Site?>, silences: Int)
-        case open(until: Timestamp, pause: Duration)
-        /// One question is under way to find out whether the server is back.
-        case probing(pause: Duration)
-    }
-
     private let limits: Limits
-    private var state = State.closed(failures: 0, sites: [], silences: 0)
+    private var breaker: ProbingBreaker
+    /// The failures in a row while it is closed, and the latest in a row of which nothing was heard.
+    private var failures = 0, silences = 0
+    /// The sites of the failures in a row that were heard of.
+    private var sites: Set<Site?> = []
 
-    init(limits: Limits = Limits()) { self.limits = limits }
+    init(limits: Limits = Limits()) {
+        self.limits = limits
+        self.breaker = ProbingBreaker(pause: limits.pause, longestPause: limits.longestPause)
+    }
 
     /// `true` while nothing, or a single question, may be asked.
-    var isOpen: Bool {
-        if case .closed = self.state { false } else { true }
-    }
+    var isOpen: Bool { self.breaker.isOpen }
 
     /// Decides about a question. One that is asked must end with ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)``.
     /// - Parameter now: The steady clock.
-    mutating func admit(at now: Timestamp) -> Admission {
-        switch self.state {
-        case .closed: return .ask
-        case .probing(let pause): return .wait(min(pause, self.limits.pause))
-        case .open(let until, let pause):
-            guard now >= until else { return .wait(until.since(now)) }
-            self.state = .probing(pause: pause)
-            return .ask
-        }
-    }
+    mutating func admit(at now: Timestamp) -> Admission { self.breaker.admit(at: now).map { .wait($0) } ?? .ask }
 
     /// Notes an answer, also one to a question from before the breaker opened.
-    mutating func succeeded() { self.state = .closed(failures: 0, sites: [], silences: 0) }
+    mutating func succeeded() { self = PublisherBreaker(limits: self.limits) }
 
     /// Notes that a question was not asked after all, which says nothing about the server. The next one may be.
-    mutating func notAsked(at now: Timestamp) {
-        if case .probing(let pause) = self.state { self.state = .open(until: now, pause: pause) }
-    }
+    mutating func notAsked(at now: Timestamp) { self.breaker.notTried(at: now) }
 
     /// Notes a failure.
     /// - Returns: `true` if the breaker opened with it.
     @discardableResult
     mutating func failed(_ failure: Failure, at now: Timestamp) -> Bool {
-        switch self.state {
-        case .closed(let count, var sites, var silences):
-            let failures = min(count + 1, self.limits.failures)
-            switch failure {
-            case .question(let site):
-                sites.insert(site)
-                silences = 0
-            case .connection: silences += 1
-            }
-            let isOfMany = failures >= self.limits.failures && sites.count >= self.limits.sites
-            guard isOfMany || silences >= self.limits.failures else {
-                self.state = .closed(failures: failures, sites: sites, silences: silences)
-                return false
-            }
-            self.open(for: self.limits.pause, at: now)
-            return true
-        case .probing(let pause):
-            self.open(for: min(pause * 2, self.limits.longestPause), at: now)
+        guard !self.isOpen else {
+            self.breaker.failed(at: now)
             return false
-        // A question from before the breaker opened.
-        case .open: return false
         }
-    }
-
-    private mutating func open(for pause: Duration, at now: Timestamp) {
-        self.state = .open(until: now.advanced(by: pause), pause: pause)
+        self.failures = min(self.failures + 1, self.limits.failures)
+        switch failure {
+        case .question(let site):
+            self.sites.insert(site)
+            self.silences = 0
+        case .connection: self.silences += 1
+        }
+        let isOfMany = self.failures >= self.limits.failures && self.sites.count >= self.limits.sites
+        guard isOfMany || self.silences >= self.limits.failures else { return false }
+        self.breaker.open(at: now)
+        return true
     }
 }

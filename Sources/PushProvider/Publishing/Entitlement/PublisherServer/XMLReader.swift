@@ -1,9 +1,10 @@
-import Foundation
+import PushSupport
 
 /// A pull reader for small XML documents in UTF-8 (XML 1.0), far stricter than XML itself.
 ///
 /// There is no document type, and so no entity besides the five of XML; no processing instruction besides the declaration; no
-/// character reference. Nesting, attributes and names are limited, and the time is linear in the length of the text.
+/// character reference; no name beyond ASCII. Nesting, attributes and names are limited, and the time is linear in the length of the
+/// text.
 struct XMLReader {
     /// A part of a document.
     enum Event: Hashable, Sendable {
@@ -11,13 +12,6 @@ struct XMLReader {
         case end(String)
         /// The text between two tags, without references; not white space alone.
         case text(String)
-    }
-
-    /// The fault of a document, as the end of a sentence about it.
-    struct Fault: Error, Hashable, Sendable {
-        var message: String
-
-        init(_ message: String) { self.message = message }
     }
 
     /// The longest document, in bytes.
@@ -37,12 +31,14 @@ struct XMLReader {
     /// The end of an element that was written as `<name/>`.
     private var pendingEnd: String?
 
-    /// - Throws: ``Fault`` for a text that is too long, not UTF-8, or declares another encoding.
-    init(_ bytes: [UInt8]) throws(Fault) {
-        guard bytes.count <= Self.maximumLength else { throw Fault("it has more than \(Self.maximumLength) bytes") }
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw Fault("it is not UTF-8") }
+    /// - Throws: `XMLFault` for a text that is too long, not UTF-8, or declares another encoding.
+    init(_ bytes: [UInt8]) throws(XMLFault) {
+        guard bytes.count <= Self.maximumLength else {
+            throw XMLFault(.exceedsLimit, "it has more than \(Self.maximumLength) bytes")
+        }
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw XMLFault(.notUTF8, "it is not UTF-8") }
         guard bytes.allSatisfy({ $0 >= 0x20 || $0 == 0x09 || $0 == 0x0a || $0 == 0x0d }) else {
-            throw Fault("it has control characters")
+            throw XMLFault(.notWellFormed, "it has control characters")
         }
         self.bytes = bytes
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { self.position = 3 }
@@ -50,8 +46,8 @@ struct XMLReader {
     }
 
     /// Returns the next part; `nil` at the end of the document.
-    /// - Throws: ``Fault``.
-    mutating func next() throws(Fault) -> Event? {
+    /// - Throws: `XMLFault`.
+    mutating func next() throws(XMLFault) -> Event? {
         if let name = self.pendingEnd {
             self.pendingEnd = nil
             return try self.close(name)
@@ -63,20 +59,22 @@ struct XMLReader {
             } else if self.isAt("<!--") {
                 _ = try self.skip("<!--", through: "-->")
             } else if self.isAt("<![CDATA["), !self.open.isEmpty {
-                text += try self.skip("<![CDATA[", through: "]]>")
+                text += try XMLCharacters.decode(self.skip("<![CDATA[", through: "]]>"), .section)
             } else {
                 // A tag ends the text, and is read by the next call.
                 if let event = try self.event(ofText: text) { return event }
                 return try self.tag()
             }
         }
-        guard try self.event(ofText: text) == nil, self.hasEnded else { throw Fault("it ends within an element") }
+        guard try self.event(ofText: text) == nil, self.hasEnded else {
+            throw XMLFault(.notWellFormed, "it ends within an element")
+        }
         return nil
     }
 
-    private func event(ofText text: String) throws(Fault) -> Event? {
-        guard !text.utf8.allSatisfy(Self.isSpace) else { return nil }
-        guard !self.open.isEmpty else { throw Fault("it has text outside of its element") }
+    private func event(ofText text: String) throws(XMLFault) -> Event? {
+        guard !text.utf8.allSatisfy(XMLCharacters.isSpace) else { return nil }
+        guard !self.open.isEmpty else { throw XMLFault(.notWellFormed, "it has text outside of its element") }
         return .text(text)
     }
 }
@@ -84,63 +82,44 @@ struct XMLReader {
 // MARK: - Tags
 
 extension XMLReader {
-    private mutating func tag() throws(Fault) -> Event {
-        guard !self.hasEnded else { throw Fault("it has more than one element") }
-        self.position += 1
-        switch self.byte {
-        case UInt8(ascii: "/"):
-            self.position += 1
-            let name = try self.name()
-            self.skipSpace()
-            try self.expect(">")
-            return try self.close(name)
-        case UInt8(ascii: "!"): throw Fault("document types and entities are not allowed")
-        case UInt8(ascii: "?"): throw Fault("processing instructions are not allowed")
-        default: return try self.startTag()
+    private mutating func tag() throws(XMLFault) -> Event {
+        guard !self.hasEnded else { throw XMLFault(.notWellFormed, "it has more than one element") }
+        if self.isAt("<!") { throw XMLFault(.restricted, "document types and entities are not allowed") }
+        if self.isAt("<?") { throw XMLFault(.restricted, "processing instructions are not allowed") }
+        var scanner = XMLTokenScanner()
+        guard let (_, end) = try scanner.scan(self.bytes[self.position...]) else {
+            throw XMLFault(.notWellFormed, "it ends within a tag")
         }
+        let bytes = self.bytes[self.position..<end]
+        try Self.checkReferences(bytes)
+        let tag = try XMLTag(bytes)
+        self.position = end
+        guard ([tag.name] + tag.attributes.map(\.name)).allSatisfy(Self.isAllowed) else {
+            throw XMLFault(.restricted, "a name is not ASCII, or has more than \(Self.maximumName) bytes")
+        }
+        return try tag.kind == .end ? self.close(tag.name) : self.start(tag)
     }
 
-    private mutating func startTag() throws(Fault) -> Event {
-        let name = try self.name()
-        var attributes: [String: String] = [:]
-        while true {
-            let hadSpace = self.skipSpace()
-            if self.isAt("/>") || self.isAt(">") { break }
-            guard hadSpace, attributes.count < Self.maximumAttributes else { throw self.unexpected }
-            let (key, value) = try self.attribute()
-            guard attributes.updateValue(value, forKey: key) == nil else { throw Fault("an attribute is given twice") }
+    private static func isAllowed(name: String) -> Bool {
+        name.utf8.count <= Self.maximumName && name.utf8.allSatisfy { $0 < 0x80 }
+    }
+
+    private mutating func start(_ tag: XMLTag) throws(XMLFault) -> Event {
+        guard tag.attributes.count <= Self.maximumAttributes else {
+            throw XMLFault(.exceedsLimit, "an element has more than \(Self.maximumAttributes) attributes")
         }
         guard self.open.count < Self.maximumDepth else {
-            throw Fault("its elements are nested more than \(Self.maximumDepth) deep")
+            throw XMLFault(.exceedsLimit, "its elements are nested more than \(Self.maximumDepth) deep")
         }
-        self.open.append(name)
-        if self.isAt("/>") {
-            self.position += 2
-            self.pendingEnd = name
-        } else {
-            self.position += 1
-        }
-        return .start(name, attributes: attributes)
+        self.open.append(tag.name)
+        if tag.kind == .empty { self.pendingEnd = tag.name }
+        return .start(tag.name, attributes: Dictionary(tag.attributes.map { ($0.name, $0.value) }) { $1 })
     }
 
-    private mutating func attribute() throws(Fault) -> (String, String) {
-        let name = try self.name()
-        self.skipSpace()
-        try self.expect("=")
-        self.skipSpace()
-        guard let quote = self.byte, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-            throw self.unexpected
+    private mutating func close(_ name: String) throws(XMLFault) -> Event {
+        guard self.open.popLast() == name else {
+            throw XMLFault(.notWellFormed, "an end tag is not that of the open element")
         }
-        self.position += 1
-        let rest = self.bytes[self.position...]
-        guard let end = rest.firstIndex(of: quote) else { throw Fault("it ends within an attribute") }
-        let value = try Self.unescaped(self.bytes[self.position..<end])
-        self.position = end + 1
-        return (name, value)
-    }
-
-    private mutating func close(_ name: String) throws(Fault) -> Event {
-        guard self.open.popLast() == name else { throw Fault("an end tag is not that of the open element") }
         self.hasEnded = self.open.isEmpty
         return .end(name)
     }
@@ -149,106 +128,50 @@ extension XMLReader {
 // MARK: - Characters
 
 extension XMLReader {
-    private var byte: UInt8? { self.position < self.bytes.count ? self.bytes[self.position] : nil }
-
-    private var unexpected: Fault { Fault("it is not well-formed at byte \(self.position)") }
-
     private func isAt(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { self.bytes[self.position...].starts(with: $0) }
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
-
-    /// Skips white space.
-    /// - Returns: `true` if there was any.
-    @discardableResult
-    private mutating func skipSpace() -> Bool {
-        let start = self.position
-        while let byte, Self.isSpace(byte) { self.position += 1 }
-        return self.position > start
-    }
-
-    private mutating func expect(_ text: StaticString) throws(Fault) {
-        guard self.isAt(text) else { throw self.unexpected }
-        self.position += text.utf8CodeUnitCount
-    }
-
-    /// Reads a name of ASCII letters, digits, `_`, `-`, `.` and `:`, which begins with a letter or `_`.
-    private mutating func name() throws(Fault) -> String {
-        let start = self.position
-        while let byte, Self.isNameByte(byte) { self.position += 1 }
-        let name = self.bytes[start..<self.position]
-        guard let first = name.first, first > UInt8(ascii: ":"), name.count <= Self.maximumName else {
-            throw self.unexpected
-        }
-        return String(decoding: name, as: UTF8.self)
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
-    }
-
     /// Reads text up to the next tag.
-    private mutating func characters() throws(Fault) -> String {
+    private mutating func characters() throws(XMLFault) -> String {
         let rest = self.bytes[self.position...]
-        let end = rest.firstIndex(of: UInt8(ascii: "<")) ?? rest.endIndex
-        let text = try Self.unescaped(rest[..<end])
-        self.position = end
-        return text
+        let bytes = rest.prefix { $0 != UInt8(ascii: "<") }
+        try Self.checkReferences(bytes)
+        self.position = bytes.endIndex
+        return try XMLCharacters.decode(bytes, .text)
+    }
+
+    private static func checkReferences(_ bytes: ArraySlice<UInt8>) throws(XMLFault) {
+        guard bytes.firstRange(of: "&#".utf8) == nil else {
+            throw XMLFault(.restricted, "it has a reference other than &lt; &gt; &amp; &quot; &apos;")
+        }
     }
 
     /// Skips a part with a fixed beginning and end.
-    /// - Returns: The text between both.
-    private mutating func skip(_ start: StaticString, through end: StaticString) throws(Fault) -> String {
-        try self.expect(start)
+    /// - Returns: The bytes between both.
+    private mutating func skip(_ start: StaticString, through end: StaticString) throws(XMLFault) -> ArraySlice<UInt8> {
+        self.position += start.utf8CodeUnitCount
         let first = self.position
         while self.position < self.bytes.count {
             guard !self.isAt(end) else {
-                let text = String(decoding: self.bytes[first..<self.position], as: UTF8.self)
-                try self.expect(end)
-                return text
+                defer { self.position += end.utf8CodeUnitCount }
+                return self.bytes[first..<self.position]
             }
             self.position += 1
         }
-        throw Fault("it ends within a comment or a CDATA section")
+        throw XMLFault(.notWellFormed, "it ends within a comment or a CDATA section")
     }
 
     /// Skips the declaration `<?xml …?>`, which may name UTF-8 as the encoding only.
-    private mutating func skipDeclaration() throws(Fault) {
+    private mutating func skipDeclaration() throws(XMLFault) {
         guard self.isAt("<?xml"), self.bytes.count > self.position + 5,
-            Self.isSpace(self.bytes[self.position + 5])
+            XMLCharacters.isSpace(self.bytes[self.position + 5])
         else { return }
-        let text = try self.skip("<?xml", through: "?>").lowercased()
+        let text = String(decoding: try self.skip("<?xml", through: "?>"), as: UTF8.self).lowercased()
         guard let encoding = text.firstRange(of: "encoding") else { return }
         let name = text[encoding.upperBound...].drop { $0 == " " || $0 == "=" || $0 == "\"" || $0 == "'" }
-        guard name.hasPrefix("utf-8") || name.hasPrefix("us-ascii") else { throw Fault("its encoding is not UTF-8") }
-    }
-
-    /// Returns text with its references replaced.
-    private static func unescaped(_ bytes: ArraySlice<UInt8>) throws(Fault) -> String {
-        guard !bytes.contains(UInt8(ascii: "<")) else { throw Fault("an attribute has a <") }
-        var output: [UInt8] = []
-        var rest = bytes
-        while let ampersand = rest.firstIndex(of: UInt8(ascii: "&")) {
-            output += rest[..<ampersand]
-            rest = rest[(ampersand + 1)...]
-            let name = rest.prefix(5).prefix { $0 != UInt8(ascii: ";") }
-            guard let character = Self.entities[String(decoding: name, as: UTF8.self)],
-                name.endIndex < rest.endIndex, rest[name.endIndex] == UInt8(ascii: ";")
-            else { throw Fault("it has a reference other than &lt; &gt; &amp; &quot; &apos;") }
-            output.append(character)
-            rest = rest[(name.endIndex + 1)...]
+        guard name.hasPrefix("utf-8") || name.hasPrefix("us-ascii") else {
+            throw XMLFault(.restricted, "its encoding is not UTF-8")
         }
-        return String(decoding: output + rest, as: UTF8.self)
     }
-
-    private static let entities: [String: UInt8] = [
-        "lt": UInt8(ascii: "<"), "gt": UInt8(ascii: ">"), "amp": UInt8(ascii: "&"), "quot": UInt8(ascii: "\""),
-        "apos": UInt8(ascii: "'"),
-    ]
 }

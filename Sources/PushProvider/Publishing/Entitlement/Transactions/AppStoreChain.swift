@@ -3,7 +3,6 @@ import Foundation
 import PushSupport
 import PushTypes
 import SwiftASN1
-import Synchronization
 @_spi(FixedExpiryValidationTime) import X509
 
 /// Decides whether the certificates of a transaction are those of the App Store, and returns the signer's key.
@@ -23,7 +22,7 @@ final class AppStoreChain: Sendable {
     }
 
     private let roots: [[UInt8]: Certificate]
-    private let accepted = Mutex<[SHA256Digest: Accepted]>([:])
+    private let accepted = SharedCache<SHA256Digest, Accepted>(maximum: AppStoreChain.maximumRemembered)
 
     init(_ roots: AppStoreRoots) {
         let pairs = roots.certificates.compactMap { root in (try? Self.der(root)).map { ($0, root) } }
@@ -48,7 +47,7 @@ final class AppStoreChain: Sendable {
     ) async throws(TransactionFault) -> P256.Signing.PublicKey {
         let date = Date(timeIntervalSince1970: Double(time.milliseconds) / 1000)
         let name = Self.name(of: chain)
-        if let known = self.accepted.withLock({ $0[name] }), known.validity.contains(date) { return known.key }
+        if let known = self.accepted[name], known.validity.contains(date) { return known.key }
         // The root is compared first: a chain of another authority costs nothing more.
         guard chain.count == CompactJWS.certificateCount, let root = self.roots[chain[2]] else {
             throw .untrusted("its root certificate is not a configured one")
@@ -66,10 +65,7 @@ final class AppStoreChain: Sendable {
             try? wrong.spend(for: client)
             throw error
         }
-        self.accepted.withLock { accepted in
-            if accepted.count >= Self.maximumRemembered { accepted.removeAll() }
-            accepted[name] = found
-        }
+        self.accepted[name] = found
         return found.key
     }
 

@@ -102,7 +102,7 @@ import Testing
         self.publisher.hold()
         try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
             for _ in 0..<50 { group.addTask { await self.decide("a", by: server) } }
-            while self.direct.waiting < 50 { await Task.yield() }
+            try await eventually { self.direct.waiting >= 50 }
             self.publisher.release()
             for try await decision in group { #expect(decision == [.granted]) }
         }
@@ -117,7 +117,7 @@ import Testing
         async let first = self.decide("a", by: server)
         try await self.publisher.waitForQuestions(1)
         async let second = self.decide("a", "b", by: server)
-        while self.direct.waiting < 2 { await Task.yield() }
+        try await eventually { self.direct.waiting >= 2 }
         self.publisher.release()
         #expect(await first == [.granted])
         #expect(await second == [.granted, .refused])
@@ -130,7 +130,7 @@ import Testing
         self.publisher.hold()
         try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
             for _ in 0..<20 { group.addTask { await self.decide("a", by: server) } }
-            while self.direct.waiting < 20 { await Task.yield() }
+            try await eventually { self.direct.waiting >= 20 }
             self.publisher.release()
             for try await decision in group { #expect(decision == [.unavailable(retryAfter: .seconds(10))]) }
         }
@@ -154,12 +154,12 @@ import Testing
         self.publisher.answer(.success(.entitled(["a"])))
         self.publisher.hold()
         let gone = Task { await self.decide("a", by: server) }
-        while self.direct.waiting < 1 { await Task.yield() }
+        try await eventually { self.direct.waiting >= 1 }
         gone.cancel()
         #expect(await gone.value == [.unavailable(retryAfter: .seconds(10))])
         // The question was not in vain.
         async let next = self.decide("a", by: server)
-        while self.direct.waiting < 1 { await Task.yield() }
+        try await eventually { self.direct.waiting >= 1 }
         self.publisher.release()
         #expect(await next == [.granted])
         #expect(self.publisher.questions.count == 1)
@@ -279,7 +279,7 @@ import Testing
             for number in 0..<14 {
                 group.addTask { await self.decide("a", of: "reader \(number)", client: UInt8(number), by: server) }
             }
-            while self.questions.usage != (6, 8) { await Task.yield() }
+            try await eventually { self.questions.usage == (6, 8) }
             for client in 0..<20 {
                 let decisions = await self.decide("a", of: "more \(client)", client: UInt8(client), by: server)
                 #expect(Self.isTooMany(decisions), "\(decisions)")
@@ -339,7 +339,7 @@ import Testing
             try self.questions.take(for: BudgetCaller(app: self.app, .network([192, 0, 2, 9])))
         }
         async let waiting = self.decide("a", of: "waits", client: 9, by: server)
-        while self.questions.usage.waiting < 1 { await Task.yield() }
+        try await eventually { self.questions.usage.waiting >= 1 }
         #expect(Self.isTooMany(await self.decide("a", of: "alice", client: 9, by: server)))
         #expect(await self.decide("a", of: "alice", client: 1, by: server) == [.granted])
         for place in places { place.end() }

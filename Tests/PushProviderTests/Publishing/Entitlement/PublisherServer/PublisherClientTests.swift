@@ -135,10 +135,7 @@ import Testing
             return [IPAddress("192.0.2.1")].compactMap { $0 }
         }
         let hole = Task { try await resolver.addresses(of: "hole", for: 1, givenBy: .settings, within: .patience) }
-        while budgets[.nameLookups].usage.held == 0 {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { budgets[.nameLookups].usage.held > 0 }
         let client = Self.client(resolver: resolver, deadline: .milliseconds(1))
         let answer = try await self.ask("http://publisher.example.invalid/", with: client)
         end.signal()

@@ -1,4 +1,5 @@
 import PushStore
+import PushTesting
 import Synchronization
 
 @testable import PushProvider
@@ -39,10 +40,7 @@ final class ScriptedPublisher: PublisherAsking {
 
     /// Waits until there were so many questions.
     func waitForQuestions(_ count: Int) async throws {
-        while self.questions.count < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { self.questions.count >= count }
     }
 
     func ask(

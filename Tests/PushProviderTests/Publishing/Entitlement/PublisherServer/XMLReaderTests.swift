@@ -1,3 +1,4 @@
+import PushSupport
 import PushTesting
 import Testing
 
@@ -41,15 +42,15 @@ import Testing
         "<ä></ä>", "< a></a>", "<a></ a>", "<?xml?><a></a>",
     ])
     func whatIsNotWellFormedIsRefused(text: String) {
-        #expect(throws: XMLReader.Fault.self) { try self.events(text) }
+        #expect(throws: XMLFault.self) { try self.events(text) }
     }
 
     @Test func entityBombsAreRefusedUnread() {
         let lols = (1...9).map { #"<!ENTITY lol\#($0) "\#(String(repeating: "&lol\($0 - 1);", count: 10))">"# }
         let bomb = #"<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol0 "lol">\#(lols.joined())]><lolz>&lol9;</lolz>"#
-        #expect(throws: XMLReader.Fault("document types and entities are not allowed")) { try self.events(bomb) }
+        #expect(throws: XMLFault(.restricted, "document types and entities are not allowed")) { try self.events(bomb) }
         let file = #"<!DOCTYPE foo [<!ENTITY xxe SYSTEM "file:///etc/passwd">]><foo>&xxe;</foo>"#
-        #expect(throws: XMLReader.Fault.self) { try self.events(file) }
+        #expect(throws: XMLFault.self) { try self.events(file) }
     }
 
     @Test func everythingHasALimit() throws {
@@ -58,16 +59,16 @@ import Testing
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }
         #expect(try self.events(nested(depth)).count == 2 * depth)
-        #expect(throws: XMLReader.Fault.self) { try self.events(nested(depth + 1)) }
+        #expect(throws: XMLFault.self) { try self.events(nested(depth + 1)) }
         func attributes(_ count: Int) -> String { "<a" + (0..<count).map { " b\($0)='c'" }.joined() + "/>" }
         #expect(try self.events(attributes(count)).count == 2)
-        #expect(throws: XMLReader.Fault.self) { try self.events(attributes(count + 1)) }
+        #expect(throws: XMLFault.self) { try self.events(attributes(count + 1)) }
         let name = String(repeating: "n", count: XMLReader.maximumName)
         #expect(try self.events("<\(name)/>").count == 2)
-        #expect(throws: XMLReader.Fault.self) { try self.events("<\(name)n/>") }
+        #expect(throws: XMLFault.self) { try self.events("<\(name)n/>") }
         let filler = String(repeating: "x", count: XMLReader.maximumLength - 7)
         #expect(try self.events("<a>\(filler)</a>").count == 3)
-        #expect(throws: XMLReader.Fault.self) { try self.events("<a>\(filler)x</a>") }
-        #expect(throws: XMLReader.Fault.self) { _ = try XMLReader([0x3c, 0xff, 0x3e]) }
+        #expect(throws: XMLFault.self) { try self.events("<a>\(filler)x</a>") }
+        #expect(throws: XMLFault.self) { _ = try XMLReader([0x3c, 0xff, 0x3e]) }
     }
 }

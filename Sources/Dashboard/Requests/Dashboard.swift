@@ -1,0 +1,65 @@
+import HTTPTypes
+package import Hummingbird
+import Logging
+import ProviderAPI
+package import PushHTTP
+import PushProvider
+import PushSupport
+import WebPages
+
+/// The dashboard: pages for people, beside the REST API on the same listener.
+///
+/// A page is made of requests to the API, which are carried out in process as the person who is signed in. So scopes, apps,
+/// limits, audit and errors are the API's own, and each page can show its requests as `curl`. A page reads the values that the
+/// responses are made of, see `ResponseValue`.
+package struct Dashboard: ProviderPages {
+    /// The path of all pages.
+    static let root = "/dashboard"
+
+    let areas: [any PageArea]
+    let frame: PageFrame
+    let interface: ProviderInterface
+
+    package func addRoutes(to router: Router<APIContext>) {
+        router.get("/") { _, _ in Response.redirect(to: Self.root) }
+        router.get("\(Self.root)/assets/:name") { [assets = self.frame.assets] request, context in
+            assets.response(to: request, name: context.path("name"))
+        }
+        for route in self.areas.flatMap(\.routes) + [Self.nothing] {
+            router.on(RouterPath("\(Self.root)\(route.path)"), method: route.method) { request, context in
+                await self.respond(to: request, context, route)
+            }
+        }
+    }
+
+    /// The page of every path that has no other one.
+    private static let nothing = PageRoute.get("/**") { request in
+        throw PageProblem.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
+    }
+
+    /// Returns the request of the signed-in caller; `nil` without a session.
+    private func page(_ visitor: Visitor, _ route: PageRoute) async throws -> PageRequest? {
+        guard let session = try await visitor.session() else { return nil }
+        try self.interface.connections.assign(visitor.context.channel, to: session.caller.account)
+        return PageRequest(visitor, session: session, path: route.path)
+    }
+
+    /// Carries out a request to a page. It never throws: errors become pages.
+    private func respond(to request: Request, _ context: APIContext, _ route: PageRoute) async -> Response {
+        let visitor = Visitor(request, context, frame: self.frame, interface: self.interface)
+        do {
+            try visitor.checkOrigin()
+            switch route.handler {
+            case .visitor(let handler): return try await handler(visitor)
+            case .person(let handler):
+                guard let page = try await self.page(visitor, route) else { return visitor.signInFirst }
+                return await page.respond(with: handler)
+            case .upload(let handler):
+                guard let page = try await self.page(visitor, route) else { return visitor.signInFirst }
+                return await page.respond(toUpload: handler)
+            }
+        } catch {
+            return visitor.errorPage(for: error)
+        }
+    }
+}

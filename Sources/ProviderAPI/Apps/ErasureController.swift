@@ -1,0 +1,109 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of all that is kept of them.
+struct ErasureController: Controller {
+    let store: any AppStore & ErasureStore & WebhookStore
+    let faults: ConfigurationFaults
+    /// The notifications in memory, where an erasure finds them.
+    let direct: DirectDispatch
+    /// The wake signal of the service that finishes erasures.
+    let wake: WakeSignal
+    /// The time for which a request waits for its rows to go.
+    let patience: Duration
+    /// Ends the post in flight to a webhook.
+    let interrupt: @Sendable (UUID) async -> Void
+    /// Tells the part that another module adds of an erasure (``ProviderExtension/erasureBegan()``).
+    let noteErasure: @Sendable () -> Void
+    let time: any TimeSource
+
+    /// The state of an erasure in a response.
+    private enum State: String, CaseIterable, Sendable, JSONRepresentable {
+        case erased, erasing
+    }
+
+    /// The answer to a request.
+    private struct Answer: ResponseObject {
+        let state: State
+        let underWay: Int
+
+        static let schemaName: String? = "Erasure"
+        static let members: [ResponseMember<Self>] = [
+            .required("state", \.state),
+            .required("underWay", \.underWay, "The pushes that could not be taken back and have no outcome yet."),
+        ]
+    }
+
+    var operations: [ProviderOperation] {
+        let schema = Answer.schema
+        let going = ResponseDescription(status: 202, "It goes on; the same request reports its state.", schema)
+        let done = ResponseDescription.ok(schema, "Nothing is left. The file is overwritten within an hour.")
+        return [
+            .init(.delete, "/v1/apps/{app}", .audited, id: "deleteApp", self.eraseApp)
+                .summary("Erases an app with everything that is kept of it; its notifications end at once.")
+                .tag(.apps).scope(.admin).responses(done, going),
+            .init(.delete, "/v1/apps/{app}/users/{user}", .audited, id: "deleteUser", self.eraseUser)
+                .summary(
+                    "Erases a user: devices, history, badges, and notifications to the user alone. Waits for pushes under way."
+                )
+                .tag(.devices).scope(.admin).responses(done, going),
+        ]
+    }
+
+    private func eraseApp(_ request: OperationRequest) async throws -> Response {
+        if let bundleID = request.context.bundleID, let known = try await self.store.erasure(ofApp: bundleID) {
+            return try await self.response(known)
+        }
+        let app = try await request.app(self.store)
+        let webhooks = try await self.store.webhooks(app: app.id)
+        guard
+            let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
+        else { throw RequestError.noSuch("app", by: "bundle id") }
+        self.noteErasure()
+        // Its rows may take longer to go than its pushes.
+        _ = self.direct.apply(.app(app.id))
+        self.faults.forget(app: app.id)
+        for webhook in webhooks { await self.interrupt(webhook.id) }
+        return try await self.response(erasure)
+    }
+
+    private func eraseUser(_ request: OperationRequest) async throws -> Response {
+        let (app, user) = (try await request.app(self.store), try request.user())
+        let erasure = try await self.store.eraseUser(user, app: app.id, steady: self.time.steady)
+        self.noteErasure()
+        return try await self.response(erasure)
+    }
+
+    /// Erases rows for a while, and leaves the rest to the service.
+    private func response(_ erasure: ErasureRecord) async throws -> Response {
+        defer { self.wake.signal() }
+        let end = ContinuousClock.now + self.patience
+        var isErased = try await self.erase(erasure, until: end)
+        // Now that nothing of it can be read again.
+        let underWay = try await self.direct.takeBack(erasure, in: self.store)
+        let isSettled = await underWay.settle(within: max(.zero, end - .now))
+        // Their outcomes are written, and go with the rest.
+        if isErased, isSettled, underWay.count > 0 { isErased = try await self.erase(erasure, until: end) }
+        let count = isSettled ? 0 : underWay.count
+        guard isErased, isSettled else {
+            return try .json(Answer(state: .erasing, underWay: count), status: .accepted)
+        }
+        // From now on the same request is another one, for what has come since.
+        try await self.store.noteAnswered(erasure)
+        return try .json(Answer(state: .erased, underWay: count))
+    }
+
+    /// Erases rows until a time.
+    /// - Returns: `true` if none remain.
+    private func erase(_ erasure: ErasureRecord, until end: ContinuousClock.Instant) async throws -> Bool {
+        while try await self.store.continueErasure(erasure, now: self.time.recorded) {
+            guard ContinuousClock.now < end else { return false }
+        }
+        return true
+    }
+}

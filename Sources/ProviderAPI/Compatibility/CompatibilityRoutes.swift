@@ -1,0 +1,205 @@
+import Crypto
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The forms of older systems under `/compat`: a publisher's registration and notify forms, and a web application's
+/// registration form.
+///
+/// They bring credentials of their own instead of an API key in a header, see ``CompatibilityConfiguration``.
+struct CompatibilityRoutes: Sendable {
+    let configuration: CompatibilityConfiguration
+    let store: any AppStore & DeviceStore & PublishingStore
+    let acceptor: NotificationAcceptor
+    let notifier: IssueNotifier
+    /// The runner of operations, for its limits and metrics: a form counts as a request of its key or app.
+    let runner: OperationRunner
+    let time: any TimeSource
+
+    /// Adds the routes of all forms. They are not in the operation table: they need no API key, and the document omits
+    /// them.
+    func addRoutes(to group: RouterGroup<APIContext>) {
+        for path: RouterPath in ["compat/publisher/:app/register", "compat/publisher/:app/:key/register"] {
+            group.get(path, use: self.registerPublisher).post(path, use: self.registerPublisher)
+        }
+        let notify: RouterPath = "compat/publisher/:app/notify"
+        group.get(notify, use: self.notifyPage)
+        group.post(notify, use: self.notify)
+        group.post("compat/rails/:app/:key/admin/apns_devices.json", use: self.registerRails)
+    }
+
+    /// Accepts the publisher's registration form, with the key in the path or an allowed account.
+    @Sendable private func registerPublisher(_ request: Request, _ context: APIContext) async -> Response {
+        await self.respond("compat.publisherRegister", in: .text, context) {
+            let access = try self.access(context)
+            let form = try await FormRequest.fields(of: request)
+            let isAllowed =
+                context.parameters.get("key").map { access.allows(key: $0) }
+                ?? access.allows(account: form["accountId"])
+            guard isAllowed else { throw Self.closed }
+            _ = try await self.register(try PublisherRegistration.registration(form), context)
+            return Self.text(.ok, "OK")
+        }
+    }
+
+    /// Accepts the web application's registration form, with the key in the path.
+    @Sendable private func registerRails(_ request: Request, _ context: APIContext) async -> Response {
+        await self.respond("compat.railsRegister", in: .json, context) {
+            guard try self.access(context).allows(key: context.parameters.get("key") ?? "") else { throw Self.closed }
+            let form = try await FormRequest.fields(of: request)
+            let token = form["token"] ?? form["apns_device[token]"]
+            let result = try await self.register(try FormDevice.registration(form, token: token), context)
+            return try .json(["apns_device": ["id": result.device]], status: result.kind == .added ? .created : .ok)
+        }
+    }
+
+    /// Responds with the page for any valid bundle id, so that it does not reveal which apps exist.
+    @Sendable private func notifyPage(_ request: Request, _ context: APIContext) async -> Response {
+        await self.respond("compat.publisherNotifyPage", in: .text, context) {
+            guard let bundleID = context.bundleID else { throw Self.noSuchApp }
+            return NotifyPage.response(app: bundleID.name)
+        }
+    }
+
+    /// Accepts the publisher's notify form, and sends a background push to all devices with Newsstand.
+    @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
+        await self.respond("compat.publisherNotify", in: .text, context) {
+            let form = try PublisherNotify(try await FormRequest.fields(of: request))
+            let caller = try await self.authenticate(form, context)
+            try self.runner.connections.assign(context.channel, to: caller.account)
+            guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
+            if let issue = try await self.store.issue(app: app.id, productID: form.productID) {
+                return Self.accepted(try await self.notify(of: issue, app, form, caller))
+            }
+            guard try await self.store.environments(app: app.id).contains(form.environment) else {
+                throw RequestError.missingCredential(form.environment.rawValue)
+            }
+            let (notification, acceptance) = try await self.acceptor.accept(
+                form.request(to: app.bundleID),
+                app: app.id,
+                key: caller.reference,
+                idempotency: form.idempotency
+            )
+            switch acceptance {
+            case .accepted: return Self.accepted(notification)
+            case .repeated(let earlier): return Self.accepted(earlier)
+            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
+                .sessionRemoved:
+                let message = "this id was used for another product or other waves: choose a new one"
+                throw RequestError.conflict("idempotency_conflict", message, at: "Id")
+            }
+        }
+    }
+
+    /// Notifies of an issue that the provider publishes, as its operation does.
+    private func notify(
+        of issue: IssueRecord,
+        _ app: AppRecord,
+        _ form: PublisherNotify,
+        _ caller: APICaller
+    ) async throws -> NotificationRecord {
+        let outcome = try await self.notifier.notify(
+            issue,
+            app: app,
+            key: caller.reference,
+            again: form.again,
+            repetition: form.idempotency,
+            messageID: form.messageID,
+            changes: form.changes
+        )
+        switch outcome {
+        case .accepted(let notification), .repeated(let notification): return notification
+        }
+    }
+
+    /// Checks that the password is an API key with the scope `send` for the app in the path, and the account its name.
+    ///
+    /// - Returns: The key.
+    private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APICaller {
+        guard let key = try await self.runner.key(form.password, from: context.channel),
+            case let caller = APICaller(key),
+            caller.allows(.send),
+            key.apps == nil || context.bundleID.map(caller.mayUse) == true,
+            key.name.lowercased() == form.account.lowercased()
+        else {
+            let message = "adobeID must be the name, and password the text, of an API key with the scope send"
+            throw RequestError(.forbidden, code: "forbidden", message: message, path: "password")
+        }
+        try self.runner.budgets.countRequest(of: caller)
+        return caller
+    }
+
+    /// The response to a client without access, which does not reveal which apps exist.
+    private static let closed = RequestError(.forbidden, code: "forbidden", message: "registration is closed here")
+
+    /// Returns the credentials that the forms of the app in the path accept.
+    ///
+    /// - Throws: ``RequestError`` for an app without any, whether it exists or not.
+    private func access(_ context: APIContext) throws -> CompatibilityConfiguration.FormAccess {
+        guard let access = context.bundleID.flatMap({ self.configuration.apps[$0] }) else { throw Self.closed }
+        return access
+    }
+
+    private static let noSuchApp = RequestError(.notFound, code: "no_such_app", message: "no app has this bundle id")
+
+    /// Registers a device of the app in the path.
+    private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
+    {
+        guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
+        let client = BudgetCaller(app: app.bundleID, from: context.channel) ?? BudgetCaller(app: app.bundleID)
+        try self.runner.budgets.countForm(of: client)
+        try self.runner.connections.assign(context.channel, to: client)
+        let results = try await self.store.register([registration], app: app.id, at: self.time.reading)
+        guard let result = results.first else { throw Self.closed }
+        if case .rejected(let excess) = result.kind { throw RequestError(excess) }
+        return result
+    }
+}
+
+extension CompatibilityRoutes {
+    /// The format of an error response.
+    private enum ErrorFormat {
+        case text, json
+    }
+
+    /// Runs `body`, counts its response, and turns an error into a response that the old clients can show.
+    ///
+    /// The log has the app, and not the path, because a key is a part of it.
+    /// - Parameter operation: The name of the operation at `/metrics`.
+    private func respond(
+        _ operation: String,
+        in format: ErrorFormat,
+        _ context: APIContext,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        let app = String(context.path("app").prefix(Topic.maximumLength))
+        return await self.runner.respond(
+            operation,
+            at: ["app": .string(app)],
+            failure: { Self.response($0, format) },
+            body
+        )
+    }
+
+    private static func response(_ error: RequestError, _ format: ErrorFormat) -> Response {
+        guard format == .text else { return .error(error) }
+        let field = error.path.map { "\($0): " } ?? ""
+        return Self.text(error.kind.status, "\(error.code): \(field)\(error.message)")
+    }
+
+    /// Returns the response to an accepted form: one line with the id and the number of devices.
+    private static func accepted(_ notification: NotificationRecord) -> Response {
+        Self.text(.ok, "OK \(notification.id.uuidString) \(notification.progress.recipients) devices")
+    }
+
+    private static func text(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        let headers: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
+        return .content(ByteBuffer(string: text + "\n"), "text/plain; charset=utf-8", status, headers)
+    }
+}

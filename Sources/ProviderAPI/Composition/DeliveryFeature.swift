@@ -1,0 +1,87 @@
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import ServiceLifecycle
+
+/// The sending of notifications: what accepts, shows and stops them, and what dispatches their pushes.
+struct DeliveryFeature: ProviderFeature {
+    let metrics: DispatchMetrics
+    let services: [any Service]
+    let controllers: [any Controller<APIScope>]
+
+    init(_ core: ProviderCore, _ sending: SendingParts, _ policy: RetryPolicy, downloads: DownloadMonitor) {
+        let web = Self.webPush(core)
+        let metrics = DispatchMetrics(factory: core.metrics)
+        self.metrics = metrics
+        let dispatcher = Dispatcher(
+            store: core.store,
+            directory: sending.directory,
+            web: web,
+            invalidation: sending.invalidation,
+            faults: sending.faults,
+            wakes: core.wakes,
+            outcomes: core.outcomes,
+            events: core.webhookWake,
+            limits: core.configuration.dispatch,
+            policy: policy,
+            metrics: metrics,
+            downloads: { downloads.figures(app: $0) },
+            waits: core.waits,
+            direct: sending.direct,
+            time: core.time,
+            logger: core.logger
+        )
+        let campaigns = CampaignMonitor(store: core.store, lines: core.budgets[.logLines], logger: core.logger)
+        self.services = [dispatcher, web, campaigns]
+        self.controllers = Self.controllers(core, sending)
+    }
+
+    private static func controllers(_ core: ProviderCore, _ sending: SendingParts) -> [any Controller<APIScope>] {
+        let (store, time, faults, direct) = (core.store, core.time, sending.faults, sending.direct)
+        let channels = ChannelDirectory(store: store, directory: sending.directory, source: sending.source, time: time)
+        return [
+            SendingController(
+                store: store,
+                acceptor: sending.acceptor,
+                outcomes: core.outcomes,
+                faults: faults,
+                time: time
+            ),
+            NotificationsController(
+                store: store,
+                wakes: core.wakes,
+                direct: direct,
+                outcomes: core.outcomes,
+                faults: faults,
+                waits: core.waits,
+                time: time
+            ),
+            NotificationListController(store: store, waits: core.waits, time: time),
+            TimelineController(store: store, gateway: core.configuration.gatewayEvents, faults: faults, time: time),
+            AppStopController(store: store, wakes: core.wakes, direct: direct, time: time),
+            ChannelsController(store: store, channels: channels),
+            BroadcastsController(
+                store: store,
+                channels: channels,
+                acceptor: sending.acceptor,
+                faults: faults,
+                time: time
+            ),
+        ]
+    }
+
+    /// Makes the senders to browsers.
+    private static func webPush(_ core: ProviderCore) -> WebPushSenders {
+        var limits = WebPushLimits()
+        limits.deadline = core.configuration.limits.peer
+        limits.page = core.configuration.limits.peer * 4 / 5
+        return WebPushSenders(
+            store: core.store,
+            addresses: core.configuration.webhookAddresses,
+            resolver: core.resolver,
+            limits: limits,
+            time: core.time
+        )
+    }
+}

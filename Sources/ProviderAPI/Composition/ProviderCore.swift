@@ -1,0 +1,99 @@
+import Foundation
+import Logging
+import PushHTTP
+import PushProvider
+import PushSender
+import PushStore
+import PushSupport
+
+/// The parts of a provider that all its features share: the database, the budgets, time and signals.
+struct ProviderCore: Sendable {
+    let configuration: ProviderConfiguration
+    /// The lock of the data directory: a second process with the same database would send everything twice.
+    let lock: LockedDirectory
+    let store: SQLiteStore
+    /// The account of what callers compete for.
+    let budgets: Budgets
+    let connections: HeldConnections
+    let unauthenticated: UnauthenticatedConnections
+    /// The resolver of all names that callers give.
+    let resolver: any NameResolver
+    let metrics: PrometheusRegistry
+    let time: any TimeSource
+    /// The state of the clock at the start.
+    let clock: ClockStateMachine
+    let logger: Logger
+
+    /// The signals that wake what waits in the database.
+    let wakes = LaneWakeSignals()
+    let scheduleWake = WakeSignal()
+    let webhookWake = WakeSignal()
+    let erasureWake = WakeSignal()
+    /// The signals by which requests wait for outcomes.
+    let outcomes = OutcomeSignals()
+    let waits = WaveWaits()
+
+    /// The connections that are accepted beyond the limit, so that idle ones can be closed for them.
+    static let acceptedBeyond = 64
+
+    /// Opens the database.
+    /// - Throws: ``StoreError``, ``ProviderError``.
+    init(
+        _ configuration: ProviderConfiguration,
+        metrics: PrometheusRegistry,
+        time: any TimeSource,
+        logger: Logger
+    ) async throws {
+        (self.configuration, self.metrics, self.logger) = (configuration, metrics, logger)
+        self.lock = try LockedDirectory(configuration.dataDirectory)
+        // The restored database may be incomplete or missing, and opening it would create an empty one.
+        guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
+            throw ProviderError.restoreInterrupted(configuration.databasePath)
+        }
+        self.budgets = Budgets(configuration.budgets, clock: time.instants)
+        (self.connections, self.unauthenticated) = Self.connections(configuration, self.budgets, logger)
+        self.store = try SQLiteStore(
+            path: configuration.databasePath,
+            masterKey: MasterKey.load(
+                orCreateAt: configuration.masterKeyPath,
+                besideDatabase: configuration.databasePath
+            ),
+            limits: configuration.limits.queries,
+            budgets: self.budgets
+        )
+        self.resolver = SystemResolver(self.budgets)
+        let mark = try await self.store.clockMark()
+        self.clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
+        self.time = ProviderTime(time, startingAt: self.clock.start)
+        configuration.warnOfExposure(logger: logger)
+    }
+
+    /// Returns the accounts of all connections, and those that are not authenticated yet.
+    private static func connections(
+        _ configuration: ProviderConfiguration,
+        _ budgets: Budgets,
+        _ logger: Logger
+    ) -> (held: HeldConnections, unauthenticated: UnauthenticatedConnections) {
+        var limits = configuration.limits.unauthenticated
+        let held = HeldConnections(budgets, maximumStrangers: limits.connections, logger: logger)
+        // Their number is bounded by their accounts.
+        limits.connections = configuration.limits.connections + Self.acceptedBeyond
+        return (held, UnauthenticatedConnections(limits: limits, logger: logger))
+    }
+}
+
+extension ProviderConfiguration {
+    /// Logs a warning for each file that other users of the machine can read or change.
+    func warnOfExposure(logger: Logger) {
+        let files = [
+            ("master key", self.masterKeyPath), ("database", self.databasePath),
+        ]
+        for (name, path) in files {
+            guard let mode = FileExposure.mode(of: path) else { continue }
+            logger.warning(
+                "\(name) is open to other users of this machine",
+                metadata: ["file": "\(path)", "mode": "\(mode)", "remedy": "chmod 600 \(path)"]
+            )
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package import Hummingbird
+package import Logging
+package import PushHTTP
+package import PushProvider
+package import PushStore
+package import PushSupport
+package import ServiceLifecycle
+
+/// A part of a provider that another module adds: operations of the API, routes beside it, and services.
+package protocol ProviderExtension: Sendable {
+    /// The controllers of its operations, whose paths begin with `/v1`.
+    var controllers: [any Controller<APIScope>] { get }
+    /// The services that run as long as the provider.
+    var services: [any Service] { get }
+    /// Adds the routes beside the API, none of which begins with `/v1/apps`.
+    func addRoutes(to router: Router<APIContext>)
+    /// Is called when a user or an app was marked for erasure, and again when that is asked for: the first rows are gone.
+    func erasureBegan()
+}
+
+extension ProviderExtension {
+    /// Keeps nothing in memory of users and apps.
+    package func erasureBegan() {}
+}
+
+/// The parts of a provider that an extension is made of.
+package struct ProviderParts: Sendable {
+    package let configuration: ProviderConfiguration
+    package let store: any ProviderStore
+    package let acceptor: NotificationAcceptor
+    /// The signals by which requests wait for outcomes.
+    package let outcomes: OutcomeSignals
+    /// The messages past the ledger, which stops count.
+    package let forwards: ForwardsUnderWay
+    /// The runner of operations, for its keys, limits, metrics and audit.
+    package let runner: OperationRunner
+    /// The resolver of all names that callers give.
+    package let resolver: any NameResolver
+    package let budgets: Budgets
+    package let metrics: PrometheusRegistry
+    package let time: any TimeSource
+    package let logger: Logger
+
+    init(_ core: ProviderCore, _ sending: SendingParts, _ runner: OperationRunner) {
+        (self.configuration, self.store, self.acceptor) = (core.configuration, core.store, sending.acceptor)
+        (self.outcomes, self.forwards, self.runner) = (core.outcomes, sending.direct.forwards, runner)
+        (self.resolver, self.budgets, self.metrics) = (core.resolver, core.budgets, core.metrics)
+        (self.time, self.logger) = (core.time, core.logger)
+    }
+}

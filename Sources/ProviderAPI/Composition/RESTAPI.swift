@@ -1,0 +1,73 @@
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import PushHTTP
+import PushStore
+import PushSupport
+import Synchronization
+
+/// The REST API: all operations, and the document that describes them.
+struct RESTAPI: Sendable {
+    let controllers: [any Controller<APIScope>]
+    let runner: OperationRunner
+    let compatibility: CompatibilityRoutes
+    let logger: Logger
+
+    /// Returns the router of all operations, compatibility forms and pages.
+    func router(
+        with pages: (any ProviderPages)?,
+        _ addition: (any ProviderExtension)?
+    ) -> Router<APIContext> {
+        let router = self.operationRouter
+        self.compatibility.addRoutes(to: router.group())
+        addition?.addRoutes(to: router)
+        pages?.addRoutes(to: router)
+        router.addMethodNotAllowedResponses()
+        return router
+    }
+
+    /// The responder to requests that pages make in process.
+    var responder: some HTTPResponder<APIContext> { self.operationRouter.buildResponder() }
+
+    private var operationRouter: Router<APIContext> {
+        let router = Router(context: APIContext.self)
+        router.add(middleware: ErrorMiddleware(logger: self.logger))
+        let (runner, operations) = (self.runner, self.controllers.flatMap { $0.operations })
+        router.add(operations + [Self.documentOperation(of: operations)]) { operation, request, context in
+            await runner.run(operation, request, context)
+        }
+        return router
+    }
+
+    /// Returns the operation that responds with the document. The document describes that operation too.
+    private static func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
+        @Sendable func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
+            .init(.get, "/openapi.json", id: "document", "This document.", handler)
+                .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1.")).streamed()
+        }
+        // Made at the first request: it takes longer than everything else at the start.
+        let text = Mutex<ByteBuffer?>(nil)
+        return operation { _ in
+            let text = try text.withLock { kept in
+                let all = others + [operation { _ in .noContent }]
+                let text = try kept ?? ByteBuffer(bytes: Self.document(of: all).json.text)
+                kept = text
+                return text
+            }
+            return .content(text, "application/json")
+        }
+    }
+
+    private static func document(of operations: [ProviderOperation]) -> OpenAPIDocument<APIScope> {
+        OpenAPIDocument(
+            title: "Martlet",
+            version: MartletVersion.number,
+            operations: operations,
+            tags: OperationTag.all,
+            pathParameters: PathParameter.all,
+            sources: PathParameter.sources,
+            scopeName: \.rawValue
+        )
+    }
+}

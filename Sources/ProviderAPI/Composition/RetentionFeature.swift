@@ -1,0 +1,51 @@
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import ServiceLifecycle
+
+/// The deletion of what is not kept any more, and the erasure of users and apps.
+struct RetentionFeature: ProviderFeature {
+    let services: [any Service]
+    let controllers: [any Controller<APIScope>]
+
+    /// - Parameter noteErasure: Is called when an erasure began.
+    init(
+        _ core: ProviderCore,
+        _ sending: SendingParts,
+        webhooks: WebhookDelivery,
+        files: FileCleaner,
+        noteErasure: @escaping @Sendable () -> Void
+    ) {
+        let (store, time, logger) = (core.store, core.time, core.logger)
+        self.services = [
+            RetentionService(
+                store: store,
+                settings: core.configuration.retention,
+                files: files,
+                time: time,
+                logger: logger
+            ),
+            ErasureService(
+                store: store,
+                direct: sending.direct,
+                settings: core.configuration.erasure,
+                wake: core.erasureWake,
+                time: time,
+                logger: logger
+            ),
+        ]
+        self.controllers = [
+            ErasureController(
+                store: store,
+                faults: sending.faults,
+                direct: sending.direct,
+                wake: core.erasureWake,
+                patience: core.configuration.limits.outcome,
+                interrupt: { await webhooks.interrupt($0) },
+                noteErasure: noteErasure,
+                time: time
+            )
+        ]
+    }
+}

@@ -1,0 +1,30 @@
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import ServiceLifecycle
+
+/// The schedules, and the service that runs them.
+struct ScheduleFeature: ProviderFeature {
+    let services: [any Service]
+    let controllers: [any Controller<APIScope>]
+
+    init(_ core: ProviderCore, _ acceptor: NotificationAcceptor) {
+        let (store, time, wake) = (core.store, core.time, core.scheduleWake)
+        self.services = [
+            ScheduleRunner(
+                store: store,
+                acceptor: acceptor,
+                wake: wake,
+                settings: core.configuration.schedules,
+                lines: core.budgets[.logLines],
+                time: time,
+                logger: core.logger
+            )
+        ]
+        self.controllers = [
+            SchedulesController(store: store, wake: wake, time: time),
+            ScheduleCalendarController(store: store, time: time),
+        ]
+    }
+}

@@ -1,0 +1,147 @@
+import Hummingbird
+import Logging
+package import PushHTTP
+package import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `devices:import` and `devices:export` of `/v1/apps/{app}`: devices as files, read and written as streams.
+struct DeviceTransferController: Controller {
+    let store: any AppStore & DeviceStore
+    /// The notifications in memory, where an opt-out finds them.
+    let direct: DirectDispatch
+    let time: any TimeSource
+    let logger: Logger
+    /// The longest file of an import, in bytes.
+    let maximumFile: Int
+
+    var operations: [ProviderOperation] {
+        let types = TransferFormat.allCases.map(\.contentType)
+        let list = Schema.choice(ForeignDeviceList.allCases.map(\.rawValue))
+        let stream = StreamedBody(minimumBytes: 16 * 1024)
+        let file = BodyDescription(
+            .string(),
+            maximum: self.maximumFile,
+            contentTypes: types + ["application/json"],
+            stream: stream
+        )
+        return [
+            .init(.post, "/v1/apps/{app}/devices:import", .unaudited, id: "importDevices", self.importDevices)
+                .summary("Registers the devices of a file; invalid lines are reported, the others are registered.")
+                .tag(.devices).scope(.register).body(file)
+                .parameters(
+                    .query("from", "The server whose list it is. Default: records in our own form.", list),
+                    .query(
+                        "environment",
+                        "Of another server's records that name none. Default production.",
+                        .environment
+                    )
+                )
+                .responses(.ok(ImportResponse.schema, "The results of the lines.")).errors(.unsupportedType),
+            .init(.get, "/v1/apps/{app}/devices:export", id: "exportDevices", self.exportDevices)
+                .summary("All devices as a file that can be imported again.")
+                .tag(.devices).scope(.read)
+                .parameters(.query("format", "Default ndjson.", .choice(of: TransferFormat.self)))
+                .parameters(.query("state", "Default active.", .choice(of: DeviceExport.State.self)))
+                .responses(ResponseDescription(status: 200, "A device per line.", .string(), contentTypes: types)),
+        ]
+    }
+
+    /// Responds with 200 and an ``ImportResponse`` at the end of the file, however many lines were invalid.
+    private func importDevices(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let headers = request.http.headers
+        let list = try request.choice("from", ForeignDeviceList.self)
+        guard let source = headers[.contentType].flatMap({ ImportSource(contentType: $0, list: list) }) else {
+            let json = list == nil ? "" : ", application/json"
+            throw RequestError.unsupportedContentType("application/x-ndjson\(json) or text/csv")
+        }
+        let environment = try request.environment() ?? .production
+        let announced = headers[.contentLength].flatMap { Int($0) }
+        let body = UploadBody(request.http.body, maximum: self.maximumFile, announced: announced)
+        do {
+            let report = try await DeviceImport(
+                store: self.store,
+                app: app.id,
+                direct: self.direct,
+                source: source,
+                defaults: ImportDefaults(bundleID: app.bundleID, environment: environment),
+                time: self.time
+            ).run(body)
+            return try .json(ImportResponse(report: report))
+        } catch let interruption as ImportInterruption {
+            return self.response(to: interruption, app: app)
+        }
+    }
+
+    /// Responds with the devices as they are read, so that a file of any length needs little memory.
+    private func exportDevices(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let format = try request.choice("format", TransferFormat.self) ?? .ndjson
+        let state = try request.choice("state", DeviceExport.State.self) ?? .active
+        let name = "\(app.bundleID.name)-devices.\(format.rawValue)"
+        let headers: HTTPFields = [
+            .contentType: format.contentType, .contentDisposition: "attachment; filename=\"\(name)\"",
+            .cacheControl: "no-store",
+        ]
+        let export = DeviceExport(store: self.store, app: app.id, format: format, state: state)
+        return Response(status: .ok, headers: headers, body: .init(asyncSequence: export))
+    }
+
+    /// Returns the response to an import that was interrupted, on a connection that is closed then. Registered lines
+    /// stay, so it names the last one.
+    private func response(to interruption: ImportInterruption, app: AppRecord) -> Response {
+        var headers: HTTPFields = [.connection: "close"]
+        var error: RequestError
+        switch interruption.cause {
+        case let cause as RequestError:
+            error = cause
+            if interruption.progress.lines > 0 { error.message += "; \(interruption)" }
+        case StoreError.cannotWrite(let why):
+            self.logger.error("store cannot write", metadata: ["error": "\(why)"])
+            headers[.retryAfter] = "5"
+            let message = "nothing can be stored now (\(why)): \(interruption)"
+            error = RequestError(.unavailable, code: "storage_unavailable", message: message)
+        default:
+            self.logger.warning(
+                "import interrupted",
+                metadata: [
+                    "app": "\(app.bundleID)", "error": "\(interruption.cause)", "at": "\(interruption)",
+                ]
+            )
+            error = RequestError(.internalError, code: "import_stopped", message: "\(interruption)")
+        }
+        return .error(error, headers: headers)
+    }
+}
+
+/// The result of an import.
+struct ImportResponse: ResponseObject {
+    let report: ImportReport
+
+    static let schemaName: String? = "ImportReport"
+    static let members: [ResponseMember<Self>] = [
+        .required("lines", \.report.progress.lines, "The records that were read, without the header and empty lines."),
+        .required("added", \.report.progress.added),
+        .required("refreshed", \.report.progress.refreshed),
+        .required("replaced", \.report.progress.replaced, "The installations with a changed token."),
+        .required("refused", \.report.progress.refused),
+        .required(
+            "underWay",
+            \.report.progress.underWay,
+            "The pushes that changes of preferences and users came too late for."
+        ),
+        .required("refusals", \.report.refusals, "The first errors."),
+    ]
+}
+
+/// The error of one line.
+extension ImportError: ResponseObject {
+    package static let members: [ResponseMember<Self>] = [
+        .required("line", \.line),
+        .required("code", \.code),
+        .required("message", \.message),
+        .optional("field", \.field),
+    ]
+}

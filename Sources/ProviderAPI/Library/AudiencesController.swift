@@ -1,0 +1,92 @@
+import Hummingbird
+package import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/audience`: the devices that an audience selects.
+struct AudiencesController: Controller {
+    let store: any AppStore & DeviceStore & LibraryStore
+    let time: any TimeSource
+
+    private static let limit = Member.integer("limit", PageSize.range)
+    private static let countRequest = RequestObject(
+        required: [Member.audience],
+        optional: [Member.environment, Member.tokenKind]
+    )
+    static let previewRequest = RequestObject(
+        required: [Member.audience],
+        optional: [Member.environment, Member.tokenKind, Self.limit]
+    )
+
+    var operations: [ProviderOperation] {
+        let path = "/v1/apps/{app}/audience"
+        return [
+            .init(.post, "\(path):count", .readOnly, id: "countAudience", self.count)
+                .summary("Counts the active devices that an audience selects, with tokens of one kind; default alert.")
+                .tag(.audiences).scope(.read).cost(.query).body(Self.countRequest.schema)
+                .responses(.ok(.object(required: [("count", .integer())]).named("Count"))),
+            .init(.post, "\(path):preview", .readOnly, id: "previewAudience", self.preview)
+                .summary("Counts them, and lists some of them with inactive ones.")
+                .tag(.audiences).scope(.read).cost(.query).body(Self.previewRequest.schema)
+                .responses(.ok(AudiencePreviewResponse.schema)),
+        ]
+    }
+
+    /// Counts the active devices of an audience, in one environment or in both.
+    private func count(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.countRequest)
+        let (audience, environment, kind) = try await self.conditions(fields, app)
+        let count = try await self.store.count(app: app.id, audience: audience, environment: environment, kind: kind)
+        return try .json(["count": count])
+    }
+
+    /// Counts and lists devices. The list has inactive devices too, the number has not.
+    private func preview(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.previewRequest)
+        let (audience, environment, kind) = try await self.conditions(fields, app)
+        let limit = Int(try fields.value(Self.limit) ?? 10)
+        let devices = try await self.store.devices(
+            app: app.id,
+            audience: audience,
+            environment: environment,
+            kind: kind,
+            after: 0,
+            limit: limit
+        )
+        let count = try await self.store.count(app: app.id, audience: audience, environment: environment, kind: kind)
+        return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
+    }
+
+    /// Returns what selects devices. The audience is required, so that an empty body does not select every device.
+    private func conditions(
+        _ fields: JSONFields,
+        _ app: AppRecord
+    ) async throws -> (AudienceExpression, PushEnvironment?, TokenKind) {
+        guard let members = try fields.value(Member.audience) else {
+            throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
+        }
+        let library = try await LibraryContents(ofAudience: .object(members), app: app.id, in: self.store)
+        let audience = try AudienceExpression(
+            json: members,
+            path: "audience",
+            now: self.time.now,
+            named: library.audiences
+        )
+        return (audience, try fields.value(Member.environment), try fields.value(Member.tokenKind) ?? .alert)
+    }
+}
+
+/// The number of an audience's devices in a response, and some of them.
+package struct AudiencePreviewResponse: ResponseObject {
+    package let count: Int
+    package let devices: [DeviceResponse]
+
+    package static let schemaName: String? = "AudiencePreview"
+    package static let members: [ResponseMember<Self>] = [
+        .required("count", \.count), .required("devices", \.devices),
+    ]
+}

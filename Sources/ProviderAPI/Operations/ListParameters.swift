@@ -1,0 +1,123 @@
+import Foundation
+import Hummingbird
+package import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The query items of lists that are filtered, sorted and paged.
+extension ParameterDescription {
+    static let from = ParameterDescription.query(
+        "from",
+        "From this time on: RFC 3339, or seconds since 1970.",
+        .queryTime
+    )
+    static let to = ParameterDescription.query("to", "Before this time.", .queryTime)
+    static let total = ParameterDescription.query(
+        "total",
+        "true: the response counts the entries of the whole list, up to \(ListTotal.maximum).",
+        .choice(["true", "false"])
+    )
+
+    /// Returns the query item `sort`.
+    static func sort<Sort: RawRepresentable<String> & CaseIterable>(_ type: Sort.Type) -> ParameterDescription {
+        .query("sort", "The order; default \(type.allCases.first?.rawValue ?? "").", .choice(of: type))
+    }
+}
+
+extension OperationRequest {
+    /// Returns a query item that is a time: RFC 3339, or seconds since 1970.
+    func time(_ name: String) throws -> Timestamp? {
+        try self.value(
+            name,
+            { text in
+                if let time = Timestamp(rfc3339: text) { return time }
+                // Without a sign and leading zeros, as the document writes numbers.
+                guard let seconds = Int64(text), text == "\(seconds)", Schema.calendarSeconds.contains(seconds)
+                else { return nil }
+                return Timestamp(seconds: seconds)
+            },
+            orThrow: .invalid(name, "use RFC 3339, such as 2026-11-25T09:30:00Z, or seconds since 1970")
+        )
+    }
+
+    /// Returns the range of times in the query, whose end comes after its beginning.
+    func timeRange() throws -> (from: Timestamp?, to: Timestamp?) {
+        let (from, to) = (try self.time("from"), try self.time("to"))
+        if let from, let to, to <= from {
+            throw RequestError.invalid("to", "the end of a range comes after its beginning")
+        }
+        return (from, to)
+    }
+
+    /// Returns a query item that is a UUID.
+    func queryUUID(_ name: String) throws -> UUID? {
+        try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "use a UUID"))
+    }
+
+    /// Returns a query item of 1 to `maximum` bytes; as long as most members by default.
+    package func text(_ name: String, maximum: Int? = nil) throws -> String? {
+        let maximum = maximum ?? DeviceRequest.maximumText
+        return try self.value(
+            name,
+            { (1...maximum).contains($0.utf8.count) ? $0 : nil },
+            orThrow: .invalid(name, "use 1 to \(maximum) bytes")
+        )
+    }
+
+    /// Returns `true` if the total is asked for, which only a first page has.
+    func wantsTotal() throws -> Bool {
+        let wanted = try self.value(
+            "total",
+            { ["true": true, "false": false][$0] },
+            orThrow: .invalid("total", "use true or false")
+        )
+        return wanted == true && self.query["cursor"] == nil
+    }
+
+    /// Returns the end of the page before in a list whose order is a sort; `nil` at the beginning.
+    func position(_ list: Cursor.List) throws -> ListPosition? {
+        try self.cursor(list).map { cursor in
+            cursor.second.map { ListPosition(key: cursor.position, number: $0) }
+                ?? ListPosition(number: cursor.position)
+        }
+    }
+}
+
+extension ListPosition {
+    /// Returns the cursor of the place, with one number or with two.
+    func cursor(_ list: Cursor.List, isSorted: Bool) -> String {
+        (isSorted
+            ? Cursor(list: list, position: self.key, second: self.number)
+            : Cursor(list: list, position: self.number)).text
+    }
+}
+
+extension Schema {
+    /// A page of a list that may have a total.
+    static func countedPage(_ name: String, of element: Schema) -> Schema {
+        .object(
+            required: [(name, .array(of: element))],
+            optional: [
+                ("next", .string().described("The cursor of the next page; a page with few entries may have one.")),
+                ("total", .integer().described("The entries of the whole list; only if it was asked for.")),
+                ("totalIsExact", .bool.described("false: there are at least so many.")),
+            ],
+            acceptsNull: false
+        )
+    }
+}
+
+extension Response {
+    /// Returns a page of a list that may have a total.
+    static func countedPage(
+        _ name: String,
+        _ entries: [some JSONRepresentable],
+        next: String?,
+        total: ListTotal?
+    ) throws -> Response {
+        let counts = total.map { ["total": JSONValue.integer(Int64($0.count)), "totalIsExact": .bool($0.isExact)] }
+        return try .page(name, entries, next: next, further: counts ?? [:])
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Hummingbird
+package import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `GET /v1/system`: the store, the lanes and the process, as one page shows them.
+struct SystemController: Controller {
+    let store: SQLiteStore
+    let dispatch: DispatchMetrics
+    let startedAt: Timestamp
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        [
+            .init(
+                .get,
+                "/v1/system",
+                id: "showSystem",
+                "The store, the queue and the nodes of the provider.",
+                self.show
+            )
+            .tag(.operation).scope(.read).responses(.ok(SystemResponse.schema))
+        ]
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let now = self.time.now
+        let queue = try await self.store.statistics(now: self.time.steady)
+        let lag = queue.oldestRetryDueAt.map { max(0, self.time.steady.since($0) / .seconds(1)) }
+        let store = SystemResponse.Store(
+            databaseBytes: self.store.fileBytes,
+            logBytes: self.store.logBytes,
+            availableBytes: self.store.availableBytes,
+            queriesRunning: self.store.queryCounts.running,
+            queriesWaiting: self.store.queryCounts.waiting,
+            migrations: try await self.store.migrations()
+        )
+        let lanes = [NotificationRecord.Lane.urgent, .bulk].map {
+            SystemResponse.Lane(lane: $0.name, pagesInFlight: self.dispatch.pagesInFlight($0))
+        }
+        let node = SystemResponse.Node(
+            name: ProcessInfo.processInfo.hostName,
+            version: MartletVersion.number,
+            startedAt: self.startedAt,
+            uptime: max(0, now.seconds - self.startedAt.seconds)
+        )
+        let response = SystemResponse(store: store, lanes: lanes, queue: queue, retryLag: lag, nodes: [node])
+        return try .json(response)
+    }
+}
+
+/// The figures of a provider in a response.
+package struct SystemResponse: ResponseObject {
+    /// The database and its queries.
+    package struct Store: ResponseObject {
+        let databaseBytes, logBytes: Int
+        let availableBytes: Int?
+        let queriesRunning, queriesWaiting: Int
+        package let migrations: [String]
+
+        package static let members: [ResponseMember<Self>] = [
+            .required("databaseBytes", \.databaseBytes),
+            .required("logBytes", \.logBytes, "The length of the write-ahead log."),
+            .optional("diskAvailableBytes", \.availableBytes, "Free space of the database's file system."),
+            .required("queriesRunning", \.queriesRunning),
+            .required("queriesWaiting", \.queriesWaiting),
+            .required("migrations", \.migrations, "Those that the database has seen, in their order."),
+        ]
+    }
+
+    /// One lane of the dispatcher.
+    struct Lane: ResponseObject {
+        let lane: String
+        let pagesInFlight: Int
+
+        static let members: [ResponseMember<Self>] = [
+            .required("lane", \.lane, as: .choice(["urgent", "bulk"])),
+            .required("pagesInFlight", \.pagesInFlight, "Pages whose responses are outstanding."),
+        ]
+    }
+
+    /// One process of the provider.
+    struct Node: ResponseObject {
+        let name, version: String
+        let startedAt: Timestamp
+        /// In seconds.
+        let uptime: Int64
+
+        static let members: [ResponseMember<Self>] = [
+            .required("name", \.name, "The name of its machine."), .required("version", \.version),
+            .required("startedAtMs", \.startedAt), .required("uptimeSeconds", \.uptime),
+        ]
+    }
+
+    package let store: Store
+    let lanes: [Lane]
+    let queue: StoreStatistics
+    /// The seconds since the oldest retry was due; `nil` for none.
+    let retryLag: Double?
+    let nodes: [Node]
+
+    /// The numbers of notifications that have not ended, by state.
+    package var notifications: [String: Int] {
+        let states = NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }
+        return Dictionary(states.map { ($0.rawValue, self.queue.notifications[$0] ?? 0) }) { $1 }
+    }
+
+    package static let schemaName: String? = "System"
+    package static let members: [ResponseMember<Self>] = [
+        .required("store", \.store),
+        .required("lanes", \.lanes),
+        .required("notifications", \.notifications, "Those that have not ended, by state."),
+        .required("retries", \.queue.retries, "Recipients that wait for another try."),
+        .optional("retryLagSeconds", \.retryLag, "The time since the oldest retry became due."),
+        .required("shardsLeased", \.queue.shardsLeased, "Parts of audiences that are being sent."),
+        .required("shardsWaiting", \.queue.shardsWaiting),
+        .required("shardsDue", \.queue.shardsDue),
+        .required("webhookBacklog", \.queue.webhookBacklog, "Blocks of events that the slowest webhook lacks."),
+        .required("tokensWithheld", \.queue.tokensWithheld, "Deactivations that wait for a decision."),
+        .required("nodes", \.nodes),
+    ]
+}

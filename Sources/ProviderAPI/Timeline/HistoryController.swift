@@ -1,0 +1,138 @@
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The history of a token, a user or an apns-id, and badge counts.
+struct HistoryController: Controller {
+    /// The most devices of one user whose histories are merged.
+    private static let maximumDevices = 50
+    /// The lookups of a device in a campaign for one response, which bound how far back it reaches.
+    private static let maximumLookups = 5000
+
+    /// The parts of the store that the histories of devices and users need.
+    typealias Store = AppStore & DeviceStore & TimelineStore & TokenStateStore & UserStore
+
+    let store: any Store
+
+    private static let count = Member.integer("count", BadgeChange.counts)
+    static let badge = RequestObject(required: [Self.count]) { $0.named("Badge") }
+
+    var operations: [ProviderOperation] {
+        let badge = "/v1/apps/{app}/users/{user}/badge"
+        return [
+            self.history("/v1/apps/{app}/devices/{token}/history", id: "deviceHistory", self.ofToken)
+                .summary("Deliveries to a token, registered or not, and the events of the token; newest first."),
+            self.history("/v1/apps/{app}/users/{user}/history", id: "userHistory", self.ofUser)
+                .summary("The same for all devices of a user."),
+            .init(.get, badge, id: "showBadge", "The user's badge count.", self.showBadge)
+                .tag(.devices).scope(.read).responses(.ok(Self.badge.schema)),
+            .init(.put, badge, .unaudited, id: "setBadge", self.setBadge)
+                .summary("Sets the user's badge count, from which the next push continues.")
+                .tag(.devices).scope(.send).body(Self.badge.schema, maximum: 4096).responses(.ok(Self.badge.schema)),
+            .init(.get, "/v1/deliveries/{apnsId}", id: "showDelivery", "The delivery with this apns-id.", self.delivery)
+                .tag(.notifications).scope(.read).responses(.ok(DeliveryResponse.schema)),
+        ]
+    }
+
+    /// Returns an operation that responds with a page of merged histories.
+    private func history(_ path: String, id: String, _ handler: @escaping ProviderOperation.Handler)
+        -> ProviderOperation
+    {
+        .init(.get, path, id: id, handler)
+            .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
+            .responses(.ok(HistoryResponse.schema)).reservingPage(ofEntries: 640)
+    }
+
+    /// Responds for any token, because the deliveries to an unregistered one have no device.
+    private func ofToken(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let token = try request.pathToken()
+        let devices = try await self.store.devices(app: app.id, token: token)
+        let periods = devices.map { UserPeriod(device: $0.id) }
+        return try await self.response(request, app: app.id, devices, periods, tokens: [token: nil])
+    }
+
+    /// Merges the histories of the user's devices, each from the time for which it was the user's.
+    private func ofUser(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let (user, limit) = (try request.user(), Self.maximumDevices)
+        let devices = try await self.store.devices(app: app.id, audience: .user(user), after: 0, limit: limit)
+        let periods = try await self.store.periods(app: app.id, user: user, limit: limit)
+        let tokens = UserPeriod.tokens(of: devices, periods)
+        return try await self.response(request, app: app.id, devices, periods, tokens: tokens)
+    }
+
+    /// Returns a page of the merged histories of devices and tokens.
+    ///
+    /// Every list is read from the end of the page before, and no further back than the horizon, so that one response
+    /// costs a bounded number of lookups.
+    /// - Parameter tokens: The tokens, each with the time after which its deliveries count; `nil` for all.
+    private func response(
+        _ request: OperationRequest,
+        app: Int64,
+        _ devices: [DeviceRecord],
+        _ periods: [UserPeriod],
+        tokens: [DeviceToken: Timestamp?]
+    ) async throws -> Response {
+        let (cursor, limit) = (try request.cursor(.history), try request.limit())
+        let horizon = try await self.store.horizon(
+            app: app,
+            before: cursor.map { NotificationCursor(number: $0.position) },
+            campaigns: Self.maximumLookups / max(1, periods.count)
+        )
+        var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
+        let (store, end) = (self.store, page.deliveriesBefore)
+        for period in periods {
+            page.add(
+                try await store.deliveries(app: app, period: period, before: end, horizon: horizon, limit: limit)
+            )
+        }
+        for (token, since) in tokens {
+            // A campaign to tokens does not refer to their devices.
+            page.add(
+                try await store.deliveries(
+                    app: app,
+                    unregistered: token,
+                    since: since,
+                    before: end,
+                    horizon: horizon,
+                    limit: limit
+                )
+            )
+            let end = page.eventsBefore
+            let events = try await store.tokenEvents(app: app, token: token, action: nil, before: end, limit: limit)
+            // Those before are the former user's, and so are all older ones.
+            page.add(events.filter { event in since.map { event.at > $0 } ?? true })
+        }
+        return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page: page))
+    }
+
+    /// Returns the badge count of a user; 0 for a user who has none.
+    private func showBadge(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(try request.user()))
+        return try .json(["count": count])
+    }
+
+    /// Sets the badge count of a user, without a push.
+    private func setBadge(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let user = try request.user()
+        let count = try await request.fields(Self.badge).required(Self.count)
+        guard try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user)) else {
+            throw RequestError.noSuch("app", by: "bundle id")
+        }
+        return try .json(["count": count])
+    }
+
+    /// Looks a delivery up by the `apns-id` of its push, which identifies the notification and the recipient.
+    private func delivery(_ request: OperationRequest) async throws -> Response {
+        guard let id = DeliveryID.parse(request.path("apnsId")),
+            let delivery = try await self.store.delivery(of: id.notification, recipient: id.recipient)
+        else { throw RequestError.noSuch("delivery", by: "apns-id", at: "apnsId") }
+        return try .json(DeliveryResponse(delivery: delivery))
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/timeline`: one ordered list of what happened with a delivery, a notification, a token or a user.
+struct TimelineController: Controller {
+    /// The deliveries of a page without `limit`, and the most that it may have.
+    private static let limits = (standard: 5, most: 20)
+    /// The most devices of one user that are searched.
+    private static let maximumDevices = 50
+    /// The lookups of a device in a campaign for one response.
+    private static let maximumLookups = 5000
+
+    /// The parts of the store that the timeline and its reader need.
+    typealias Store = AppStore & DeviceStore & NotificationStore & ReceiptStore & TimelineStore
+
+    private let store: any Store
+    private let reader: TimelineReader
+
+    init(store: any Store, gateway: GatewayEvents?, faults: ConfigurationFaults, time: any TimeSource) {
+        self.store = store
+        self.reader = TimelineReader(store: store, gateway: gateway, faults: faults, time: time)
+    }
+
+    var operations: [ProviderOperation] {
+        let most = Int64(Self.limits.most)
+        return [
+            .init(.get, "/v1/timeline", id: "timeline", self.show)
+                .summary("What happened with a push, a notification, a token or a user, in order and with durations.")
+                .tag(.notifications).scope(.read).cost(.query).filteredByApp()
+                .parameters(
+                    .query("apnsId", "Of the push with this apns-id.", .uuid),
+                    .query("notification", "Of this notification: its own steps.", .uuid),
+                    .query("token", "Of the newest deliveries to this device token; needs app.", .deviceToken),
+                    .query("user", "Of the newest deliveries to this user; needs app.", .string(length: 1...256)),
+                    .query("app", "The app of the token or of the user.", .bundleID),
+                    .query("limit", "The deliveries of a page, 5 without it.", .integer(1...most)),
+                    .cursor
+                )
+                .responses(.ok(.page("timelines", of: TimelineResponse.schema))).errors(.notFound)
+        ]
+    }
+
+    /// The subject of a request.
+    private enum Subject {
+        case push(String)
+        case notification(String)
+        case token(DeviceToken)
+        case user(String)
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        switch try Self.subject(request) {
+        case .push(let text): return try await self.push(text, request)
+        case .notification(let text):
+            let id = UUID(uuidString: text)
+            guard let id, let notification = try await self.visible(try await self.store.notification(id), request),
+                let timeline = try await self.reader.timeline(of: notification)
+            else { throw RequestError.noSuch("notification", by: "id", at: "notification") }
+            return try .page("timelines", [TimelineResponse(timeline: timeline)])
+        case .token(let token):
+            let app = try await self.app(request)
+            let devices = try await self.store.devices(app: app.id, token: token)
+            let periods = devices.map { UserPeriod(device: $0.id) }
+            return try await self.deliveries(of: devices, periods, tokens: [token: nil], app, request)
+        case .user(let user):
+            let app = try await self.app(request)
+            let devices = try await self.store.devices(
+                app: app.id,
+                audience: .user(user),
+                after: 0,
+                limit: Self.maximumDevices
+            )
+            let periods = try await self.store.periods(app: app.id, user: user, limit: Self.maximumDevices)
+            let tokens = UserPeriod.tokens(of: devices, periods)
+            return try await self.deliveries(of: devices, periods, tokens: tokens, app, request)
+        }
+    }
+
+    // MARK: The subject
+
+    /// Returns the subject.
+    /// - Throws: ``RequestError`` unless exactly one is named, and an app with what needs one.
+    private static func subject(_ request: OperationRequest) throws -> Subject {
+        let names = ["apnsId", "notification", "token", "user"].filter { request.query[$0] != nil }
+        guard let name = names.first, names.count == 1, let text = request.query[name] else {
+            let message = "name one of apnsId, notification, token (with app) and user (with app)"
+            throw RequestError(.invalid, code: "invalid_value", message: message, path: names.last ?? "apnsId")
+        }
+        let needsApp = name == "token" || name == "user"
+        if needsApp, request.query["app"] == nil {
+            throw RequestError(.invalid, code: "missing_field", message: "a \(name) needs its app", path: "app")
+        }
+        for item in ["app", "limit", "cursor"] where !needsApp && request.query[item] != nil {
+            let message = "this belongs to token and user only: leave it out"
+            throw RequestError(.invalid, code: "conflicting_field", message: message, path: item)
+        }
+        switch name {
+        case "apnsId": return .push(text)
+        case "notification": return .notification(text)
+        case "token":
+            guard let token = DeviceToken(hex: text) else { throw RequestError.invalidToken }
+            return .token(token)
+        default:
+            guard (1...DeviceRequest.maximumText).contains(text.utf8.count) else {
+                throw RequestError.invalid("user", "a user id has 1 to \(DeviceRequest.maximumText) bytes")
+            }
+            return .user(text)
+        }
+    }
+
+    /// Returns the app that the query names.
+    /// - Throws: ``RequestError`` for one that the caller may not use, whether it exists or not.
+    private func app(_ request: OperationRequest) async throws -> AppRecord {
+        let text = request.query["app"] ?? ""
+        guard let bundleID = Topic(text) else { throw RequestError.noSuch("app", by: "bundle id", at: "app") }
+        guard request.caller?.mayUse(bundleID) ?? true else {
+            let message = "this API key is for other apps"
+            throw RequestError(.forbidden, code: "other_app", message: message, path: "app")
+        }
+        guard let app = try await self.store.app(bundleID: bundleID) else {
+            throw RequestError.noSuch("app", by: "bundle id", at: "app")
+        }
+        return app
+    }
+
+    /// Returns a notification that the caller may see; `nil` for any other.
+    private func visible(
+        _ notification: NotificationRecord?,
+        _ request: OperationRequest
+    ) async throws -> NotificationRecord? {
+        guard let notification, request.caller?.apps != nil else { return notification }
+        guard let app = try await self.store.app(id: notification.app) else { return nil }
+        return request.caller?.mayUse(app.bundleID) == true ? notification : nil
+    }
+
+    // MARK: Deliveries
+
+    private func push(_ text: String, _ request: OperationRequest) async throws -> Response {
+        guard let id = DeliveryID.parse(text),
+            let notification = try await self.visible(try await self.store.notification(id.notification), request),
+            let timeline = try await self.timeline(of: notification, recipient: id.recipient)
+        else { throw RequestError.noSuch("delivery", by: "apns-id", at: "apnsId") }
+        return try .page("timelines", [TimelineResponse(timeline: timeline)])
+    }
+
+    private func timeline(of notification: NotificationRecord, recipient: Int64) async throws -> Timeline? {
+        let recipient = RecipientKey(notification: notification.id, recipient: recipient)
+        return try await self.reader.timelines(of: [recipient]).first
+    }
+
+    /// Responds with the newest deliveries of some devices and tokens. Recipients that wait come before those that have
+    /// a state.
+    private func deliveries(
+        of devices: [DeviceRecord],
+        _ periods: [UserPeriod],
+        tokens: [DeviceToken: Timestamp?],
+        _ app: AppRecord,
+        _ request: OperationRequest
+    ) async throws -> Response {
+        let limit = Int(try request.number("limit", in: 1...Int64(Self.limits.most)) ?? Int64(Self.limits.standard))
+        let cursor = try request.cursor(.timeline)
+        var recipients = cursor == nil ? try await self.waiting(for: devices, tokens, app, limit) : []
+        var next: Int64? = .max
+        if recipients.count < limit {
+            let before = cursor.map { NotificationCursor(number: $0.position) }
+            let page = try await self.page(of: periods, tokens, app, before: before, limit: limit - recipients.count)
+            let ended = page.deliveries.map {
+                RecipientKey(notification: $0.notification, recipient: $0.recipient)
+            }
+            // One may have ended in between.
+            recipients += ended.filter { !recipients.contains($0) }
+            next = page.next?.position
+        }
+        let timelines = try await self.reader.timelines(of: recipients)
+        let cursorText = next.map { Cursor(list: .timeline, position: $0).text }
+        return try .page("timelines", timelines.map(TimelineResponse.init), next: cursorText)
+    }
+
+    /// Returns what waits for a try to some devices and tokens.
+    private func waiting(
+        for devices: [DeviceRecord],
+        _ tokens: [DeviceToken: Timestamp?],
+        _ app: AppRecord,
+        _ limit: Int
+    ) async throws -> [RecipientKey] {
+        var waiting: [RecipientKey] = []
+        for (token, since) in tokens {
+            let owners = devices.filter { $0.token == token }.map { Optional($0.id) }
+            for device in owners.isEmpty ? [nil] : owners {
+                waiting += try await self.store.waiting(
+                    app: app.id,
+                    device: device,
+                    token: token,
+                    since: since,
+                    limit: limit
+                )
+            }
+        }
+        var seen: Set<RecipientKey> = []
+        return Array(waiting.filter { seen.insert($0).inserted }.prefix(limit))
+    }
+
+    /// Returns the newest deliveries that have a state.
+    private func page(
+        of periods: [UserPeriod],
+        _ tokens: [DeviceToken: Timestamp?],
+        _ app: AppRecord,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> HistoryPage {
+        let horizon = try await self.store.horizon(
+            app: app.id,
+            before: before,
+            campaigns: Self.maximumLookups / max(1, periods.count)
+        )
+        let after = before.map { Cursor(list: .timeline, position: $0.number) }
+        var page = HistoryPage(after: after, limit: limit, horizon: horizon)
+        for period in periods {
+            page.add(
+                try await self.store.deliveries(
+                    app: app.id,
+                    period: period,
+                    before: before,
+                    horizon: horizon,
+                    limit: limit
+                )
+            )
+        }
+        for (token, since) in tokens {
+            page.add(
+                try await self.store.deliveries(
+                    app: app.id,
+                    unregistered: token,
+                    since: since,
+                    before: before,
+                    horizon: horizon,
+                    limit: limit
+                )
+            )
+        }
+        return page
+    }
+}

@@ -1,0 +1,123 @@
+import Logging
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import Synchronization
+
+/// Turns publishes into notifications, and answers them once the ledger has these.
+///
+/// A registration ends at the user's server only for what the store knows for certain: a node that is gone, a secret that is
+/// wrong, devices that the push service has called gone. Everything else is *wait*.
+final class PublishResponder: Sendable {
+    /// The most devices of an owner that are pushed to.
+    private static let maximumDevices = 50
+
+    private let store: any XMPPNodeStore
+    private let acceptor: NotificationAcceptor
+    private let budget: Budget
+    private let metrics: ComponentMetrics
+    private let time: any TimeSource
+    private let log: LimitedLog
+    private let coalescer = Mutex(PublishCoalescer())
+
+    init(
+        store: any XMPPNodeStore,
+        acceptor: NotificationAcceptor,
+        budgets: Budgets,
+        metrics: ComponentMetrics,
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        (self.store, self.acceptor, self.metrics) = (store, acceptor, metrics)
+        self.budget = budgets[.bridgeRequests]
+        (self.time, self.log) = (time, LimitedLog(logger, budgets[.logLines]))
+    }
+
+    func answer(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge) async -> StanzaAnswer
+    {
+        let receivedAt = self.time.now
+        do {
+            let stored = try await self.store.xmppNode(publish.node)
+            switch PublishJudgement(publish, from: sender, over: bridge, stored) {
+            case .refused(let error): return self.refuse(error)
+            case .allowed(let node):
+                // Strangers, whose publishes are refused, take nothing of the app's.
+                guard (try? self.budget.spend(for: BudgetCaller(app: bridge.bundleID))) != nil else {
+                    self.metrics.countPublish(.failed)
+                    return .error(.resourceConstraint)
+                }
+                let tokens = try await self.store.xmppTokens(
+                    of: node.owner,
+                    app: node.app,
+                    environment: bridge.environment,
+                    limit: Self.maximumDevices
+                )
+                guard !tokens.isEmpty else { return try await self.answerWithoutDevice(node, over: bridge) }
+                let content = PublishContent(bridge: bridge, node: node, isImportant: publish.isImportant)
+                return try await self.push(content, to: tokens, receivedAt: receivedAt)
+            }
+        } catch let error as RequestError where error.code == "no_token_of_kind" {
+            // The devices have left since they were counted.
+            return self.refuse(.itemNotFound)
+        } catch {
+            self.metrics.countPublish(.failed)
+            self.log.log(
+                .warning,
+                "publish could not be accepted",
+                ["error": "\(error)", "bridge": "\(bridge.name)"],
+                app: bridge.bundleID
+            )
+            return .error(.internalServerError)
+        }
+    }
+
+    /// Answers a publish for an owner whom the component does not reach.
+    ///
+    /// Devices of the other environment are not gone: the component's environment may be the mistake.
+    private func answerWithoutDevice(
+        _ node: XMPPNodeRecord,
+        over bridge: ComponentBridge
+    ) async throws -> StanzaAnswer {
+        guard bridge.environment != nil else { return self.refuse(.itemNotFound) }
+        let others = try await self.store.xmppTokens(of: node.owner, app: node.app, environment: nil, limit: 1)
+        guard !others.isEmpty else { return self.refuse(.itemNotFound) }
+        self.metrics.countPublish(.failed)
+        self.log.log(
+            .warning,
+            "publish for devices of another environment than the bridge's",
+            ["bridge": "\(bridge.name)"],
+            app: bridge.bundleID
+        )
+        return .error(.internalServerError)
+    }
+
+    private func push(
+        _ content: PublishContent,
+        to tokens: [DeviceToken],
+        receivedAt: Timestamp
+    ) async throws -> StanzaAnswer {
+        let (node, steady) = (content.node.node, self.time.steady)
+        let decision = self.coalescer.withLock { $0.decide(node, isImportant: content.isImportant, now: steady) }
+        guard case .send(let time) = decision else {
+            self.metrics.countPublish(.coalesced)
+            return .result(nil)
+        }
+        do {
+            let request = try content.request(tokens: tokens, delay: time.since(steady), now: self.time.now)
+            let origin = NotificationOrigin(.xmpp, bridge: content.bridge.name)
+            let acceptance = AcceptanceRecord(receivedAt: receivedAt, origin: origin)
+            _ = try await self.acceptor.accept(request, app: content.bridge.app, acceptance: acceptance)
+        } catch {
+            self.coalescer.withLock { $0.forget(node) }
+            throw error
+        }
+        self.metrics.countPublish(.accepted)
+        return .result(nil)
+    }
+
+    private func refuse(_ error: StanzaError) -> StanzaAnswer {
+        self.metrics.countPublish(error == .forbidden ? .forbidden : .missing)
+        return .error(error)
+    }
+}

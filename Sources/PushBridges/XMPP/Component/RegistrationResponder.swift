@@ -1,0 +1,84 @@
+import Crypto
+import Foundation
+import Logging
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Registers the devices of clients that ask for it over XMPP, and makes their nodes.
+struct RegistrationResponder: Sendable {
+    private let store: any DeviceStore & UserSecretStore & XMPPNodeStore
+    private let time: any TimeSource
+    private let log: LimitedLog
+    private let budget: Budget
+
+    init(
+        store: any DeviceStore & UserSecretStore & XMPPNodeStore,
+        budgets: Budgets,
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        (self.store, self.time, self.log) = (store, time, LimitedLog(logger, budgets[.logLines]))
+        self.budget = budgets[.componentRegistrations]
+    }
+
+    func answer(
+        _ command: RegistrationCommand,
+        from sender: JabberAddress,
+        over bridge: ComponentBridge
+    ) async -> StanzaAnswer {
+        // A server has no devices.
+        guard sender.local != nil else { return .error(.forbidden) }
+        // The server whose component this is stands alone: other servers cannot take what its users need.
+        let isHome = bridge.name.hasSuffix(".\(sender.domain)")
+        let domain = BudgetCaller(app: isHome ? nil : bridge.bundleID, .name(sender.domain))
+        guard (try? self.budget.spend(for: domain)) != nil else { return .error(.resourceConstraint) }
+        do {
+            let name = "\(bridge.name)/\(command.dialect.rawValue)/\(sender.bare)/\(command.device)"
+            let installation = "xmpp:\(Hexadecimal.encode(SHA256.hash(data: Data(name.utf8)).prefix(16)))"
+            switch command.action {
+            case .unregister:
+                let now = self.time.recorded
+                _ = try await self.store.deleteDevices(app: bridge.app, installation: installation, now: now)
+                return .result(command.completed())
+            case .register(let token):
+                return try await self.register(token, installation, command, sender, bridge)
+            }
+        } catch {
+            let metadata: Logger.Metadata = ["error": "\(error)", "bridge": "\(bridge.name)"]
+            self.log.log(.warning, "registration over XMPP could not be stored", metadata, app: bridge.bundleID)
+            return .error(.internalServerError)
+        }
+    }
+
+    private func register(
+        _ token: DeviceToken,
+        _ installation: String,
+        _ command: RegistrationCommand,
+        _ sender: JabberAddress,
+        _ bridge: ComponentBridge
+    ) async throws -> StanzaAnswer {
+        var registration = DeviceRegistration(environment: bridge.environment ?? .production, token: token)
+        (registration.installation, registration.kind) = (installation, .alert)
+        let clocks = self.time.reading
+        // The server has proven who the sender is, and so whose installation it is.
+        let result = try await self.store.registerOwn(registration, isProven: true, app: bridge.app, at: clocks)
+        guard let result, result.device != 0 else { return .error(.badRequest) }
+        let seed = self.store.installationSecret("xmpp-node/\(installation)", of: bridge.bundleID)
+        let credentials = NodeCredentials(seed: seed, hasSecret: command.dialect == .p2)
+        let record = XMPPNodeRecord(
+            node: credentials.node,
+            app: bridge.app,
+            component: bridge.name,
+            secretHash: credentials.secretHash,
+            owner: .installation(installation),
+            domain: sender.domain,
+            createdAt: clocks.wall
+        )
+        guard try await self.store.setXMPPNode(record) else { return .error(.internalServerError) }
+        var fields = ["jid": bridge.name, "node": credentials.node]
+        if !credentials.secret.isEmpty { fields["secret"] = credentials.secret }
+        return .result(command.completed(fields))
+    }
+}

@@ -1,0 +1,96 @@
+package import PushTypes
+
+/// The strictness of the gateway towards providers (docs/decisions/0011).
+///
+/// ``strict`` is documented or observed behaviour of Apple; ``lenient``, the default, is what existing clients need.
+/// Every rule can be set on its own.
+package struct ProviderRules: Hashable, Sendable {
+    /// The rate of a token bucket.
+    package struct Rate: Hashable, Sendable {
+        /// The requests that come back in a window.
+        package var requests: Int
+        package var window: Duration
+        /// The capacity of the bucket.
+        package var burst: Int
+
+        /// - Parameter burst: Default `requests`.
+        package init(requests: Int, window: Duration, burst: Int? = nil) {
+            (self.requests, self.window) = (requests, window)
+            self.burst = burst ?? requests
+        }
+    }
+
+    /// The concurrent streams of a connection without certificate until its first accepted request. Apple allows 1
+    /// (reference 1.3); clients that do not wait for SETTINGS need 1,000 (7.10 row 6). Default 1,000.
+    package var firstStreamLimit = 1000
+    /// The concurrent streams from the first accepted request on; with a certificate, from the start. Default 1,000.
+    package var streamLimit = 1000
+    /// The shortest time between two changes of the provider token on a connection, else 429 (reference 2.1). The first
+    /// token of a connection is not a change. Default: none.
+    package var tokenUpdateInterval: Duration?
+    /// Indicates whether priority 10 of a push that only wakes the app is `BadPriority`; otherwise it counts as 5
+    /// (reference 7.5, row 12.2). A request without a priority is never rejected for it.
+    package var refusesImmediateBackground = false
+    /// Indicates whether a payload that is not a JSON object is `BadRequestPayload`; otherwise it is delivered (row
+    /// 12.1).
+    package var requiresJSONObject = false
+    /// Indicates whether a push type whose topic has another suffix, or none, is `TopicDisallowed` (reference 7.7).
+    package var requiresMatchingSuffix = false
+    /// The algorithms of provider tokens; others are `InvalidProviderToken`. Documented is ES256 only (reference 2.1).
+    var tokenAlgorithms: Set<ProviderTokenAlgorithm> = [.es256, .es512]
+    /// The push types that are `TopicDisallowed` on certificate connections (reference 1.6).
+    package var tokenOnlyTypes: Set<PushType> = []
+    /// Indicates whether the legacy commands 0 and 1 allow 256 bytes of payload; otherwise 2,048, as command 2 does
+    /// (reference 5.1).
+    package var refusesLongSimplePayloads = false
+    /// The rate of accepted pushes per device token; more are `TooManyRequests` (reference 7.8). Default: no limit.
+    package var deviceRate: Rate?
+    /// The rejections in a row after which the stream limit is 1, until a request is accepted (reference 1.3). Default:
+    /// never.
+    package var refusalsBeforeSlowdown: Int?
+    /// The rejections in a row after which the connection ends (reference 7.8). Default: never.
+    package var refusalsBeforeEnd: Int?
+    /// The number of rejections for which a `BadDeviceToken` counts; 410 does not count (reference 1.9). Default 5.
+    package var badDeviceTokenWeight = 5
+    /// The time without requests after which the connection ends with `IdleTimeout`. Default: never.
+    package var idleTimeout: Duration?
+    /// The header `retry-after` of responses 429 and 503, in seconds (row 12.4). Default: not sent.
+    package var retryAfter: Int?
+    /// The reason for a key of the other environment: Apple's servers send ``Reason/badEnvironmentKeyInToken``, the
+    /// documentation has ``Reason/badEnvironmentKeyIdInToken`` (reference 1.9).
+    package var wrongEnvironmentKey = Reason.badEnvironmentKeyInToken
+    /// Indicates whether a new app may use broadcasts if its registration does not set it (reference 4.1).
+    package var allowsBroadcastByDefault = true
+
+    package init() {}
+
+    /// The default rules.
+    package static let lenient = ProviderRules()
+
+    /// Apple's rules. The numbers that Apple does not publish (rate, counts, idle time) are Martlet's own.
+    package static let strict: ProviderRules = {
+        var rules = ProviderRules()
+        rules.firstStreamLimit = 1
+        rules.tokenUpdateInterval = .seconds(20 * 60)
+        rules.refusesImmediateBackground = true
+        rules.requiresJSONObject = true
+        rules.requiresMatchingSuffix = true
+        rules.tokenAlgorithms = [.es256]
+        rules.tokenOnlyTypes = [.controls, .fileprovider, .location, .pushtotalk, .widgets]
+        rules.refusesLongSimplePayloads = true
+        rules.deviceRate = Rate(requests: 600, window: .seconds(60), burst: 1000)
+        rules.refusalsBeforeSlowdown = 1
+        rules.refusalsBeforeEnd = 100
+        rules.idleTimeout = .seconds(3600)
+        rules.allowsBroadcastByDefault = false
+        return rules
+    }()
+}
+
+/// The algorithm that the header of a provider token names. The key is of P-256 with either.
+enum ProviderTokenAlgorithm: String, Sendable {
+    /// The only documented one (reference 2.1).
+    case es256 = "ES256"
+    /// SHA-512, and a signature whose numbers are padded to the 66 bytes of P-521: the PHP library pushok.
+    case es512 = "ES512"
+}

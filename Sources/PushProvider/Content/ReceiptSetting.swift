@@ -1,0 +1,50 @@
+package import PushStore
+package import PushSupport
+import PushTypes
+
+/// The level of receipts of a notification, from its request and from the app's setting.
+struct ReceiptSetting {
+    static let member = Member.receiptPrivacy("receipts")
+        .described("The receipt level that apps may report at most. Default the app's.")
+
+    /// The level that the request names; `nil` if it names none.
+    private let wanted: ReceiptPrivacy?
+    let privacy: ReceiptPrivacy
+
+    /// - Parameter standard: The app's level.
+    /// - Throws: ``RequestError`` for receipts of a push from which there are none.
+    init(
+        _ fields: JSONFields,
+        _ pushType: PushType,
+        isWallet: Bool,
+        standard: ReceiptPrivacy
+    ) throws(RequestError) {
+        self.wanted = try fields.value(Self.member)
+        let isPossible = PayloadMarker.isPossible(pushType, isWallet: isWallet)
+        if let wanted, wanted != .none, !isPossible {
+            let message = "the app does not get the payload of this push, so that it can send no receipts"
+            throw fields.error(Self.member.name, "conflicting_field", message)
+        }
+        self.privacy = isPossible ? self.wanted ?? standard : .none
+    }
+
+    /// The warning of a notification that goes without the app's receipts, as its payload has no room for them; `nil` if
+    /// the request itself wants them.
+    func warning(limit: Int) -> ContentWarning? {
+        guard self.wanted == nil, self.privacy != .none else { return nil }
+        let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"
+        return ContentWarning(field: Self.member.name, message: message)
+    }
+}
+
+extension Member {
+    /// Makes a level of receipts.
+    package static func receiptPrivacy(
+        _ name: String,
+        of levels: [ReceiptPrivacy] = ReceiptPrivacy.allCases
+    ) -> RequestMember<ReceiptPrivacy> {
+        let all = ReceiptPrivacy.allCases.map(\.word).joined(separator: ", ")
+        return Self.text(name, maximum: 16, as: .choice(levels.map(\.word)))
+            .parsed("invalid_value", "use one of \(all)") { ReceiptPrivacy(word: $0) }
+    }
+}

@@ -1,0 +1,50 @@
+import PushSupport
+
+/// The content of a notification for browsers: the member `web` of a request, which the page's service worker gets as it is.
+enum WebContent {
+    static let member = "web"
+    static let contentMember = Member.openObject(
+        Self.member,
+        as: .object(isOpen: true).withMembers
+            .described("The whole content for browsers, which their service worker gets as it is.")
+    )
+
+    /// Returns `true` for a request whose notification goes to browsers.
+    static func isWanted(_ fields: JSONFields) -> Bool { fields.members[Self.member] != nil }
+
+    /// Reads the payload.
+    /// - Throws: ``RequestError`` for one without any member, and for members of the request that no browser gets.
+    static func payload(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
+        guard let payload = try fields.value(Self.contentMember), !payload.isEmpty else {
+            throw fields.error(Self.member, "missing_content", "give the object that the service worker gets")
+        }
+        for name in ["topic", "environment"] where fields.members[name] != nil {
+            throw fields.error(name, "conflicting_field", "a browser's subscription has none: leave this out")
+        }
+        if fields.members["encrypted"] == .bool(true) {
+            let message = "what browsers get is encrypted to each of them already: leave this out"
+            throw fields.error("encrypted", "conflicting_field", message)
+        }
+        return payload
+    }
+
+    /// Lays the payload of a localization over the default one. A member that is `null` there is left out.
+    static func localized(
+        _ fields: JSONFields,
+        over base: [String: JSONValue]
+    ) throws(RequestError) -> [String: JSONValue] {
+        guard let own = try fields.value(Self.contentMember) else {
+            throw fields.error(Self.member, "missing_field", "the localization of web has the member web")
+        }
+        return base.merging(own) { $1 }.filter { $0.value != .null }
+    }
+
+    /// Returns the warning of a payload that shows nothing by itself; `nil` for one with a title.
+    static func warning(_ payload: [String: JSONValue], at field: String) -> ContentWarning? {
+        // A declarative message has it in the member notification.
+        let titles = [payload["title"], payload["notification"]?["title"]].compactMap { $0?.stringValue }
+        guard titles.allSatisfy(\.isEmpty) else { return nil }
+        let message = "it has no title: browsers withdraw the permission of a page whose messages show nothing"
+        return ContentWarning(field: field, message: message)
+    }
+}

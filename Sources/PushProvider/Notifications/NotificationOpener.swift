@@ -1,0 +1,67 @@
+import PushStore
+import PushSupport
+
+/// Opens scheduled notifications: splits them into shards, so that the dispatcher can claim them.
+struct NotificationOpener: Sendable {
+    let planner: NotificationPlanner
+    private let store: any AppStore & DeviceStore & DispatchStore & NotificationStore
+    private let wakes: LaneWakeSignals
+    private let budget: Duration
+    private let time: any TimeSource
+
+    /// - Parameters:
+    ///   - budget: The time of the processor that counting the recipients may take. A notification that takes longer is paused. Default 30 s.
+    ///   - countDevices: Counts the devices of an audience; `nil` asks the store.
+    init(
+        store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
+        wakes: LaneWakeSignals,
+        budget: Duration = .seconds(30),
+        time: any TimeSource,
+        countDevices: NotificationPlanner.CountDevices? = nil
+    ) {
+        self.planner = NotificationPlanner(store: store, time: time, countDevices: countDevices)
+        (self.store, self.wakes, self.budget, self.time) = (store, wakes, budget, time)
+    }
+
+    /// Opens a notification that is due, or pauses one that can never be opened: it would block all others.
+    ///
+    /// One that was cancelled, paused or changed since it was found due is looked at again before its recipients are counted.
+    /// - Returns: `true` if it was opened.
+    /// - Throws: `BudgetRefusal` while others have to be counted first: it is due later.
+    func openDue(_ found: NotificationRecord) async throws -> Bool {
+        guard let notification = try await self.store.notification(found.id), notification.state == .scheduled else {
+            return false
+        }
+        do {
+            try await self.open(notification)
+            return true
+        } catch let error where Self.isPermanent(error) {
+            let reason = "it cannot be opened: \(error)"
+            _ = try await self.store.setState(.pause(reason: reason), of: notification.id, now: self.time.recorded)
+            return false
+        }
+    }
+
+    func open(_ notification: NotificationRecord) async throws {
+        let plan = try await self.planner.plan(notification, within: self.budget)
+        // Named tokens that an erasure has emptied are skipped one by one.
+        let isEmpty = if case .devices = notification.audience { plan.recipients == 0 } else { false }
+        try await self.store.open(
+            notification.id,
+            shards: isEmpty ? [] : plan.shards,
+            recipients: plan.recipients,
+            now: self.time.recorded
+        )
+        self.wakes[notification.lane].signal()
+    }
+
+    /// Returns `true` for an error that every further try of this notification would meet.
+    private static func isPermanent(_ error: any Error) -> Bool {
+        switch error {
+        case StoreError.queryTooExpensive: true
+        // Others come first, or the provider ends: neither is a fault of the notification.
+        case is StoreError, is BudgetRefusal, is CancellationError: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import Logging
+package import PushStore
+package import PushSupport
+import PushTypes
+import ServiceLifecycle
+
+/// Writes the story of campaigns into the log: accepted, started, paused, resumed, cancelled, ended.
+///
+/// It reads what is stored, every second. So the story has what any part of the provider, a person or an earlier start
+/// has done, and sending does nothing for it.
+package struct CampaignMonitor: Service {
+    /// The time between two readings.
+    private static let interval: Duration = .seconds(1)
+
+    private let store: any AppStore & NotificationStore & ObservationStore
+    private let log: LimitedLog
+    private let logger: Logger
+
+    package init(store: any AppStore & NotificationStore & ObservationStore, lines: Budget, logger: Logger) {
+        (self.store, self.log, self.logger) = (store, LimitedLog(logger, lines), logger)
+    }
+
+    /// Works until graceful shutdown.
+    package func run() async throws {
+        let wake = WakeSignal()
+        await wake.untilShutdown {
+            var follower = CampaignFollower()
+            repeat { await self.step(&follower) } while await wake.wait(atMost: Self.interval)
+            await self.step(&follower)
+        }
+    }
+
+    /// Reads the states once, and logs what has changed.
+    func step(_ follower: inout CampaignFollower) async {
+        do {
+            let isFirst = follower.newest == nil
+            let reading = try await self.store.campaigns(
+                after: follower.newest,
+                and: follower.open,
+                limit: CampaignFollower.maximumCount
+            )
+            for progress in follower.follow(reading) {
+                let app = try? await self.store.app(id: progress.app)?.bundleID
+                for step in progress.steps {
+                    let message = "campaign \(step.rawValue)"
+                    guard let omitted = self.log.admit(message, app: app) else { continue }
+                    await self.write(step, message, of: progress, app: app, omitted: omitted)
+                }
+            }
+            if isFirst, !follower.open.isEmpty {
+                self.logger.info("campaigns continue", metadata: ["count": "\(follower.open.count)"])
+            }
+        } catch {
+            guard !Task.isCancelled else { return }
+            self.log.log(.error, "campaigns cannot be followed, trying again", ["error": "\(error)"])
+        }
+    }
+
+    private func write(
+        _ step: CampaignFollower.Step,
+        _ message: String,
+        of progress: CampaignFollower.Progress,
+        app: Topic?,
+        omitted: Int
+    ) async {
+        var metadata: Logger.Metadata = ["notification": "\(progress.id)"]
+        var level = Logger.Level.info
+        if let record = try? await self.store.notification(progress.id) {
+            metadata["app"] = "\(app?.name ?? "\(record.app)")"
+            metadata.merge(record.details(of: step)) { $1 }
+            if step == .paused, record.progress.pauseReason != nil { level = .warning }
+        }
+        self.log.write(level, message, metadata, omitted: omitted)
+    }
+}
+
+extension NotificationRecord {
+    /// The values of a line about a step.
+    fileprivate func details(of step: CampaignFollower.Step) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        if let name { metadata["name"] = "\(name)" }
+        if let run { metadata["schedule"] = "\(run.schedule)" }
+        let progress = self.progress
+        switch step {
+        case .accepted:
+            if self.startsAt > self.createdAt { metadata["startsAt"] = "\(self.startsAt.rfc3339)" }
+        case .started: metadata["recipients"] = "\(progress.recipients)"
+        case .paused: metadata["reason"] = progress.pauseReason.map { "\($0)" }
+        case .resumed: break
+        case .cancelled, .ended:
+            let counts = [
+                ("recipients", progress.recipients), ("accepted", progress.accepted), ("rejected", progress.rejected),
+                ("failed", progress.failed), ("skipped", progress.skipped), ("unknown", progress.unknown),
+            ]
+            for (name, count) in counts { metadata[name] = "\(count)" }
+            if let start = progress.startedAt, let end = progress.finishedAt {
+                metadata["seconds"] = "\(max(0, end.since(start).components.seconds))"
+            }
+        }
+        return metadata
+    }
+}

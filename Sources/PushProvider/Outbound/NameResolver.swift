@@ -1,0 +1,215 @@
+import NIOCore
+import NIOPosix
+package import PushSupport
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Resolves host names.
+package protocol NameResolver: Sendable {
+    /// Returns the addresses of a name, at least one, the best first.
+    /// - Throws: ``NameResolutionFailure``.
+    func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
+    /// Returns the addresses of a name that an app needs. Each giver in an app is limited, so that none takes all capacity.
+    func addresses(
+        of name: String,
+        for app: Int64,
+        givenBy giver: NameGiver,
+        within limit: Duration
+    ) async throws -> [IPAddress]
+}
+
+extension NameResolver {
+    package func addresses(
+        of name: String,
+        for app: Int64,
+        givenBy giver: NameGiver,
+        within limit: Duration
+    ) async throws -> [IPAddress] {
+        try await self.addresses(of: name, within: limit)
+    }
+}
+
+/// The source of a host name. Those of each app have separate look-ups, so that slow names of one do not delay the others.
+package enum NameGiver: String, Hashable, Sendable {
+    /// An operator, in a setting: the URL of a webhook, of a publisher's server, of an old server.
+    case settings
+    /// A user of the app: a chat server.
+    case users
+    /// Anybody, with the app's public key or without any: the endpoint of a browser or of a push server.
+    case strangers
+}
+
+/// The error of a name that has no addresses.
+package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    case unknown(reason: String)
+    /// The look-up has taken too long.
+    case tooSlow
+    /// Too many look-ups of its app wait, or its own turn came too late. It says nothing about the name.
+    case busy
+
+    package var description: String {
+        switch self {
+        case .unknown(let reason): "its name cannot be resolved: \(reason)"
+        case .tooSlow: "its name could not be resolved in time"
+        case .busy: "its name could not be resolved: too many names of its app wait for that"
+        }
+    }
+}
+
+/// The resolver of the operating system, of which a process has one.
+///
+/// A look-up blocks and cannot be cancelled, and one of a name whose servers do not respond takes half a minute and more. So it
+/// has a few threads of its own, a name is looked up once at a time, each giver in an app has few look-ups, names that were never
+/// found and those that no operator has set leave some to the others, and a caller that has waited too long leaves a look-up to
+/// its end.
+package final class SystemResolver: NameResolver {
+    package typealias LookUp = @Sendable (String) throws -> [IPAddress]
+
+    /// The names that are wanted, those that are looked up since a time, and those of settings that were found.
+    private struct State {
+        var callers: [String: [Int: EventLoopPromise<[IPAddress]>]] = [:]
+        var lastID = 0
+        var running: [String: ContinuousClock.Instant] = [:]
+        var found = BoundedCache<String, Void>(maximum: 4096)
+    }
+
+    private let threads: NIOThreadPool
+    private let lookUps, newNames: Budget
+    private let lookUp: LookUp
+    private let state = Mutex(State())
+
+    package convenience init(_ budgets: Budgets) { self.init(budgets, lookUp: Self.systemLookUp) }
+
+    /// - Parameter lookUp: Finds the addresses of a name. It may block.
+    init(_ budgets: Budgets, lookUp: @escaping LookUp) {
+        (self.lookUps, self.newNames, self.lookUp) = (budgets[.nameLookups], budgets[.newNameLookups], lookUp)
+        var count = 1
+        if case .held(let most) = self.lookUps.limits.bounds.whole { count = most }
+        self.threads = NIOThreadPool(numberOfThreads: count)
+        self.threads.start()
+    }
+
+    deinit {
+        self.threads.shutdownGracefully { _ in }
+    }
+
+    package func addresses(of name: String, within limit: Duration) async throws -> [IPAddress] {
+        try await self.addresses(of: name, for: 0, givenBy: .settings, within: limit)
+    }
+
+    package func addresses(
+        of name: String,
+        for app: Int64,
+        givenBy giver: NameGiver,
+        within limit: Duration
+    ) async throws -> [IPAddress] {
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let promise = loop.makePromise(of: [IPAddress].self)
+        // A look-up that has had less than half of the time is not slow: its turn came late.
+        let half = ContinuousClock.now.advanced(by: limit / 2)
+        // The timer and the look-up complete the promise, the first of them counts.
+        let timer = loop.scheduleTask(in: TimeAmount(limit)) {
+            let failure: NameResolutionFailure = self.hasBegun(name, before: half) ? .tooSlow : .busy
+            promise.fail(failure)
+        }
+        let id = self.state.withLock { state in
+            state.lastID += 1
+            state.callers[name, default: [:]][state.lastID] = promise
+            return state.lastID
+        }
+        // A look-up of another caller that ends first serves this one too.
+        let turn = Task {
+            do {
+                try await self.begin(name, for: app, givenBy: giver, id)
+            } catch is BudgetRefusal {
+                promise.fail(NameResolutionFailure.busy)
+            } catch {
+                promise.fail(error)
+            }
+        }
+        defer {
+            timer.cancel()
+            turn.cancel()
+            self.state.withLock { state in
+                state.callers[name]?[id] = nil
+                if state.callers[name]?.isEmpty == true { state.callers[name] = nil }
+            }
+        }
+        return try await withTaskCancellationHandler {
+            try await promise.futureResult.get()
+        } onCancel: {
+            promise.fail(CancellationError())
+        }
+    }
+
+    private func hasBegun(_ name: String, before time: ContinuousClock.Instant) -> Bool {
+        self.state.withLock { state in state.running[name].map { $0 <= time } ?? false }
+    }
+
+    /// Waits until a name may be looked up, and starts that unless it is being done.
+    private func begin(_ name: String, for app: Int64, givenBy giver: NameGiver, _ id: Int) async throws {
+        let (isRunning, isFound) = self.state.withLock { ($0.running[name] != nil, $0.found.contains(name)) }
+        guard !isRunning else { return }
+        let account = BudgetCaller(.name("\(app) \(giver.rawValue)"))
+        var places: [BudgetPermit] = []
+        // The servers of such a name may answer once, and then not.
+        if !isFound || giver != .settings { places.append(try await self.newNames.wait(for: account)) }
+        places.append(try await self.lookUps.wait(for: account))
+        let isNext = self.state.withLock { state in
+            guard state.callers[name]?[id] != nil, state.running[name] == nil else { return false }
+            state.running[name] = ContinuousClock.now
+            return true
+        }
+        guard isNext else { return }
+        self.threads.submit { [places] state in
+            let result = Result {
+                guard state == .active else { throw CancellationError() }
+                return try self.lookUp(name)
+            }
+            for place in places { place.end() }
+            self.finish(name, givenBy: giver, result)
+        }
+    }
+
+    private func finish(_ name: String, givenBy giver: NameGiver, _ result: Result<[IPAddress], any Error>) {
+        let isFound = (try? result.get()) != nil
+        let callers = self.state.withLock { state in
+            state.running[name] = nil
+            if !isFound {
+                state.found[name] = nil
+            } else if giver == .settings {
+                state.found.insert(name)
+            }
+            return state.callers.removeValue(forKey: name) ?? [:]
+        }
+        for promise in callers.values { promise.completeWith(result) }
+    }
+
+    private static let systemLookUp: LookUp = { try SystemResolver.lookUp($0) }
+
+    private static func lookUp(_ name: String) throws -> [IPAddress] {
+        var hints = addrinfo()
+        #if canImport(Glibc)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+        hints.ai_socktype = SOCK_STREAM
+        #endif
+        var first: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(name, nil, &hints, &first)
+        guard code == 0 else { throw NameResolutionFailure.unknown(reason: String(cString: gai_strerror(code))) }
+        defer { freeaddrinfo(first) }
+        var addresses: [IPAddress] = []
+        var next = first
+        while let info = next?.pointee {
+            if let address = IPAddress(info) { addresses.append(address) }
+            next = info.ai_next
+        }
+        guard !addresses.isEmpty else { throw NameResolutionFailure.unknown(reason: "it has no address") }
+        return addresses
+    }
+}

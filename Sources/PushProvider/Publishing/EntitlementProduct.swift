@@ -1,0 +1,21 @@
+package import Foundation
+package import PushStore
+package import PushTypes
+
+/// A product that is not free, which an entitlement is for.
+package struct EntitlementProduct: Hashable, Sendable {
+    /// The longest product id, in bytes.
+    package static let maximumID = 256
+
+    package let productID: String
+    package let publication: UUID
+    package let publishedAt: Timestamp?
+    /// The beginning of the issue's day, in UTC.
+    package let date: Timestamp
+
+    package init(_ issue: IssueRecord) {
+        self.productID = issue.productID
+        self.date = Timestamp(seconds: issue.date.dayNumber * 86_400)
+        (self.publication, self.publishedAt) = (issue.publication, issue.publishedAt)
+    }
+}

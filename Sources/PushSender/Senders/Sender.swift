@@ -1,0 +1,101 @@
+public import PushTypes
+public import ServiceLifecycle
+
+/// Sends pushes to one push service with one credential.
+///
+/// Connections are opened when there is something to send, and kept. Every push has exactly one ``Outcome``, and every wait
+/// has a time limit. A push that the service did not process is sent again on another connection.
+///
+/// All methods may be called from any task, also before ``run()``.
+public final class Sender: NotificationSender, Service {
+    private let pool: ConnectionPool
+
+    init(pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    deinit {
+        let pool = self.pool
+        Task { await pool.close() }
+    }
+
+    /// Sends one push and returns its outcome.
+    ///
+    /// If the calling task is cancelled, a push that still waits for a connection ends as ``Outcome/notSent(_:)``.
+    public func send(_ push: Push) async -> Outcome {
+        await self.send([push]).first ?? .notSent(.init("the push has no outcome"))
+    }
+
+    /// Sends many pushes and returns their outcomes in the same order.
+    ///
+    /// The array costs one hop to each connection's event loop. The pushes wait in it until a connection has a free stream,
+    /// and the caller is suspended: that is the back-pressure.
+    public func send(_ pushes: [Push]) async -> [Outcome] {
+        await self.follow(pushes).outcomes
+    }
+
+    /// Sends many pushes and returns their outcomes with their trips.
+    package func follow(_ pushes: [Push]) async -> SentPushes { await self.follow(pushes, began: { _ in }) }
+
+    package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
+        guard !pushes.isEmpty else { return SentPushes(outcomes: []) }
+        let batch = SendBatch(pushes, in: self.pool, metrics: self.pool.metrics)
+        return await withTaskCancellationHandler {
+            self.pool.send(batch)
+            began(batch)
+            // A cancellation before this point found nothing to take back.
+            if Task.isCancelled { self.pool.cancel(batch) }
+            return await batch.sent
+        } onCancel: {
+            self.pool.cancel(batch)
+        }
+    }
+
+    /// Sends many pushes and returns their outcomes as they arrive, each with the index of its push.
+    ///
+    /// If the iteration ends early, the pushes that still wait for a connection are not sent.
+    public func results(of pushes: [Push]) -> AsyncStream<SendResult> {
+        let (stream, continuation) = AsyncStream.makeStream(of: SendResult.self)
+        guard !pushes.isEmpty else {
+            continuation.finish()
+            return stream
+        }
+        let batch = SendBatch(pushes, metrics: self.pool.metrics) { results in
+            for result in results { continuation.yield(result) }
+        }
+        let pool = self.pool
+        continuation.onTermination = { if case .cancelled = $0 { pool.cancel(batch) } }
+        pool.send(batch)
+        Task {
+            _ = await batch.sent
+            // The sender must not close its pool while the stream is read.
+            withExtendedLifetime(self) { continuation.finish() }
+        }
+        return stream
+    }
+
+    /// Replaces the credential, for example after a rotation or a revocation.
+    ///
+    /// Connections with the old credential take no more pushes and close after their last response.
+    /// - Throws: ``CredentialError``, as the initialiser. The old credential stays in use.
+    public func use(_ credential: PushCredential) throws {
+        try self.pool.use(credential)
+    }
+
+    /// The sender's connections and queue at this time.
+    public var statistics: SenderStatistics { self.pool.statistics }
+
+    /// Waits for graceful shutdown or cancellation, then closes. To send does not need it.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await self.close()
+    }
+
+    /// Drains the sender and closes its connections.
+    ///
+    /// Pushes that wait for a connection end as ``Outcome/notSent(_:)``, pushes without a response within
+    /// ``SenderConfiguration/drainTimeout`` as ``Outcome/unknown(_:)``.
+    public func close() async {
+        await self.pool.close()
+    }
+}

@@ -1,0 +1,119 @@
+package import Foundation
+package import PushTypes
+
+/// A reason for which nothing of an app can be sent in one environment, until a person or the network changes something.
+package struct ConfigurationFault: Hashable, Sendable {
+    /// The kind of a fault, by what has to change.
+    package enum Cause: String, Hashable, Sendable, CaseIterable {
+        /// The push service rejects the credential.
+        case credentialRejected
+        /// The push service calls every provider token too old: the clocks disagree.
+        case clock
+        /// The credential's certificate has expired.
+        case credentialExpired
+        /// The stored credential cannot be used.
+        case credentialUnusable
+        /// The app has no credential any more.
+        case credentialMissing
+        /// The credential may not send to the app's topic.
+        case topicDisallowed
+        /// The push service's certificate is not trusted.
+        case untrustedServer
+        /// The push service rejects the client certificate, or requires one.
+        case clientCertificateRejected
+        /// The address is not that of a push service.
+        case wrongProtocol
+        /// The proxy opens no tunnel until a setting is changed.
+        case proxy
+        /// The proxy is away, or opens no tunnel now.
+        case proxyUnavailable
+        /// The push service's name has no address.
+        case unknownHost
+        /// Nothing listens at the push service's address.
+        case refused
+        /// The network has no way to the push service.
+        case unreachable
+        /// The push service does not answer.
+        case timeout
+        /// The push service closes each connection before it is open.
+        case closed
+        /// There is no connection for another reason.
+        case noConnection
+    }
+
+    package var cause: Cause
+    /// The push service's reason, or the text of the error.
+    package var detail: String
+    /// The host that was tried; `nil` if none was.
+    package var host: String?
+    package var port: Int?
+
+    package init(_ cause: Cause, detail: String, host: String? = nil, port: Int? = nil) {
+        (self.cause, self.detail, self.host, self.port) = (cause, detail, host, port)
+    }
+}
+
+/// One environment of an app.
+package struct AppEnvironment: Hashable, Sendable {
+    package var app: Int64
+    package var environment: PushEnvironment
+
+    package init(app: Int64, environment: PushEnvironment) { (self.app, self.environment) = (app, environment) }
+}
+
+/// The pause of an app's sending in one environment, because of a fault.
+package struct EnvironmentPause: Hashable, Sendable {
+    package var target: AppEnvironment
+    package var fault: ConfigurationFault
+    /// The time of the pause by the wall clock.
+    package var since: Timestamp
+    /// The number of responses or failures that led to it.
+    package var proofs: Int
+
+    package init(_ target: AppEnvironment, _ fault: ConfigurationFault, since: Timestamp, proofs: Int) {
+        (self.target, self.fault, self.since, self.proofs) = (target, fault, since, proofs)
+    }
+}
+
+/// A pause that is to be written, unless the environment's credential has changed since its proofs.
+package struct EnvironmentPauseRequest: Hashable, Sendable {
+    package var pause: EnvironmentPause
+    /// The epoch of the credential (``StoredCredential/epoch``) that the proofs are of.
+    package var epoch: Int64
+    /// The event for webhooks: one JSON value; `nil` if no webhook wants it.
+    package var event: Data?
+    /// Indicates whether the fault of the present pause is replaced, whose cause has changed.
+    package var replacesFault = false
+
+    package init(_ pause: EnvironmentPause, epoch: Int64, event: Data?) {
+        (self.pause, self.epoch, self.event) = (pause, epoch, event)
+    }
+}
+
+/// A credential as it is stored.
+package struct StoredCredential: Hashable, Sendable {
+    package var credential: CredentialRecord
+    /// A number that rises with each change of the environment's credential.
+    package var epoch: Int64
+    /// The protocol of pushes with it.
+    package var transport: PushTransport
+
+    package init(_ credential: CredentialRecord, epoch: Int64, transport: PushTransport = .http2) {
+        (self.credential, self.epoch, self.transport) = (credential, epoch, transport)
+    }
+}
+
+/// The environments whose pause holds a recipient or a shard back.
+package enum HoldingEnvironments: Hashable, Sendable {
+    case one(PushEnvironment)
+    /// All for which the app has a credential.
+    case all
+
+    /// The environments that may hold.
+    package var environments: [PushEnvironment] {
+        switch self {
+        case .one(let environment): [environment]
+        case .all: PushEnvironment.allCases
+        }
+    }
+}

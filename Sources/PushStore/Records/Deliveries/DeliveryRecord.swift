@@ -1,0 +1,81 @@
+package import Foundation
+package import PushTypes
+
+/// The number of a notification's recipients that were skipped for one reason.
+package struct SkipCount: Hashable, Sendable {
+    package var reason: String
+    package var count: Int
+
+    package init(reason: String, count: Int) { (self.reason, self.count) = (reason, count) }
+}
+
+/// The state of one recipient of a notification, as it is looked up.
+package struct DeliveryRecord: Hashable, Sendable {
+    /// The state of a recipient. All but ``sending`` are final.
+    package enum State: Int64, Hashable, Sendable, CaseIterable {
+        /// At-most-once only: the push may be in flight. The start after a crash makes it ``unknown``.
+        case sending = 0
+        /// The push service accepted it.
+        case accepted = 1
+        /// The push service rejected it.
+        case rejected = 2
+        /// It could not be sent in time, or within the allowed number of tries: the push service does not have it.
+        case failed = 3
+        /// There was nothing to send: the device left, or its token has had the notification by another registration.
+        case skipped = 4
+        /// It was sent, the response was lost, and it is not sent again: it may have arrived.
+        case unknown = 5
+
+        /// The name in the API.
+        package var word: String {
+            switch self {
+            case .sending: "sending"
+            case .accepted: "accepted"
+            case .rejected: "rejected"
+            case .failed: "failed"
+            case .skipped: "skipped"
+            case .unknown: "unknown"
+            }
+        }
+    }
+
+    package var notification: UUID
+    /// The place of the notification in the list of all.
+    package var position: NotificationCursor
+    /// The recipient, unique within the notification: a device's id, or below zero for a named token.
+    package var recipient: Int64
+    /// The device; `nil` if the token is not registered.
+    package var device: Int64?
+    /// The token; `nil` once the device is gone.
+    package var token: DeviceToken?
+    package var environment: PushEnvironment?
+    package var state: State
+    /// The push service's reason, or the provider's own.
+    package var reason: String?
+    package var attempts: Int
+    package var at: Timestamp
+    /// The receipts of the recipient, the earliest first; empty where only counts are kept.
+    package var receipts: [ReceiptRecord] = []
+}
+
+/// A place in a list of notifications. Only the store knows its meaning.
+package struct NotificationCursor: Hashable, Sendable {
+    package var number: Int64
+
+    package init(number: Int64) { self.number = number }
+}
+
+/// The first 60 free bits of a notification's id, with which its `apns-id`s begin. Unique in the store.
+package struct DeliveryPrefix: Hashable, Sendable {
+    package let bits: Int64
+
+    package init(bits: Int64) { self.bits = bits }
+
+    /// Returns the prefix of a notification.
+    package init(of notification: UUID) {
+        let bytes = notification.uuid
+        let high = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        // The four bits between are the version of the UUID.
+        self.bits = high << 12 | Int64(bytes.6 & 0x0f) << 8 | Int64(bytes.7)
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// The rows of people, their links and sessions, within a transaction.
+struct PersonRows {
+    /// The most networks of a person that are remembered.
+    private static let maximumNetworks = 10
+
+    let database: Database
+
+    /// Returns `true` if there is any person.
+    func any() throws -> Bool { try self.database.hasRow(sql: "SELECT 1 FROM person LIMIT 1") }
+
+    /// Returns `true` if no other person has a name.
+    func isFree(_ name: String, for id: UUID) throws -> Bool {
+        let sql = "SELECT 1 FROM person WHERE nameKey = ? AND id != ?"
+        return try !self.database.hasRow(sql: sql, [PersonRecord.key(of: name), id.uuidString])
+    }
+
+    /// Returns `true` if there is another ``PersonRecord/isLastingAdmin`` person.
+    func hasLastingAdmin(besides id: UUID) throws -> Bool {
+        let sql = """
+            SELECT 1 FROM person
+            WHERE id != ? AND role = 'admin' AND apps IS NULL AND password IS NOT NULL AND isDisabled = 0
+            """
+        return try self.database.hasRow(sql: sql, [id.uuidString])
+    }
+
+    /// - Returns: The number of the person.
+    func insert(_ person: PersonRecord, password: String?) throws -> Int64 {
+        var columns: Columns = [
+            "id": person.id.uuidString, "password": password, "createdAt": person.createdAt.milliseconds,
+        ]
+        columns += person.columns
+        return try self.database.insert(into: "person", columns)
+    }
+
+    /// Writes what can be changed of a person, without the password.
+    func update(_ person: PersonRecord) throws {
+        try self.database.update("person", person.columns, id: person.id.uuidString)
+    }
+
+    /// Writes a link in place of the earlier one for the same.
+    func insert(_ link: LinkRecord) throws {
+        try self.database.run(sql: "DELETE FROM personLink WHERE person IS ?", [link.person?.uuidString])
+        try self.database.insert(
+            into: "personLink",
+            [
+                "hash": Data(link.hash), "person": link.person?.uuidString, "expiresAt": link.expiresAt.milliseconds,
+            ]
+        )
+    }
+
+    /// Returns a link that can be redeemed.
+    func link(_ hash: [UInt8], now: Timestamp) throws -> ValidLink? {
+        let sql = "SELECT person FROM personLink WHERE hash = ? AND expiresAt > ?"
+        guard let row = try self.database.row(sql: sql, [Data(hash), now.milliseconds]) else { return nil }
+        guard let id = row.uuid("person") else { return try self.any() ? nil : .firstAdmin }
+        guard let person = try PersonRecord.find(id, in: self.database), !person.isDisabled else { return nil }
+        return .person(person)
+    }
+
+    /// Ends all sessions of a person.
+    /// - Parameter links: Whether the person's link ends too.
+    func endAccess(of person: UUID, links: Bool) throws {
+        try self.database.run(sql: "DELETE FROM session WHERE person = ?", [person.uuidString])
+        if links { try self.database.run(sql: "DELETE FROM personLink WHERE person = ?", [person.uuidString]) }
+    }
+
+    /// Begins a session of a person, forgets the lock of the name and remembers the network.
+    func begin(_ signIn: SignInRecord, lock: String) throws {
+        try self.insert(signIn)
+        guard case .person(let person) = signIn.session.holder else { return }
+        let (id, now) = (person.uuidString, signIn.now.milliseconds)
+        try self.database.run(sql: "DELETE FROM signInLock WHERE name = ?", [lock])
+        try self.database.run(sql: "UPDATE person SET lastSeenAt = ? WHERE id = ?", [now, id])
+        try self.database.replace(in: "personNetwork", ["person": id, "network": Data(signIn.network), "at": now])
+        let forget = """
+            DELETE FROM personNetwork WHERE person = ?1 AND network NOT IN (
+                SELECT network FROM personNetwork WHERE person = ?1 ORDER BY at DESC, network LIMIT ?2)
+            """
+        try self.database.run(sql: forget, [id, Self.maximumNetworks])
+    }
+
+    /// Writes a session, and deletes those that have expired or that are too many.
+    func insert(_ signIn: SignInRecord) throws {
+        let session = signIn.session
+        let now = session.createdAt.milliseconds
+        let (column, id) = Self.column(of: session.holder)
+        try self.database.insert(
+            into: "session",
+            [
+                "id": session.id.uuidString, "hash": Data(signIn.hash), column: id, "createdAt": now,
+                "lastUsedAt": session.lastUsedAt.milliseconds, "expiresAt": session.expiresAt.milliseconds,
+                "agent": session.agent,
+            ]
+        )
+        let idle = session.createdAt.advanced(by: .zero - signIn.idle).milliseconds
+        try self.database.run(sql: "DELETE FROM session WHERE expiresAt <= ? OR lastUsedAt <= ?", [now, idle])
+        let surplus = """
+            DELETE FROM session WHERE \(column) = ?1 AND id NOT IN (
+                SELECT id FROM session WHERE \(column) = ?1 ORDER BY lastUsedAt DESC, rowid DESC LIMIT ?2)
+            """
+        try self.database.run(sql: surplus, [id, SessionRecord.maximumCount])
+    }
+
+    /// Returns the column of a session that names its holder, and the holder's id.
+    static func column(of holder: SessionHolder) -> (name: String, id: String) {
+        switch holder {
+        case .person(let id): ("person", id.uuidString)
+        case .key(let id): ("apiKey", id.uuidString)
+        }
+    }
+}
+
+extension PersonRecord: StoredRecord {
+    static let table = "person"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.get("id"),
+            number: try row.get("number"),
+            name: try row.get("name"),
+            role: try row.get(raw: "role"),
+            apps: (row["apps"] as String?).map(Set<Topic>.init(stored:)),
+            hasPassword: row["password"] as String? != nil,
+            createdAt: try row.get("createdAt"),
+            lastSeenAt: row["lastSeenAt"],
+            isDisabled: row["isDisabled"] ?? true,
+            language: row["language"]
+        )
+    }
+
+    /// The columns that can be changed, without the password.
+    fileprivate var columns: Columns {
+        [
+            "name": self.name, "nameKey": Self.key(of: self.name), "role": self.role.rawValue,
+            "apps": self.apps?.stored, "isDisabled": self.isDisabled, "language": self.language,
+        ]
+    }
+}
+
+extension SessionRecord: StoredRecord {
+    static let table = "session"
+
+    init(_ row: StoredRow) throws {
+        let (person, key): (UUID?, UUID?) = (row["person"], row["apiKey"])
+        self.init(
+            id: try row.get("id"),
+            holder: try row.need(person.map(SessionHolder.person) ?? key.map(SessionHolder.key)),
+            createdAt: try row.get("createdAt"),
+            lastUsedAt: try row.get("lastUsedAt"),
+            expiresAt: try row.get("expiresAt"),
+            agent: try row.get("agent")
+        )
+    }
+}

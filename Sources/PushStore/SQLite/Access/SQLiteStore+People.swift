@@ -1,0 +1,119 @@
+package import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package var passwordSecret: String { self.masterKey.derive("password") }
+
+    package func addPerson(_ person: PersonRecord, link: LinkRecord) async throws -> PersonRecord? {
+        try await self.database.write { database in
+            let people = PersonRows(database: database)
+            try AppRows(database: database).check(person.apps ?? [])
+            guard try people.isFree(person.name, for: person.id) else { return nil }
+            var person = person
+            person.number = try people.insert(person, password: nil)
+            try people.insert(link)
+            return person
+        }
+    }
+
+    package func person(_ id: UUID) async throws -> PersonRecord? {
+        try await self.database.lookup { try PersonRecord.find(id, in: $0) }
+    }
+
+    package func people(after: Int64?, limit: Int) async throws -> [PersonRecord] {
+        let sql = "SELECT * FROM person WHERE number > ? ORDER BY number LIMIT ?"
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [after ?? 0, limit]).map(PersonRecord.init(row:))
+        }
+    }
+
+    package func changePerson(
+        _ id: UUID,
+        _ change: @Sendable (inout PersonRecord) -> Void
+    ) async throws -> PersonChange {
+        try await self.database.write { database in
+            let people = PersonRows(database: database)
+            guard let before = try PersonRecord.find(id, in: database) else { return .missing }
+            var after = before
+            change(&after)
+            try AppRows(database: database).check((after.apps ?? []).subtracting(before.apps ?? []))
+            guard try people.isFree(after.name, for: id) else { return .nameTaken }
+            if before.isLastingAdmin, !after.isLastingAdmin {
+                guard try people.hasLastingAdmin(besides: id) else { return .lastAdmin }
+            }
+            try people.update(after)
+            let rights = (before.role, before.apps, before.isDisabled) != (after.role, after.apps, after.isDisabled)
+            if rights { try people.endAccess(of: id, links: after.isDisabled) }
+            return .changed(after)
+        }
+    }
+
+    package func deletePerson(_ id: UUID) async throws -> PersonDeletion {
+        try await self.database.write { database in
+            let people = PersonRows(database: database)
+            guard let person = try PersonRecord.find(id, in: database) else { return .missing }
+            guard try !person.isLastingAdmin || people.hasLastingAdmin(besides: id) else { return .lastAdmin }
+            // The sessions, links and networks go with the row.
+            try database.run(sql: "DELETE FROM person WHERE id = ?", [id.uuidString])
+            return .deleted
+        }
+    }
+
+    package func setPassword(_ new: String, of person: UUID, replacing old: String) async throws -> Bool {
+        let sql = "UPDATE person SET password = ? WHERE id = ? AND password = ? AND isDisabled = 0"
+        return try await self.database.write { database in
+            let people = PersonRows(database: database)
+            guard try database.run(sql: sql, [new, person.uuidString, old]) == 1 else { return false }
+            try people.endAccess(of: person, links: true)
+            return true
+        }
+    }
+
+    package func password(of person: UUID) async throws -> String? {
+        let sql = "SELECT password FROM person WHERE id = ? AND isDisabled = 0"
+        return try await self.database.lookup { try $0.row(sql: sql, [person.uuidString])?["password"] }
+    }
+
+    // MARK: Links
+
+    package func setLink(_ link: LinkRecord) async throws -> Bool {
+        try await self.database.write { database in
+            let people = PersonRows(database: database)
+            if let person = link.person {
+                guard try PersonRecord.find(person, in: database)?.isDisabled == false else { return false }
+            } else {
+                guard try !people.any() else { return false }
+            }
+            try people.insert(link)
+            return true
+        }
+    }
+
+    package func link(hash: [UInt8], now: Timestamp) async throws -> ValidLink? {
+        try await self.database.lookup { try PersonRows(database: $0).link(hash, now: now) }
+    }
+
+    package func redeem(
+        link: [UInt8],
+        for person: PersonRecord,
+        password: String,
+        _ signIn: SignInRecord
+    ) async throws -> PersonRecord? {
+        let lock = self.lockName(of: person.name)
+        return try await self.database.write { database in
+            let people = PersonRows(database: database)
+            switch try people.link(link, now: signIn.session.createdAt) {
+            case nil: return nil
+            case .firstAdmin: _ = try people.insert(person, password: password)
+            case .person(let invited):
+                guard invited.id == person.id else { return nil }
+                try database.update("person", ["password": password], id: person.id.uuidString)
+            }
+            try database.run(sql: "DELETE FROM personLink WHERE person IS NULL OR hash = ?", [Data(link)])
+            try people.endAccess(of: person.id, links: true)
+            try people.begin(signIn, lock: lock)
+            return try PersonRecord.find(person.id, in: database)
+        }
+    }
+}

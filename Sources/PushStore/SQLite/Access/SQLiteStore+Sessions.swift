@@ -1,0 +1,133 @@
+package import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func isKnownNetwork(_ network: [UInt8]) async throws -> Bool {
+        // Few rows: ten of each person.
+        let sql = "SELECT 1 FROM personNetwork WHERE network = ? LIMIT 1"
+        return try await self.database.lookup { try $0.hasRow(sql: sql, [Data(network)]) }
+    }
+
+    package func signInCandidate(name: String, network: [UInt8]) async throws -> SignInCandidate? {
+        let sql = """
+            SELECT person.*, EXISTS (
+                SELECT 1 FROM personNetwork WHERE person = person.id AND network = ?) AS isKnownNetwork
+            FROM person WHERE nameKey = ?
+            """
+        return try await self.database.lookup { database in
+            try database.row(sql: sql, [Data(network), PersonRecord.key(of: name)]).map { row in
+                SignInCandidate(
+                    person: try PersonRecord(row: row),
+                    password: row["password"],
+                    isKnownNetwork: row["isKnownNetwork"] as Bool? ?? false
+                )
+            }
+        }
+    }
+
+    package func changeSignInLock<Value: Sendable>(
+        of name: String,
+        now: Timestamp,
+        _ change: @Sendable (inout SignInLock) -> Value
+    ) async throws -> Value {
+        let code = self.lockName(of: name)
+        return try await self.database.write { database in
+            let row = try database.row(sql: "SELECT failures, at FROM signInLock WHERE name = ?", [code])
+            let before = row.flatMap { row -> SignInLock? in
+                guard let failures = row["failures"] as Int?, let at = row.time("at") else { return nil }
+                return SignInLock(failures: failures, at: at)
+            }
+            var lock = before ?? SignInLock()
+            let value = change(&lock)
+            guard lock != before else { return value }
+            let values: Columns = ["name": code, "failures": lock.failures, "at": lock.at.milliseconds]
+            try database.replace(in: "signInLock", values)
+            if before == nil { try Self.forgetLocks(now: now, in: database) }
+            return value
+        }
+    }
+
+    package func signIn(
+        _ signIn: SignInRecord,
+        _ person: PersonRecord,
+        password: String,
+        renewed: String?
+    ) async throws -> Bool {
+        let lock = self.lockName(of: person.name)
+        let sql = "UPDATE person SET password = ? WHERE id = ? AND password = ? AND isDisabled = 0"
+        return try await self.database.write { database in
+            let people = PersonRows(database: database)
+            let arguments: StatementArguments = [renewed ?? password, person.id.uuidString, password]
+            guard try database.run(sql: sql, arguments) == 1 else { return false }
+            try people.begin(signIn, lock: lock)
+            return true
+        }
+    }
+
+    package func signIn(_ signIn: SignInRecord, key: UUID) async throws -> Bool {
+        try await self.database.write { database in
+            let people = PersonRows(database: database)
+            guard try database.hasRow(sql: "SELECT 1 FROM apiKey WHERE id = ?", [key.uuidString]) else { return false }
+            try people.insert(signIn)
+            return true
+        }
+    }
+
+    package func session(hash: [UInt8]) async throws -> StoredSession? {
+        try await self.database.lookup { database in
+            guard let row = try database.row(sql: "SELECT * FROM session WHERE hash = ?", [Data(hash)])
+            else { return nil }
+            let record = try SessionRecord(row: row)
+            switch record.holder {
+            case .person(let id):
+                let person = try PersonRecord.find(id, in: database)
+                return person.map { StoredSession(record: record, holder: .person($0)) }
+            case .key(let id):
+                let key = try APIKeyRecord.find(id, in: database)
+                return key.map { StoredSession(record: record, holder: .key($0)) }
+            }
+        }
+    }
+
+    package func setLastUse(of session: UUID, _ used: Timestamp, now: Timestamp) async throws {
+        try await self.database.write { database in
+            let sql = "UPDATE session SET lastUsedAt = max(lastUsedAt, ?) WHERE id = ?"
+            try database.run(sql: sql, [used.milliseconds, session.uuidString])
+            let seen = "UPDATE person SET lastSeenAt = ? WHERE id = (SELECT person FROM session WHERE id = ?)"
+            try database.run(sql: seen, [now.milliseconds, session.uuidString])
+        }
+    }
+
+    package func sessions(of holder: SessionHolder) async throws -> [SessionRecord] {
+        let (column, id) = PersonRows.column(of: holder)
+        let sql = "SELECT * FROM session WHERE \(column) = ? ORDER BY lastUsedAt DESC, rowid DESC"
+        return try await self.database.lookup { try $0.rows(sql: sql, [id]).map(SessionRecord.init(row:)) }
+    }
+
+    package func endSession(_ id: UUID, of holder: SessionHolder) async throws -> Bool {
+        let (column, holder) = PersonRows.column(of: holder)
+        let sql = "DELETE FROM session WHERE id = ? AND \(column) = ?"
+        return try await self.database.run(sql: sql, [id.uuidString, holder]) == 1
+    }
+
+    package func endSessions(of holder: SessionHolder) async throws -> Int {
+        let (column, id) = PersonRows.column(of: holder)
+        return try await self.database.run(sql: "DELETE FROM session WHERE \(column) = ?", [id])
+    }
+
+    /// Returns the code by which the lock of a name is kept.
+    func lockName(of name: String) -> String { self.masterKey.derive("signInLock/\(PersonRecord.key(of: name))") }
+
+    /// The most names whose failures are remembered.
+    private static let maximumLocks = 50_000
+
+    /// Deletes locks that do not count any more, and the oldest ones where there are too many.
+    private static func forgetLocks(now: Timestamp, in database: Database) throws {
+        let end = now.advanced(by: .zero - SignInLock.memory).milliseconds
+        try database.run(sql: "DELETE FROM signInLock WHERE at <= ?", [end])
+        guard try database.count(sql: "SELECT count(*) FROM signInLock") > Self.maximumLocks else { return }
+        let sql = "DELETE FROM signInLock WHERE name IN (SELECT name FROM signInLock ORDER BY at LIMIT 1000)"
+        try database.run(sql: sql)
+    }
+}

@@ -1,0 +1,235 @@
+package import Foundation
+import GRDB
+import PushSupport
+package import PushTypes
+import Synchronization
+
+/// The rows of apps, within a transaction.
+struct AppRows {
+    /// The condition that the app of a notification is not stopped.
+    static let isNotStopped = "notification.app NOT IN (SELECT app FROM appStop)"
+
+    let database: Database
+
+    /// Returns a condition that holds for rows of other apps.
+    static func noneOf(_ apps: Set<Int64>) -> String {
+        apps.isEmpty ? "TRUE" : "app NOT IN (\(apps.sorted().map(String.init).joined(separator: ", ")))"
+    }
+
+    /// Returns an app; `nil` if there is none, or if it is being erased.
+    func app(_ bundleID: Topic) throws -> AppRecord? {
+        let sql = "SELECT * FROM app WHERE bundleID = ? AND isErased = 0"
+        return try self.database.record(sql: sql, [bundleID.name])
+    }
+
+    func app(id: Int64) throws -> AppRecord? {
+        try self.database.record(sql: "SELECT * FROM app WHERE id = ?", [id])
+    }
+
+    func bundleID(of app: Int64) throws -> Topic? {
+        try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [app])?.topic("bundleID")
+    }
+
+    /// Returns `true` for an app that is not being erased, within the transaction of a write for it.
+    ///
+    /// A request has looked its app up before its body, which may take long. A row of a table without a reference to `app` that is
+    /// written after the erasure would stay.
+    func has(_ id: Int64) throws -> Bool {
+        try self.database.hasRow(sql: "SELECT 1 FROM app WHERE id = ? AND isErased = 0", [id])
+    }
+
+    /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist, or is being erased.
+    func check(_ apps: Set<Topic>) throws {
+        for app in apps.sorted(by: { $0.name < $1.name }) {
+            let sql = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 0"
+            guard try self.database.hasRow(sql: sql, [app.name]) else { throw StoreError.noSuchApp(app) }
+        }
+    }
+
+    fileprivate func change(_ id: Int64, _ changes: AppChanges) throws {
+        func update(_ values: Columns) throws { try self.database.update("app", values, id: id) }
+        if let name = changes.name { try update(["name": name.value]) }
+        if let rate = changes.rate { try update(["rate": rate.value]) }
+        if let receipts = changes.receipts { try update(["receipts": receipts.rawValue]) }
+        if let tags = changes.installationTags { try update(["installationTags": tags.stored]) }
+        if let attributes = changes.installationAttributes { try update(["installationAttributes": attributes.stored]) }
+        if let cap = changes.cap { try update(["capCount": cap.value?.count, "capWindow": cap.value?.window]) }
+    }
+
+    fileprivate func stop(of app: Int64) throws -> AppStop? {
+        try self.database.row(sql: "SELECT * FROM appStop WHERE app = ?", [app])?.readable(AppStop.init(row:))
+    }
+}
+
+extension AppRecord: StoredRecord {
+    static let table = "app"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.get("id"),
+            bundleID: try row.get("bundleID"),
+            name: row["name"],
+            rate: row["rate"],
+            installationTags: NamePatterns(stored: row["installationTags"]),
+            installationAttributes: NamePatterns(stored: row["installationAttributes"]),
+            createdAt: try row.get("createdAt"),
+            receipts: row[raw: "receipts"] ?? .none
+        )
+        if let count: Int = row["capCount"], let window: Int64 = row["capWindow"] {
+            self.cap = NotificationCap(count: count, window: window)
+        }
+    }
+}
+
+extension Set where Element == Topic {
+    /// Reads the bundle ids of a key or a person.
+    init(stored text: String) { self.init(text.split(separator: " ").compactMap { Topic(String($0)) }) }
+
+    /// The bundle ids with spaces between them, which none of them has.
+    var stored: String { self.map(\.name).sorted().joined(separator: " ") }
+}
+
+extension AppStop: StoredRecord {
+    static let table = "appStop"
+
+    init(_ row: StoredRow) throws {
+        self.init(app: try row.get("app"), since: try row.get("since"), reason: row["reason"], by: row.key)
+    }
+}
+
+extension SQLiteStore {
+    package func addApp(
+        bundleID: Topic,
+        _ changes: AppChanges,
+        now: Timestamp
+    ) async throws -> (app: AppRecord, isNew: Bool) {
+        let result: (app: AppRecord, isNew: Bool) = try await self.database.write { database in
+            let apps = AppRows(database: database)
+            if let known = try apps.app(bundleID) { return (known, false) }
+            let erased = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 1"
+            guard try !database.hasRow(sql: erased, [bundleID.name]) else { throw StoreError.beingErased(bundleID) }
+            try database.run(sql: "UPDATE lastApp SET id = id + 1")
+            guard let id = try database.integer(sql: "SELECT id FROM lastApp")
+            else { throw DamagedRow(table: "lastApp") }
+            let values: Columns = ["id": id, "bundleID": bundleID.name, "createdAt": now.milliseconds]
+            try database.insert(into: "app", values)
+            try apps.change(id, changes)
+            guard let app = try apps.app(bundleID) else { throw DamagedRow(table: "app") }
+            return (app, true)
+        }
+        // The names of other apps' bridges may be this app's.
+        if result.isNew { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
+        return result
+    }
+
+    package func apps() async throws -> [AppRecord] {
+        try await self.database.lookup { try $0.records(sql: "SELECT * FROM app WHERE isErased = 0 ORDER BY bundleID") }
+    }
+
+    package func app(bundleID: Topic) async throws -> AppRecord? {
+        try await self.database.apps.value(.appNamed(bundleID)) {
+            try await self.database.lookup { try AppRows(database: $0).app(bundleID) }
+        }
+    }
+
+    package func app(id: Int64) async throws -> AppRecord? {
+        try await self.database.apps.value(.app(id: id)) {
+            try await self.database.read { try AppRows(database: $0).app(id: id) }
+        }
+    }
+
+    package func owner(of record: AppOwnedRecord) async throws -> Topic? {
+        let (table, column, value): (String, String, DatabaseValue) =
+            switch record {
+            case .notification(let id): ("notification", "id", id.uuidString.databaseValue)
+            case .schedule(let id): ("schedule", "id", id.uuidString.databaseValue)
+            case .webhook(let id): ("webhook", "id", id.uuidString.databaseValue)
+            case .publication(let id): ("publication", "id", id.uuidString.databaseValue)
+            case .issue(let id): ("issue", "id", id.uuidString.databaseValue)
+            case .upload(let id): ("upload", "id", id.uuidString.databaseValue)
+            case .delivery(let prefix): ("notification", "prefix", prefix.bits.databaseValue)
+            }
+        let sql = "SELECT bundleID FROM app WHERE id = (SELECT app FROM \(table) WHERE \(column) = ?)"
+        return try await self.database.lookup { try $0.row(sql: sql, [value])?.topic("bundleID") }
+    }
+
+    package func changeApp(_ id: Int64, _ changes: AppChanges) async throws -> AppRecord? {
+        try await self.database.write { database in
+            let apps = AppRows(database: database)
+            try apps.change(id, changes)
+            return try apps.app(id: id)
+        }
+    }
+
+    package func environments(app: Int64) async throws -> Set<PushEnvironment> {
+        try await self.database.apps.value(.environments(app: app)) {
+            let codes = try await self.database.lookup { database in
+                try database.integers(sql: "SELECT environment FROM credential WHERE app = ?", [app])
+            }
+            return Set(codes.compactMap { PushEnvironment(code: $0) })
+        }
+    }
+
+    // MARK: Stops
+
+    package func stop(_ stop: AppStop) async throws -> AppStop {
+        try await self.database.write { database in
+            let values: Columns = [
+                "app": stop.app, "since": stop.since.milliseconds, "reason": stop.reason,
+                "key": stop.by?.id.uuidString, "keyName": stop.by?.name,
+            ]
+            try database.insert(into: "appStop", values, "ON CONFLICT DO NOTHING")
+            return try AppRows(database: database).stop(of: stop.app) ?? stop
+        }
+    }
+
+    package func resumeApp(_ app: Int64) async throws -> Bool {
+        try await self.database.run(sql: "DELETE FROM appStop WHERE app = ?", [app]) > 0
+    }
+
+    package func stop(of app: Int64) async throws -> AppStop? {
+        try await self.database.apps.value(.stop(app: app)) {
+            try await self.database.lookup { try AppRows(database: $0).stop(of: app) }
+        }
+    }
+
+    package func stops() async throws -> [AppStop] {
+        try await self.database.lookup { try $0.records(sql: "SELECT * FROM appStop ORDER BY since, app") }
+    }
+
+    // MARK: Secrets for users' signatures
+
+    package func addUserSecret(_ secret: UserSecretRecord, app: Int64, limit: Int) async throws -> Bool {
+        let sealed = try self.masterKey.seal(secret.secret, for: .userSecret(secret.id, app: app))
+        return try await self.database.write { database in
+            guard try database.count(sql: "SELECT count(*) FROM userSecret WHERE app = ?", [app]) < limit
+            else { return false }
+            let (id, createdAt) = (secret.id.uuidString, secret.createdAt.milliseconds)
+            let values: Columns = ["id": id, "app": app, "sealed": sealed, "createdAt": createdAt]
+            try database.insert(into: "userSecret", values)
+            return true
+        }
+    }
+
+    package func userSecrets(app: Int64) async throws -> [UserSecretRecord] {
+        let masterKey = self.masterKey
+        return try await self.database.lookup { database in
+            let sql = "SELECT * FROM userSecret WHERE app = ? ORDER BY createdAt, id"
+            return try database.rows(sql: sql, [app]).map { row in
+                guard let id = row.uuid("id"), let createdAt = row.time("createdAt"),
+                    let sealed = row["sealed"] as Data?
+                else { throw DamagedRow(table: "userSecret") }
+                let secret = try masterKey.open(sealed, for: .userSecret(id, app: app))
+                return UserSecretRecord(id: id, createdAt: createdAt, secret: secret)
+            }
+        }
+    }
+
+    package func deleteUserSecret(_ id: UUID, app: Int64) async throws -> Bool {
+        try await self.database.run(sql: "DELETE FROM userSecret WHERE id = ? AND app = ?", [id.uuidString, app]) > 0
+    }
+
+    package func installationSecret(_ installation: String, of app: Topic) -> String {
+        self.masterKey.derive("installation/\(app.name)/\(installation)")
+    }
+}

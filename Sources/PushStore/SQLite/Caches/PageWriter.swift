@@ -1,0 +1,82 @@
+import GRDB
+import PushSupport
+import PushTypes
+import Synchronization
+
+/// The writer of pages and of what is accepted with them, with what it keeps in memory from one transaction to the next.
+final class PageWriter: Sendable {
+    private let reasons = SharedCache<DeliveryReason, Int64>(maximum: 1000)
+    private let connections = SharedCache<OpenedConnection, Int64>(maximum: 1000)
+    /// The numbers for charts that are to be written.
+    private let statistics = PendingStatistics()
+
+    /// Runs `body` in a transaction, with the parts that its pages share.
+    func write<Value: Sendable>(
+        to store: StoreDatabase,
+        now: Timestamp,
+        _ body: @Sendable (CommitParts, Database) throws -> Value
+    ) async throws -> Value {
+        let counted = Mutex<[Int64: StatisticCounter.Counts]>([:])
+        do {
+            let (value, reasons, connections) = try await store.write { database in
+                let parts = CommitParts(reasons: self.reasons.values, connections: self.connections.values)
+                let value = try body(parts, database)
+                counted.withLock { $0 = parts.statistics.apps }
+                self.statistics.add(parts.statistics.apps, now: now)
+                return (value, parts.reasons.found, parts.connections.found)
+            }
+            self.reasons.merge(reasons)
+            self.connections.merge(connections)
+            return value
+        } catch {
+            self.statistics.remove(counted.withLock { $0 }, now: now)
+            throw error
+        }
+    }
+
+    /// Writes the numbers for charts.
+    func writeStatistics(to store: StoreDatabase) async throws {
+        guard self.statistics.needsWrite else { return }
+        let taken = Mutex<PendingStatistics.Numbers>([:])
+        do {
+            // Taken in the transaction: one that has taken them before ends before this one begins.
+            let reasons = try await store.write { database in
+                let (numbers, reasons) = (self.statistics.take(), ReasonLookup(known: self.reasons.values))
+                taken.withLock { $0 = numbers }
+                for (minute, apps) in numbers {
+                    try StatisticCounter.write(apps, minute: minute, reasons, in: database)
+                }
+                return reasons.found
+            }
+            self.statistics.written(taken.withLock { $0 })
+            self.reasons.merge(reasons)
+        } catch {
+            self.statistics.restore(taken.withLock { $0 })
+            throw error
+        }
+    }
+}
+
+/// The parts that the pages of one transaction share.
+final class CommitParts {
+    let reasons: ReasonLookup
+    let connections: ConnectionLookup
+    let statistics = StatisticCounter()
+    /// The leases whose shards have ended.
+    private(set) var fences: Set<Int64> = []
+    /// The apps of notifications that have ended.
+    private(set) var apps: Set<Int64> = []
+
+    /// - Parameters:
+    ///   - reasons: The ids of the reasons that are known.
+    ///   - connections: The ids of the connections that are known.
+    fileprivate init(reasons: [DeliveryReason: Int64], connections: [OpenedConnection: Int64]) {
+        (self.reasons, self.connections) = (ReasonLookup(known: reasons), ConnectionLookup(known: connections))
+    }
+
+    /// Notes that a notification has ended with a shard.
+    func ended(_ fence: Int64, of app: Int64) {
+        self.fences.insert(fence)
+        self.apps.insert(app)
+    }
+}

@@ -1,0 +1,153 @@
+import GRDB
+import PushTypes
+import Synchronization
+
+/// Counts what one transaction writes, for charts.
+final class StatisticCounter {
+    /// The numbers of an app.
+    struct Counts: Sendable {
+        /// Of accepted, rejected, failed, skipped and unknown recipients, and of opened notifications.
+        var outcomes = [Int64](repeating: 0, count: 6)
+        var latency = [Int64](repeating: 0, count: LatencyHistogram.count)
+        var reasons: [Reason: Int64] = [:]
+
+        mutating func add(_ deliveries: [DeliveryResult]) {
+            for delivery in deliveries {
+                guard let place = delivery.state.place else { continue }
+                self.outcomes[place] += 1
+                if let trip = delivery.trip, trip.connection >= 0 {
+                    self.latency[LatencyHistogram.bucket(of: trip.milliseconds)] += 1
+                }
+                guard delivery.state != .accepted, let reason = delivery.reason else { continue }
+                self.reasons[Reason(state: delivery.state.rawValue, text: ExactText(reason)), default: 0] += 1
+            }
+        }
+
+        mutating func add(_ other: Counts) {
+            for (index, count) in other.outcomes.enumerated() { self.outcomes[index] += count }
+            for (index, count) in other.latency.enumerated() { self.latency[index] += count }
+            self.reasons.merge(other.reasons, uniquingKeysWith: +)
+        }
+
+        /// The numbers to add in order to take these back.
+        var negated: Counts {
+            Counts(outcomes: self.outcomes.map(-), latency: self.latency.map(-), reasons: self.reasons.mapValues(-))
+        }
+    }
+
+    struct Reason: Hashable, Sendable {
+        var state: Int64
+        var text: ExactText
+    }
+
+    /// The columns in the order of the numbers.
+    static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
+    static let latency = (0..<LatencyHistogram.count).map { "latency\($0)" }
+    static let columns = StatisticCounter.outcomes + StatisticCounter.latency
+
+    /// The numbers by app.
+    private(set) var apps: [Int64: Counts] = [:]
+
+    /// Counts the final states of a page.
+    func add(_ deliveries: [DeliveryResult], of app: Int64) {
+        guard !deliveries.isEmpty else { return }
+        // In place: a copy of the numbers for each page of one recipient would cost more than counting it.
+        self.apps[app, default: Counts()].add(deliveries)
+    }
+
+    /// Counts installations that have opened a notification.
+    func addOpened(_ count: Int64, of app: Int64) { self.apps[app, default: Counts()].outcomes[5] += count }
+
+    private static let addition = """
+        ON CONFLICT DO UPDATE
+        SET \(StatisticCounter.columns.map { "\($0) = \($0) + excluded.\($0)" }.joined(separator: ", "))
+        """
+
+    /// Adds numbers to those of a minute. Those of an app that is gone are left out.
+    static func write(_ apps: [Int64: Counts], minute: Int64, _ reasons: ReasonLookup, in database: Database) throws {
+        for (app, counts) in apps where counts.outcomes.contains(where: { $0 != 0 }) {
+            guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
+            let key: Columns = ["app": app, "at": minute, "step": StatisticStep.minute.seconds]
+            var columns = key
+            for (name, number) in zip(Self.columns, counts.outcomes + counts.latency) { columns += [name: number] }
+            try database.insert(into: "statistic", columns, Self.addition)
+            for (reason, count) in counts.reasons {
+                let id = try reasons.id(of: DeliveryReason(reason.text.text), in: database)
+                var columns = key
+                columns += ["state": reason.state, "reason": id, "count": count]
+                let addition = "ON CONFLICT DO UPDATE SET count = count + excluded.count"
+                try database.insert(into: "statisticReason", columns, addition)
+            }
+        }
+    }
+}
+
+extension DeliveryRecord.State {
+    /// The place of a final state in the order of the counters, which is that of the codes; `nil` for ``sending``.
+    var place: Int? { self == .sending ? nil : Int(self.rawValue) - 1 }
+}
+
+/// The numbers of pages that no transaction has written yet.
+///
+/// They are written once a second and before they are read (``SQLiteStore/writeStatistics()``), because a row of charts
+/// would cost a single push as much as its delivery. A process that is killed loses the second of the charts, and nothing
+/// of the ledger.
+final class PendingStatistics: Sendable {
+    /// The numbers by minute and app.
+    typealias Numbers = [Int64: [Int64: StatisticCounter.Counts]]
+
+    private struct State {
+        var numbers: Numbers = [:]
+        /// The number of transactions that have taken numbers and may not have ended.
+        var underWay = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Indicates whether numbers may be missing on disk. They are there after the next write.
+    var needsWrite: Bool { self.state.withLock { $0.underWay > 0 || !$0.numbers.isEmpty } }
+
+    /// Adds the numbers of a transaction that is about to end: whoever sees its changes can have its numbers written.
+    func add(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
+        guard !apps.isEmpty else { return }
+        self.add([StatisticStep.minute.start(of: now).seconds: apps])
+    }
+
+    /// Takes back the numbers of a transaction that failed. Where they were written meanwhile, they are subtracted.
+    func remove(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
+        self.add(apps.mapValues(\.negated), now: now)
+    }
+
+    /// Returns all numbers, within the transaction that writes them. It calls ``written(_:)`` or ``restore(_:)`` at its end.
+    func take() -> Numbers {
+        self.state.withLock { state in
+            if !state.numbers.isEmpty { state.underWay += 1 }
+            defer { state.numbers = [:] }
+            return state.numbers
+        }
+    }
+
+    /// Notes that numbers are on disk.
+    func written(_ numbers: Numbers) {
+        guard !numbers.isEmpty else { return }
+        self.state.withLock { $0.underWay -= 1 }
+    }
+
+    /// Gives back numbers that could not be written.
+    func restore(_ numbers: Numbers) {
+        self.add(numbers)
+        self.written(numbers)
+    }
+
+    private func add(_ other: Numbers) {
+        self.state.withLock { state in
+            for (minute, apps) in other {
+                state.numbers[minute, default: [:]].merge(apps) { earlier, later in
+                    var sum = earlier
+                    sum.add(later)
+                    return sum
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// Values of a column; `nil` for NULL and for what is not a value of the type.
+extension Row {
+    func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
+    func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
+    func time(_ column: String) -> Timestamp? { (self[column] as Int64?).map(Timestamp.init(milliseconds:)) }
+    func uuid(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
+    func tokenKind(_ column: String) -> TokenKind? { TokenKind(code: self[column] as Int64?) }
+    func environment(_ column: String) -> PushEnvironment? { PushEnvironment(code: self[column] as Int64?) }
+
+    /// Returns the value of an enumeration by its raw value.
+    func value<Value: RawRepresentable>(_ column: String) -> Value? where Value.RawValue: DatabaseValueConvertible {
+        (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
+    }
+
+    /// Reads the row; `nil` for one that is damaged, which must not block the others.
+    func readable<Value>(_ read: (Row) throws -> Value) throws -> Value? {
+        do { return try read(self) } catch is DamagedRow { return nil }
+    }
+}
+
+/// Columns of a row with their values.
+struct Columns: ExpressibleByDictionaryLiteral {
+    fileprivate var names: [String]
+    fileprivate var values: [(any DatabaseValueConvertible)?]
+
+    init(dictionaryLiteral columns: (String, (any DatabaseValueConvertible)?)...) {
+        (self.names, self.values) = (columns.map(\.0), columns.map(\.1))
+    }
+
+    static func += (columns: inout Columns, others: Columns) {
+        columns.names += others.names
+        columns.values += others.values
+    }
+}
+
+/// Statements, each of them prepared once per connection unless its text has many variants.
+extension Database {
+    /// Runs a statement that gives no rows.
+    /// - Returns: The number of changed rows.
+    @discardableResult
+    func run(sql: String, _ arguments: StatementArguments = []) throws -> Int {
+        try self.cachedStatement(sql: sql).execute(arguments: arguments)
+        return self.changesCount
+    }
+
+    /// Adds a row.
+    /// - Parameter conflict: The clause for a row that is there already; empty makes it an error.
+    /// - Returns: Its number.
+    @discardableResult
+    func insert(into table: String, _ columns: Columns, _ conflict: String = "") throws -> Int64 {
+        try self.run(sql: Self.insertion("INSERT", table, columns, conflict), StatementArguments(columns.values))
+        return self.lastInsertedRowID
+    }
+
+    /// Adds a row in place of those with the same keys.
+    func replace(in table: String, _ columns: Columns) throws {
+        let sql = Self.insertion("INSERT OR REPLACE", table, columns, "")
+        try self.run(sql: sql, StatementArguments(columns.values))
+    }
+
+    private static func insertion(_ verb: String, _ table: String, _ columns: Columns, _ conflict: String) -> String {
+        let places = columns.names.map { _ in "?" }.joined(separator: ", ")
+        return "\(verb) INTO \(table) (\(columns.names.joined(separator: ", "))) VALUES (\(places)) \(conflict)"
+    }
+
+    /// Changes columns of the row with an id.
+    func update(_ table: String, _ columns: Columns, id: any DatabaseValueConvertible) throws {
+        let assignments = columns.names.map { "\($0) = ?" }.joined(separator: ", ")
+        let sql = "UPDATE \(table) SET \(assignments) WHERE id = ?"
+        try self.run(sql: sql, StatementArguments(columns.values + [id]))
+    }
+
+    /// Returns the first row; `nil` if there is none.
+    func row(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Row? {
+        try Row.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments)
+    }
+
+    func rows(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> [Row] {
+        try Row.fetchAll(self.statement(sql, isKept: isKept), arguments: arguments)
+    }
+
+    func hasRow(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Bool {
+        try self.row(sql: sql, arguments, isKept: isKept) != nil
+    }
+
+    /// Returns the first column of the first row; `nil` also for NULL.
+    func integer(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Int64? {
+        try Int64.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments)
+    }
+
+    /// Returns the first column of the first row as a time; `nil` also for NULL.
+    func time(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Timestamp? {
+        try self.integer(sql: sql, arguments, isKept: isKept).map(Timestamp.init(milliseconds:))
+    }
+
+    /// Returns the first column of all rows.
+    func integers(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> [Int64] {
+        try Int64.fetchAll(self.statement(sql, isKept: isKept), arguments: arguments)
+    }
+
+    /// Returns the first column of the first row; 0 also for NULL.
+    func count(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Int {
+        try Int.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments) ?? 0
+    }
+
+    private func statement(_ sql: String, isKept: Bool) throws -> Statement {
+        try isKept ? self.cachedStatement(sql: sql) : self.makeStatement(sql: sql)
+    }
+}
+
+extension DeviceToken {
+    var databaseValue: DatabaseValue { Data(self.bytes).databaseValue }
+}
+
+extension PushEnvironment? {
+    var databaseValue: DatabaseValue { self?.code.databaseValue ?? .null }
+}
+
+extension PushEnvironment {
+    /// The stored form.
+    var code: Int64 {
+        switch self {
+        case .production: 0
+        case .sandbox: 1
+        }
+    }
+
+    /// Returns a stored environment; `nil` for any other number.
+    init?(code: Int64?) {
+        switch code {
+        case 0: self = .production
+        case 1: self = .sandbox
+        default: return nil
+        }
+    }
+}
+
+extension HoldingEnvironments {
+    /// The stored form.
+    var code: Int64 {
+        switch self {
+        case .one(let environment): environment.code
+        case .all: 2
+        }
+    }
+
+    /// Reads the stored form.
+    init(code: Int64) { self = PushEnvironment(code: code).map(Self.one) ?? .all }
+}
+
+extension TokenKind {
+    /// The stored form.
+    var code: Int64 {
+        switch self {
+        case .alert: 0
+        case .voip: 1
+        case .complication: 2
+        case .fileProvider: 3
+        case .location: 4
+        case .pushToTalk: 5
+        case .liveActivityStart: 6
+        case .liveActivityUpdate: 7
+        case .widgets: 8
+        case .controls: 9
+        case .web: 10
+        }
+    }
+
+    /// Returns a stored kind; `nil` for any other number.
+    init?(code: Int64?) {
+        guard let kind = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = kind
+    }
+}

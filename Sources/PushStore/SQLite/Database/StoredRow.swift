@@ -1,0 +1,197 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+/// An error for a row that holds something else than was written.
+package struct DamagedRow: Error, CustomStringConvertible {
+    package var table: String
+    package var description: String { "a row of table \(self.table) is damaged" }
+}
+
+/// A record that reads itself from a row of its table.
+protocol StoredRecord: Sendable {
+    /// The table, as ``DamagedRow`` names it.
+    static var table: String { get }
+
+    /// - Throws: ``DamagedRow``.
+    init(_ row: StoredRow) throws
+}
+
+extension StoredRecord {
+    /// Reads a record, and its secret if there is a key.
+    /// - Throws: ``DamagedRow``.
+    init(row: Row, _ masterKey: MasterKey?) throws {
+        try self.init(StoredRow(row: row, table: Self.table, masterKey: masterKey))
+    }
+
+    /// - Throws: ``DamagedRow``.
+    init(row: Row) throws { try self.init(row: row, nil) }
+
+    /// Reads the record with an id, and its secret if there is a key; `nil` if there is none.
+    /// - Throws: ``DamagedRow``.
+    static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: Database) throws -> Self? {
+        try database.record(sql: "SELECT * FROM \(Self.table) WHERE id = ?", [id.uuidString], masterKey)
+    }
+}
+
+extension Database {
+    /// Reads the record of the first row, and its secret if there is a key; `nil` if there is none.
+    /// - Throws: ``DamagedRow``.
+    func record<Record: StoredRecord>(
+        sql: String,
+        _ arguments: StatementArguments = [],
+        _ masterKey: MasterKey? = nil
+    ) throws -> Record? {
+        try self.row(sql: sql, arguments).map { try Record(row: $0, masterKey) }
+    }
+
+    /// Reads records but for those of damaged rows, which must not block the others.
+    func records<Record: StoredRecord>(
+        sql: String,
+        _ arguments: StatementArguments = [],
+        _ masterKey: MasterKey? = nil,
+        isKept: Bool = true
+    ) throws -> [Record] {
+        let rows = try self.rows(sql: sql, arguments, isKept: isKept)
+        return try rows.compactMap { try $0.readable { try Record(row: $0, masterKey) } }
+    }
+}
+
+/// A row from which a record reads itself.
+struct StoredRow {
+    let row: Row
+    let table: String
+    /// The key that opens sealed columns; `nil` leaves them out.
+    let masterKey: MasterKey?
+
+    /// Returns the value of a column; `nil` for NULL, and for what is not a value of the type.
+    subscript<Value: ColumnValue>(column: String) -> Value? {
+        (self.row[column] as DatabaseValue?).flatMap(Value.init(column:))
+    }
+
+    /// Returns the value of an enumeration by its raw value.
+    subscript<Value: RawRepresentable>(raw column: String) -> Value? where Value.RawValue: ColumnValue {
+        (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
+    }
+
+    /// Returns the value of a column that no sound row lacks.
+    /// - Throws: ``DamagedRow``.
+    func get<Value: ColumnValue>(_ column: String) throws -> Value { try self.need(self[column]) }
+
+    /// Returns the value of an enumeration, which no sound row lacks, by its raw value.
+    /// - Throws: ``DamagedRow``.
+    func get<Value: RawRepresentable>(raw column: String) throws -> Value where Value.RawValue: ColumnValue {
+        try self.need(self[raw: column])
+    }
+
+    /// - Throws: ``DamagedRow`` for `nil`.
+    func need<Value>(_ value: Value?) throws -> Value {
+        guard let value else { throw DamagedRow(table: self.table) }
+        return value
+    }
+
+    /// Opens a sealed column; `nil` for NULL, and without a key.
+    /// - Throws: ``DamagedRow``, also for a secret that was sealed with another key or for another row.
+    func open(_ column: String, for context: SecretContext) throws -> String? {
+        guard let masterKey, let sealed: Data = self[column] else { return nil }
+        return try self.need(try? masterKey.open(sealed, for: context))
+    }
+
+    /// The API key that the row names; `nil` for none.
+    var key: KeyReference? {
+        guard let id: UUID = self["key"] else { return nil }
+        return KeyReference(id: id, name: self["keyName"] ?? "")
+    }
+}
+
+/// A value that is read from a column.
+protocol ColumnValue {
+    /// `nil` for NULL, and for what is not such a value.
+    init?(column: DatabaseValue)
+}
+
+extension ColumnValue where Self: DatabaseValueConvertible {
+    init?(column: DatabaseValue) {
+        guard let value = Self.fromDatabaseValue(column) else { return nil }
+        self = value
+    }
+}
+
+extension Bool: ColumnValue {}
+extension Int: ColumnValue {}
+extension Int64: ColumnValue {}
+extension String: ColumnValue {}
+extension Data: ColumnValue {}
+
+extension Array: ColumnValue where Element == UInt8 {
+    init?(column: DatabaseValue) {
+        guard let data = Data(column: column) else { return nil }
+        self.init(data)
+    }
+}
+
+extension UUID: ColumnValue {
+    init?(column: DatabaseValue) {
+        guard let text = String(column: column) else { return nil }
+        self.init(uuidString: text)
+    }
+}
+
+extension Timestamp: ColumnValue {
+    init?(column: DatabaseValue) {
+        guard let milliseconds = Int64(column: column) else { return nil }
+        self.init(milliseconds: milliseconds)
+    }
+}
+
+extension Topic: ColumnValue {
+    init?(column: DatabaseValue) {
+        guard let name = String(column: column) else { return nil }
+        self.init(name)
+    }
+}
+
+extension DeviceToken: ColumnValue {
+    init?(column: DatabaseValue) {
+        guard let bytes = [UInt8](column: column) else { return nil }
+        self.init(bytes: bytes)
+    }
+}
+
+extension ContentHash: ColumnValue {
+    init?(column: DatabaseValue) {
+        guard let bytes = [UInt8](column: column) else { return nil }
+        self.init(bytes: bytes)
+    }
+}
+
+extension ChannelID: ColumnValue {
+    init?(column: DatabaseValue) {
+        guard let text = String(column: column) else { return nil }
+        self.init(text)
+    }
+}
+
+extension PushEnvironment: ColumnValue {
+    init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
+}
+
+extension TokenKind: ColumnValue {
+    init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
+}
+
+/// A column of JSON values. Each text is decoded once: a row is read again with every claim.
+final class JSONColumn<Value: StoredJSON>: Sendable {
+    private let name: String
+    private let known = SharedCache<Data, Value>(maximum: 1024)
+
+    init(_ name: String) { self.name = name }
+
+    /// Returns the value of a row; `nil` for NULL.
+    /// - Throws: ``DamagedRow`` for what is not such a value.
+    func value(_ row: StoredRow) throws -> Value? {
+        guard let text: Data = row[self.name] else { return nil }
+        return try self.known.value(text) { try row.need(try? Value(stored: JSONValue(parsing: text))) }
+    }
+}

@@ -1,0 +1,103 @@
+import GRDB
+import PushTypes
+
+/// The count of an audience's active devices, in steps over ranges of ids. No step reads a snapshot for long, however many
+/// devices there are and whatever their condition costs.
+struct DeviceCount: Sendable {
+    /// The result of the steps so far.
+    struct Progress: Sendable {
+        /// The id up to which devices have been counted.
+        fileprivate var cursor = Int64.min
+        fileprivate var found = 0
+        /// The number of devices of the next step.
+        fileprivate var size: Int
+        /// The ranges that find the devices, once they have been chosen; `nil` inside to visit all devices.
+        fileprivate var driver: AudienceDriver??
+
+        init(size: Int = 2000) { self.size = size }
+    }
+
+    /// The time that a step should take at least. Twice as long at most.
+    private static let stepTime: Duration = .milliseconds(50)
+    /// The same for a step that looks up the devices of index ranges, which it reads again each time.
+    private static let lookUpTime: Duration = .milliseconds(250)
+    /// The most entries of index ranges whose devices are looked up in one step.
+    private static let lookedUpAtOnce = 1000
+    /// The most devices of a step.
+    private static let largest = 1_000_000
+
+    private let app: Int64
+    private let audience: AudienceExpression
+    private let kind: TokenKind?
+    private let condition: String
+    private let arguments: [DatabaseValue]
+
+    init(_ audience: AudienceExpression, environment: PushEnvironment?, kind: TokenKind?, app: Int64) {
+        (self.app, self.audience, self.kind) = (app, audience, kind)
+        let filter = AudienceSQL(audience, app: app)
+        self.condition = "app = ? AND isActive = 1\(AudienceSQL.only(environment, kind)) AND \(filter.sql)"
+        self.arguments = [app.databaseValue] + filter.arguments
+    }
+
+    /// Counts the devices of the next range of ids.
+    @Sendable func step(in database: Database, _ progress: Progress) throws -> QueryStep<Progress, Int> {
+        // An index has them all, and is read in a moment.
+        if self.audience == .everyone { return .done(try self.count("", [], in: database)) }
+        var progress = progress
+        let driver = try progress.driver ?? self.driver(in: database)
+        let start = ContinuousClock.now
+        let next = """
+            SELECT id FROM device INDEXED BY deviceByApp WHERE app = ? AND id > ? ORDER BY id LIMIT 1 OFFSET ?
+            """
+        let isShort = driver.map { $0.count <= Self.lookedUpAtOnce } ?? false
+        let end = isShort ? nil : try database.integer(sql: next, [self.app, progress.cursor, progress.size - 1])
+        let range = " AND id > ? AND id <= ?\(driver.condition)"
+        let bounds = [progress.cursor, end ?? .max].map(\.databaseValue)
+        let lookedUp = driver?.arguments(after: progress.cursor, upTo: end ?? .max) ?? []
+        progress.found += try self.count(
+            driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
+            condition: range,
+            bounds + lookedUp,
+            in: database
+        )
+        guard let end else { return .done(progress.found) }
+        (progress.cursor, progress.driver) = (end, .some(driver))
+        let goal = driver == nil ? Self.stepTime : Self.lookUpTime
+        progress.size = Self.size(after: progress.size, time: ContinuousClock.now - start, goal: goal)
+        return .next(progress)
+    }
+
+    private func driver(in database: Database) throws -> AudienceDriver? {
+        // Looking a device up takes longer than visiting it in order.
+        let most = Int(clamping: try Self.devices(of: self.app, in: database).count / 3)
+        return try AudienceDriver.choose(self.audience, of: self.kind, app: self.app, limit: most, in: database)
+    }
+
+    private func count(
+        _ index: String,
+        condition: String = "",
+        _ arguments: [DatabaseValue],
+        in database: Database
+    ) throws -> Int {
+        let sql = "SELECT count(*) FROM device \(index) WHERE \(self.condition)\(condition)"
+        return try database.count(sql: sql, StatementArguments(self.arguments + arguments), isKept: false)
+    }
+
+    /// Returns the number of devices of the next step, so that it takes the time that it should.
+    static func size(after size: Int, time: Duration, goal: Duration) -> Int {
+        if time < goal / 8 { return min(size * 8, Self.largest) }
+        if time < goal { return min(size * 2, Self.largest) }
+        return time > goal * 2 ? max(size / 2, 1) : size
+    }
+
+    /// Returns the first and last id of an app's devices, and the most devices that there may be between them.
+    static func devices(of app: Int64, in database: Database) throws -> (first: Int64, last: Int64, count: Int64) {
+        let sql = """
+            SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,
+                (SELECT id FROM device WHERE app = ?1 ORDER BY id DESC LIMIT 1) AS last
+            """
+        let row = try database.row(sql: sql, [app])
+        guard let first = row?["first"] as Int64?, let last = row?["last"] as Int64? else { return (1, 0, 0) }
+        return (first, last, last - first + 1)
+    }
+}

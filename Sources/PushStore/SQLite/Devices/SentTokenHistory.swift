@@ -1,0 +1,85 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// The record of the notifications in progress that a token has had, once its device has given it up.
+///
+/// The ledger knows devices: while a device keeps its token, its final state tells what the token has had. This record
+/// outlives that (docs/decisions/0018).
+struct SentTokenHistory {
+    let app: Int64
+    let database: Database
+
+    /// Records what a token has had that a device gives up now. A page in flight follows with ``correct(_:)``.
+    func gaveUp(_ token: DeviceToken, device: Int64) throws {
+        // Without notifications that the device had by an earlier token.
+        let isNew = """
+            NOT EXISTS (
+                SELECT 1 FROM tokenHad AS earlier WHERE earlier.notification = number AND earlier.device = ?3)
+            """
+        // Bulk notifications are few; urgent ones are found by the device.
+        let queries = [
+            """
+            SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatchingBulk
+            WHERE app = ?2 AND lane = 1 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew) AND EXISTS (
+                SELECT 1 FROM delivery WHERE notification = number AND recipient = ?3 AND \(Self.hasHad))
+            """,
+            """
+            SELECT number, ?1, ?3 FROM delivery INDEXED BY deliveryByDevice
+                JOIN notification ON number = delivery.notification
+            WHERE delivery.device = ?3 AND recipient = ?3 AND \(Self.hasHad)
+                AND app = ?2 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew)
+            """,
+        ]
+        for query in queries {
+            let sql = "INSERT OR IGNORE INTO tokenHad (notification, token, device) \(query)"
+            try self.database.run(sql: sql, [Data(token.bytes), self.app, device])
+        }
+    }
+
+    /// Accepted; or, by at-most-once, started or unknown, as the push may have left.
+    private static let hasHad = """
+        (delivery.state IN (\(DeliveryRecord.State.accepted.rawValue), \(DeliveryRecord.State.sending.rawValue))
+            OR delivery.state = \(DeliveryRecord.State.unknown.rawValue)
+            AND notification.guarantee = '\(NotificationRecord.Guarantee.atMostOnce.rawValue)')
+        """
+
+    /// Records the tokens by which recipients of a page were sent to whose devices have given tokens up since it was
+    /// read.
+    func correct(_ page: PageResult) throws {
+        guard let reading = page.reading else { return }
+        let former = "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
+        let changed = Set(try self.database.integers(sql: former, [self.app, reading.clock]))
+        guard !changed.isEmpty else { return }
+        let isAtMostOnce = try self.isAtMostOnce(page.notificationNumber)
+        let ends = page.deliveries.map { delivery in
+            let hasHad = delivery.state == .accepted || delivery.state == .sending
+            return (delivery.recipient, hasHad || isAtMostOnce && delivery.state == .unknown)
+        }
+        let had = Dictionary(ends + page.retries.map { ($0.recipient, false) }) { $0 || $1 }
+        for recipient in reading.recipients where changed.contains(recipient.id) {
+            guard let hasHad = had[recipient.id] else { continue }
+            let earlier = "DELETE FROM tokenHad WHERE notification = ? AND device = ?"
+            try self.database.run(sql: earlier, page.notificationNumber, recipient.id)
+            guard hasHad else { continue }
+            // A notification that has ended meanwhile is left out.
+            let sql = """
+                INSERT OR IGNORE INTO tokenHad (notification, token, device)
+                SELECT number, ?, ? FROM notification WHERE number = ? AND finishedAt IS NULL
+                """
+            try self.database.run(sql: sql, [Data(recipient.token.bytes), recipient.id, page.notificationNumber])
+        }
+    }
+
+    /// Returns `true` if a notification goes at most once.
+    private func isAtMostOnce(_ notification: Int64) throws -> Bool {
+        let sql = "SELECT 1 FROM notification WHERE number = ? AND guarantee = ?"
+        return try self.database.hasRow(sql: sql, [notification, NotificationRecord.Guarantee.atMostOnce.rawValue])
+    }
+
+    /// Returns `true` if a notification went to a token by a device that has given it up.
+    static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
+        let sql = "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?"
+        return try database.hasRow(sql: sql, [notification, Data(token.bytes)])
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// The acceptance of notifications within one transaction.
+///
+/// Everything about a request is read before anything of it is written, and its first write is the row that may conflict
+/// with others. So a request that fails for itself alone leaves nothing, and the others go on.
+struct AcceptanceTransaction {
+    private let database: Database
+    /// The owner of the leases of claimed shards, and their end.
+    private let owner: Int64
+    private let leaseUntil: Timestamp
+    /// The lease that all claimed shards of the transaction share; `nil` before the first of them.
+    private var fence: Int64?
+    private var clock: Int64?
+    /// The apps that were looked up, with `true` for those that are stopped.
+    private var stops: [Int64: Bool] = [:]
+    private var consents: [ConsentColumns.Question: ConsentColumns] = [:]
+
+    init(owner: Int64, leaseUntil: Timestamp, in database: Database) {
+        (self.owner, self.leaseUntil, self.database) = (owner, leaseUntil, database)
+    }
+
+    /// Accepts a notification, unless it is a repetition.
+    /// - Returns: The error of a request that fails alone.
+    /// - Throws: An error that ends the transaction.
+    mutating func accept(_ request: AcceptanceRequest) throws -> Result<AcceptanceResult, any Error> {
+        let draft: Draft
+        let number: Int64
+        do {
+            if let earlier = try self.earlier(request) { return .success(AcceptanceResult(earlier)) }
+            draft = try self.draft(request)
+            if let token = draft.tokenOfOtherKind {
+                return .success(AcceptanceResult(.tokenOfOtherKind(token.token, token.kind)))
+            }
+            if let token = try TokenStandings.inactiveToken(of: request.notification, in: self.database) {
+                return .success(AcceptanceResult(.inactiveToken(token)))
+            }
+            guard try self.hasOriginal(request.notification)
+            else { return .success(AcceptanceResult(.originalForgotten)) }
+            let opening = draft.tokens == nil || request.shards.isEmpty ? nil : try self.registrationClock()
+            number = try NotificationRow.insert(
+                request.notification,
+                idempotency: request.idempotency,
+                opening: opening.map { (clock: $0, at: request.openedAt) },
+                in: self.database
+            )
+        } catch let error as DatabaseError where StoreDatabase.isOfDisk(error) || !self.database.isInsideTransaction {
+            throw error
+        } catch {
+            return .failure(error)
+        }
+        return .success(AcceptanceResult(.accepted, claimed: try self.add(draft, of: request, number: number)))
+    }
+
+    // MARK: Checks
+
+    /// Returns the response to a request that was accepted before, or whose schedule, issue or session has changed; `nil` for
+    /// any other.
+    private func earlier(_ request: AcceptanceRequest) throws -> Acceptance? {
+        let notification = request.notification
+        if let idempotency = request.idempotency,
+            let earlier = try NotificationRow.accepted(idempotency, app: notification.app, in: self.database)
+        {
+            return earlier
+        }
+        if let issue = request.issue,
+            try PublishingRows(database: self.database).issue(issue)?.state != .published
+        {
+            return .issueWithdrawn
+        }
+        if let session = request.session, try !self.hasRecord(session, app: notification.app) { return .sessionRemoved }
+        guard let run = notification.run else { return nil }
+        let sql = "SELECT * FROM notification WHERE schedule = ? AND runAt = ?"
+        if let row = try self.database.row(sql: sql, [run.schedule.uuidString, run.at.milliseconds]) {
+            return .repeated(try NotificationRow.record(row, in: self.database))
+        }
+        guard let version = request.scheduleVersion else { return nil }
+        let isCurrent = try ScheduleRows(database: self.database).isCurrent(run.schedule, version: version)
+        return isCurrent ? nil : .scheduleChanged
+    }
+
+    /// Returns `false` for a session at a chat server that is gone.
+    private func hasRecord(_ session: UUID, app: Int64) throws -> Bool {
+        let sql = "SELECT 1 FROM chatSession WHERE id = ? AND app = ?"
+        return try self.database.hasRow(sql: sql, [session.uuidString, app])
+    }
+
+    /// Returns `false` if the deliveries of the notification that this one repeats are being deleted.
+    private func hasOriginal(_ notification: NotificationRecord) throws -> Bool {
+        guard let original = notification.resendOf else { return true }
+        let sql = "SELECT 1 FROM notification WHERE id = ? AND isForgotten = 0"
+        return try self.database.hasRow(sql: sql, [original.uuidString])
+    }
+
+    /// The tokens that a notification names, as they are registered now.
+    private struct Draft {
+        /// `nil` for an audience of devices.
+        var tokens: [DeviceToken]?
+        var found = RecipientQuery.Found()
+        /// The first token that is registered with another kind than the notification goes to.
+        var tokenOfOtherKind: (token: DeviceToken, kind: TokenKind)?
+    }
+
+    private mutating func draft(_ request: AcceptanceRequest) throws -> Draft {
+        let notification = request.notification
+        guard case .tokens(let tokens) = notification.audience else { return Draft() }
+        var draft = Draft(tokens: tokens)
+        guard request.isClaimed || notification.content.tokenKind != nil else { return draft }
+        let query = RecipientQuery(
+            notification,
+            number: 0,
+            openedAfter: 0,
+            needs: request.isClaimed ? nil : [],
+            consent: request.isClaimed ? try self.consent(notification) : .none
+        )
+        let environment = notification.environment ?? .production
+        for (position, token) in zip(Int64(1)..., tokens) {
+            let named = try query.named(token, in: environment, position: position, database)
+            if named.isOfOtherKind, let kind = named.kind {
+                draft.tokenOfOtherKind = (token, kind)
+                return draft
+            }
+            draft.found.add(named, position: position)
+        }
+        return draft
+    }
+
+    private mutating func consent(_ notification: NotificationRecord) throws -> ConsentColumns {
+        let question = ConsentColumns.Question(notification)
+        if let known = self.consents[question] { return known }
+        let consent = try ConsentColumns(notification, in: self.database)
+        self.consents[question] = consent
+        return consent
+    }
+
+    // MARK: Parts
+
+    /// Adds the parts of a notification whose row has been added.
+    /// - Returns: The shard if it was claimed for the caller.
+    private mutating func add(_ draft: Draft, of request: AcceptanceRequest, number: Int64) throws -> ClaimedShard? {
+        let notification = request.notification
+        try NotificationRow.insertTargets(of: notification, number: number, in: self.database)
+        if let issue = request.issue {
+            // An issue is notified of or not, also after a crash.
+            let values: Columns = ["notification": notification.id.uuidString]
+            try self.database.update("issue", values, id: issue.uuidString)
+        }
+        guard let tokens = draft.tokens else {
+            let now = request.openedAt
+            try Shards.add(request.shards, to: notification, number: number, now: now, in: self.database)
+            return nil
+        }
+        let isClaimed = try self.isClaimable(request) && !tokens.isEmpty
+        let fence = isClaimed ? try self.lease() : nil
+        for (shard, plan) in zip(Int64(0)..., request.shards) {
+            let range = Shards.Range(cursor: 0, last: Int64(tokens.count))
+            try Shards.add(range, plan, of: notification, number: number, shard: shard, lease: fence, in: self.database)
+        }
+        guard let fence, let plan = request.shards.first else { return nil }
+        let clock = try self.registrationClock()
+        let claim = ShardClaim(
+            notification: request.sharedNotification,
+            notificationNumber: number,
+            shard: 0,
+            zone: plan.zone,
+            cursor: 0,
+            end: Int64(tokens.count),
+            isNarrow: false,
+            fence: fence,
+            openedAfter: clock,
+            waitsSince: max(plan.notBefore, notification.startsAt)
+        )
+        var page = RecipientPage(
+            recipients: draft.found.recipients,
+            ended: draft.found.ended,
+            cursor: claim.end,
+            isLast: true
+        )
+        page.readAt = clock
+        return ClaimedShard(claim, page)
+    }
+
+    /// Returns `true` if a claim would find the shard of the notification now.
+    private mutating func isClaimable(_ request: AcceptanceRequest) throws -> Bool {
+        guard request.isClaimed, request.notification.state == .accepted, request.shards.count == 1,
+            request.shards.first?.zone == .any
+        else { return false }
+        return try !self.isStopped(request.notification.app)
+    }
+
+    private mutating func isStopped(_ app: Int64) throws -> Bool {
+        if let known = self.stops[app] { return known }
+        let isStopped = try self.database.hasRow(sql: "SELECT 1 FROM appStop WHERE app = ?", app)
+        self.stops[app] = isStopped
+        return isStopped
+    }
+
+    private mutating func lease() throws -> Int64 {
+        if let fence { return fence }
+        let fence = try Leases.take(owner: self.owner, until: self.leaseUntil, in: self.database)
+        self.fence = fence
+        return fence
+    }
+
+    private mutating func registrationClock() throws -> Int64 {
+        if let clock { return clock }
+        let clock = try RegistrationChanges.clock(in: self.database)
+        self.clock = clock
+        return clock
+    }
+}

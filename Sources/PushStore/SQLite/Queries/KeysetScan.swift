@@ -1,0 +1,161 @@
+import GRDB
+import PushTypes
+
+/// A walk over an index in its order, which ends after enough rows that fit, or after a bounded number of rows.
+///
+/// A filter without an index would read a million rows for one that fits. With the bound a page may have few entries, and
+/// the place up to which was searched.
+struct KeysetScan {
+    /// The most rows of all walks for one page.
+    static let maximumRows = 20_000
+    /// The bytes of long records after which a page ends.
+    static let maximumBytes = 1024 * 1024
+
+    /// A row with the values by which it is sorted.
+    struct Entry {
+        var key: DatabaseValue
+        var number: Int64
+    }
+
+    /// The result of one walk.
+    struct Result {
+        var found: [Entry] = []
+        /// The last row that was looked at; `nil` if no row remains behind it.
+        var end: Entry?
+    }
+
+    /// The table, with the index that has the order.
+    var table: String
+    /// The names of the columns by which the rows are sorted, the second of which is unique.
+    var key: String
+    var number: String
+    var isDescending: Bool
+    /// The conditions that bound the range of the index.
+    var range: String
+    var rangeArguments: [DatabaseValue]
+    /// The conditions that each row is examined for; empty for none.
+    var filter: [String]
+    var filterArguments: [DatabaseValue]
+
+    /// Walks until there are `limit` rows that fit.
+    func run(limit: Int, rows maximum: Int, in database: Database) throws -> Result {
+        let direction = self.isDescending ? "DESC" : "ASC"
+        let order =
+            self.key == self.number
+            ? "\(self.number) \(direction)" : "\(self.key) \(direction), \(self.number) \(direction)"
+        let sql = """
+            SELECT \(self.key) AS key, \(self.number) AS number, \(self.fits) AS fits
+            FROM \(self.table) WHERE \(self.range) ORDER BY \(order)
+            """
+        let arguments = StatementArguments(self.filterArguments + self.rangeArguments)
+        let rows = try Row.fetchCursor(try database.makeStatement(sql: sql), arguments: arguments)
+        var result = Result()
+        var visited = 0
+        while let row = try rows.next() {
+            guard let number = row["number"] as Int64? else { continue }
+            visited += 1
+            let entry = Entry(key: row["key"] ?? .null, number: number)
+            if row["fits"] as Bool? == true { result.found.append(entry) }
+            guard result.found.count < limit, visited < maximum else {
+                result.end = entry
+                break
+            }
+        }
+        return result
+    }
+
+    /// Counts the rows that fit.
+    func total(rows maximum: Int, in database: Database) throws -> ListTotal {
+        let sql = """
+            SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
+                SELECT \(self.fits) AS fits FROM \(self.table) WHERE \(self.range) LIMIT ?)
+            """
+        let arguments = self.filterArguments + self.rangeArguments + [(maximum + 1).databaseValue]
+        guard let row = try database.row(sql: sql, StatementArguments(arguments), isKept: false)
+        else { return ListTotal(count: 0, isExact: true) }
+        let (visited, fitting) = (row["visited"] as Int? ?? 0, row["fitting"] as Int? ?? 0)
+        return ListTotal(count: min(fitting, maximum), isExact: visited <= maximum)
+    }
+
+    private var fits: String { self.filter.isEmpty ? "1" : self.filter.map { "(\($0))" }.joined(separator: " AND ") }
+}
+
+extension KeysetScan {
+    /// Walks over several ranges, and merges what is found in their common order.
+    /// - Returns: At most `limit` entries, and the place up to which they are all there is; `nil` at the end.
+    static func merged(_ scans: [KeysetScan], limit: Int, in database: Database) throws -> Result {
+        guard let first = scans.first else { return Result() }
+        let rows = max(1, self.maximumRows / scans.count)
+        var all: [Entry] = []
+        var horizon: Entry?
+        for scan in scans {
+            let result = try scan.run(limit: limit, rows: max(rows, limit), in: database)
+            all += result.found
+            if let end = result.end { horizon = horizon.map { first.precedes(end, $0) ? end : $0 } ?? end }
+        }
+        all.sort(by: first.precedes)
+        // Behind the horizon there may be others that were not looked at.
+        if let horizon { all.removeAll { first.precedes(horizon, $0) } }
+        guard all.count > limit else { return Result(found: all, end: horizon) }
+        return Result(found: Array(all.prefix(limit)), end: all[limit - 1])
+    }
+
+    /// Returns `true` if a row comes before another one.
+    func precedes(_ left: Entry, _ right: Entry) -> Bool {
+        let order = Self.order(left.key, right.key)
+        let isLess = order == 0 ? left.number < right.number : order < 0
+        let isEqual = order == 0 && left.number == right.number
+        return self.isDescending ? !isLess && !isEqual : isLess
+    }
+
+    /// Compares two values of a column as the database does: numbers by their size, texts and blobs by their bytes.
+    private static func order(_ left: DatabaseValue, _ right: DatabaseValue) -> Int {
+        switch (left.storage, right.storage) {
+        case (.int64(let left), .int64(let right)): return left < right ? -1 : left > right ? 1 : 0
+        case (.string(let left), .string(let right)): return Self.order(Array(left.utf8), Array(right.utf8))
+        case (.blob(let left), .blob(let right)): return Self.order(Array(left), Array(right))
+        case (.null, .null): return 0
+        case (.null, _): return -1
+        default: return 1
+        }
+    }
+
+    private static func order(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        left.lexicographicallyPrecedes(right) ? -1 : right.lexicographicallyPrecedes(left) ? 1 : 0
+    }
+}
+
+/// The lists whose rows have times that are kept for each block of 1,024 numbers.
+///
+/// Numbers rise with the time only while nobody sets the clock, and two rows of one moment may have theirs in either order.
+enum TimeBlocks: Int64 {
+    case notifications = 0
+    case audit = 1
+
+    /// Bounds a walk to the blocks that may have rows of a range of times. Each row is examined for its own time besides.
+    ///
+    /// Between the first and the last of them there may be any number of others, of a clock that was wrong for one row: the database
+    /// passes over their rows in the index, and they do not count as visited.
+    func bound(_ scan: inout KeysetScan, from: Timestamp?, to: Timestamp?) {
+        guard from != nil || to != nil else { return }
+        let blocks = "FROM timeBlock WHERE list = \(self.rawValue)"
+        var mayFit = ""
+        if let from {
+            let endsLater = " AND latest >= \(from.milliseconds)"
+            scan.range += """
+                 AND \(scan.number) >= coalesce((SELECT block << 10 \(blocks)\(endsLater) ORDER BY block LIMIT 1),
+                    9223372036854775807)
+                """
+            mayFit += endsLater
+        }
+        if let to {
+            let beginsEarlier = " AND earliest < \(to.milliseconds)"
+            scan.range += """
+                 AND \(scan.number) < coalesce((SELECT (block + 1) << 10 \(blocks)\(beginsEarlier)
+                    ORDER BY block DESC LIMIT 1), 0)
+                """
+            mayFit += beginsEarlier
+        }
+        scan.range += " AND (\(scan.number) >> 10) IN (SELECT block \(blocks)\(mayFit))"
+    }
+}

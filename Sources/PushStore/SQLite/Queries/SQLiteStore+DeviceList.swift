@@ -1,0 +1,148 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+extension SQLiteStore {
+    package func devices(
+        _ search: DeviceSearch,
+        sort: DeviceSort,
+        after: ListPosition?,
+        limit: Int
+    ) async throws -> ListPage<DeviceRecord> {
+        try await self.database.query { database in
+            guard let scan = try Self.scan(search, sort, after: after, in: database)
+            else { return ListPage(entries: [], next: nil) }
+            let result = try scan.run(limit: limit, rows: KeysetScan.maximumRows, in: database)
+            var page = ListPage<DeviceRecord>(entries: [], next: result.end.map(ListPosition.init))
+            var length = 0
+            for entry in result.found {
+                let found = try DeviceRows(database: database).devices(where: "id = ?", [entry.number.databaseValue])
+                guard let device = found.first else { continue }
+                page.entries.append(device)
+                length += device.profile.length
+                if length > KeysetScan.maximumBytes {
+                    page.next = ListPosition(entry)
+                    break
+                }
+            }
+            return page
+        }
+    }
+
+    package func totalDevices(_ search: DeviceSearch) async throws -> ListTotal {
+        try await self.database.query { database in
+            try Self.scan(search, .oldest, after: nil, in: database)?.total(rows: ListTotal.maximum, in: database)
+                ?? ListTotal(count: 0, isExact: true)
+        }
+    }
+
+    /// Returns the walk that finds the devices of a list in their order; `nil` if the device at the end of the page before,
+    /// whose text would tell where to begin, is gone.
+    static func scan(
+        _ search: DeviceSearch,
+        _ sort: DeviceSort,
+        after: ListPosition?,
+        in database: Database
+    ) throws -> KeysetScan? {
+        var scan = KeysetScan(
+            table: "device INDEXED BY \(Self.index(search, sort))",
+            key: sort.column,
+            number: "id",
+            isDescending: sort == .newest || sort == .lastSeen,
+            range: "app = ?",
+            rangeArguments: [search.app.databaseValue],
+            filter: ["hasLeft = 0"],
+            filterArguments: []
+        )
+        func bound(_ condition: String, _ values: (any DatabaseValueConvertible)?...) {
+            scan.range += " AND \(condition)"
+            scan.rangeArguments += values.map { $0?.databaseValue ?? .null }
+        }
+        if sort == .user { bound("user IS NOT NULL") }
+        if search.isOnlyInactive(sort) { bound("isActive = 0") }
+        if let prefix = search.tokenPrefix {
+            bound("token >= ?", Data(prefix))
+            if let end = Self.successor(of: prefix) { bound("token < ?", Data(end)) }
+        }
+        if let user = search.user { bound("user = ?", user) }
+        if let installation = search.installation { bound("installation = ?", installation) }
+        if let after {
+            switch sort {
+            case .oldest: bound("id > ?", after.number)
+            case .newest: bound("id < ?", after.number)
+            case .lastSeen: bound("(registeredAt, id) < (?, ?)", after.key, after.number)
+            case .user, .token:
+                let sql = "SELECT user, token FROM device WHERE id = ?"
+                guard let last = try database.row(sql: sql, [after.number]) else { return nil }
+                let text: DatabaseValue = last[sort.column]
+                bound("(\(sort.column), id) > (?, ?)", text, after.number)
+            }
+        }
+        scan.require("environment = ?", search.environment?.code)
+        scan.require("kind = ?", search.kind?.code)
+        let tag =
+            "EXISTS (SELECT 1 FROM deviceTag WHERE deviceTag.app = device.app AND tag = ? AND deviceTag.device = id)"
+        scan.require(tag, search.tag)
+        switch search.state {
+        case .active: scan.filter.append("isActive = 1")
+        case .inactive: scan.filter.append("isActive = 0")
+        case .suspected: scan.filter.append("isActive = 1 AND suspicions > 0")
+        case nil: break
+        }
+        return scan
+    }
+
+    /// Returns the index to walk over: one with few devices, which are sorted then, or one that has the order.
+    private static func index(_ search: DeviceSearch, _ sort: DeviceSort) -> String {
+        if search.installation != nil { return "deviceByInstallation" }
+        if search.tokenPrefix != nil { return "deviceByToken" }
+        if search.user != nil { return "deviceByUser" }
+        switch sort {
+        case .oldest, .newest: return search.isOnlyInactive(sort) ? "deviceInactive" : "deviceByApp"
+        case .lastSeen: return "deviceByLastSeen"
+        case .user: return "deviceByUser"
+        case .token: return "deviceByToken"
+        }
+    }
+
+    /// Returns the least bytes that are greater than all that begin with a prefix; `nil` if there are none.
+    private static func successor(of prefix: [UInt8]) -> [UInt8]? {
+        guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
+        return prefix[..<last] + [prefix[last] + 1]
+    }
+}
+
+extension DeviceSearch {
+    /// Indicates whether the devices are found by the index of the inactive ones.
+    fileprivate func isOnlyInactive(_ sort: DeviceSort) -> Bool {
+        self.state == .inactive && !self.isNarrow && (sort == .oldest || sort == .newest)
+    }
+}
+
+extension DeviceSort {
+    /// The column that has the order.
+    fileprivate var column: String {
+        switch self {
+        case .oldest, .newest: "id"
+        case .lastSeen: "registeredAt"
+        case .user: "user"
+        case .token: "token"
+        }
+    }
+}
+
+extension DeviceProfile {
+    /// The bytes of the attributes and the tags, which are most of a long device.
+    fileprivate var length: Int {
+        let attributes = (try? JSONValue.object(self.attributes).text.count) ?? 0
+        return self.tags.reduce(attributes) { $0 + $1.text.utf8.count }
+    }
+}
+
+extension ListPosition {
+    /// The place of a row.
+    init(_ entry: KeysetScan.Entry) {
+        self.init(key: Int64.fromDatabaseValue(entry.key) ?? 0, number: entry.number)
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import GRDB
+import PushTypes
+
+extension SQLiteStore {
+    package func notifications(
+        _ filter: NotificationFilter,
+        sort: NotificationSort,
+        after: ListPosition?,
+        limit: Int
+    ) async throws -> ListPage<NotificationRecord> {
+        try await self.database.query { database in
+            let scans = NotificationScans(filter: filter, sort: sort, after: after)
+            let found =
+                sort == .state
+                ? try Self.byState(scans, limit: limit, in: database)
+                : try Self.found(try scans.scans(state: nil, in: database), limit: limit, in: database)
+            let entries = try found.numbers.compactMap { number in
+                let row = try database.row(sql: "SELECT * FROM notification WHERE number = ?", [number])
+                return try row?.readable { try NotificationRow.record($0, in: database) }
+            }
+            return ListPage(entries: entries, next: found.next)
+        }
+    }
+
+    package func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal {
+        try await self.database.query { database in
+            let scans = NotificationScans(filter: filter, sort: .newest, after: nil)
+            // Between the times there may be rows of others.
+            let rows = filter.from == nil && filter.to == nil ? ListTotal.maximum : KeysetScan.maximumRows
+            var total = ListTotal(count: 0, isExact: true)
+            for scan in try scans.scans(state: nil, in: database) {
+                let more = try scan.total(rows: rows, in: database)
+                total.count += more.count
+                total.isExact = total.isExact && more.isExact
+            }
+            return total.bounded
+        }
+    }
+
+    private static func found(
+        _ scans: [KeysetScan],
+        limit: Int,
+        in database: Database
+    ) throws -> (numbers: [Int64], next: ListPosition?) {
+        let result = try KeysetScan.merged(scans, limit: limit, in: database)
+        return (result.found.map(\.number), result.end.map(ListPosition.init))
+    }
+
+    /// Walks over one state after the other. The key of a place is the position of its state.
+    private static func byState(
+        _ scans: NotificationScans,
+        limit: Int,
+        in database: Database
+    ) throws -> (numbers: [Int64], next: ListPosition?) {
+        var numbers: [Int64] = []
+        let first = scans.after?.key ?? 0
+        for (index, state) in NotificationSort.states.enumerated() where index >= first {
+            guard scans.filter.state == nil || scans.filter.state == state else { continue }
+            let after = Int64(index) == first ? scans.after : nil
+            let group = NotificationScans(filter: scans.filter, sort: .state, after: after)
+            let ranges = try group.scans(state: state, in: database)
+            let result = try Self.found(ranges, limit: limit - numbers.count, in: database)
+            numbers += result.numbers
+            if let end = result.next { return (numbers, ListPosition(key: Int64(index), number: end.number)) }
+            // The next state begins with its newest.
+            guard numbers.count < limit else { return (numbers, ListPosition(key: Int64(index) + 1, number: .max)) }
+        }
+        return (numbers, nil)
+    }
+}
+
+extension ListTotal {
+    /// The total with at most the number that is counted.
+    var bounded: ListTotal {
+        self.count > Self.maximum ? ListTotal(count: Self.maximum, isExact: false) : self
+    }
+}
+
+/// The walks over indexes that find the notifications of a list.
+struct NotificationScans {
+    let filter: NotificationFilter
+    let sort: NotificationSort
+    /// The end of the page before; `nil` at the beginning.
+    let after: ListPosition?
+
+    /// Returns the walks, one for each app: the newest of an app are found however many others have.
+    ///
+    /// - Parameter state: The state of a list that is sorted by it; `nil` for other lists.
+    func scans(state: NotificationRecord.State?, in database: Database) throws -> [KeysetScan] {
+        var filter = self.filter
+        if let state { filter.state = state }
+        let name = self.sort == .name ? try self.name(in: database) : nil
+        // The list ends where the end of the page before is gone: without its name it would begin anew.
+        if self.sort == .name, self.after != nil, name == nil { return [] }
+        return filter.apps.map { self.scan($0, filter, after: name) }
+    }
+
+    /// Returns the name of the notification at the end of the page before.
+    private func name(in database: Database) throws -> String? {
+        guard let after else { return nil }
+        return try database.row(sql: "SELECT name FROM notification WHERE number = ?", [after.number])?["name"]
+    }
+
+    private func scan(_ app: Int64, _ filter: NotificationFilter, after name: String?) -> KeysetScan {
+        var scan = KeysetScan(
+            table: "notification",
+            key: "number",
+            number: "number",
+            isDescending: self.sort != .name,
+            range: "app = ?",
+            rangeArguments: [app.databaseValue],
+            filter: [],
+            filterArguments: []
+        )
+        switch self.sort {
+        case .newest, .state: self.add(newest: filter, to: &scan)
+        case .name:
+            scan.table += " INDEXED BY notificationByAppAndName"
+            scan.key = "name"
+            scan.range += " AND name IS NOT NULL"
+            if let after, let name {
+                scan.range += " AND (name, number) > (?, ?)"
+                scan.rangeArguments += [name.databaseValue, after.number.databaseValue]
+            }
+            scan.require("name = ?", filter.name)
+            scan.require("state = ?", filter.state?.rawValue)
+            scan.require("lane = ?", filter.lane?.rawValue)
+        case .recipients:
+            scan.table += " INDEXED BY notificationByRecipients"
+            scan.key = "recipients"
+            scan.range += " AND recipients > 1"
+            if let after {
+                scan.range += " AND (recipients, number) < (?, ?)"
+                scan.rangeArguments += [after.key.databaseValue, after.number.databaseValue]
+            }
+            scan.require("name = ?", filter.name)
+            scan.require("state = ?", filter.state?.rawValue)
+            scan.require("lane = ?", filter.lane?.rawValue)
+        }
+        self.addRest(filter, to: &scan)
+        return scan
+    }
+
+    /// Chooses the index of a walk from the newest to the oldest.
+    private func add(newest filter: NotificationFilter, to scan: inout KeysetScan) {
+        var rest = filter
+        if let name = filter.name {
+            scan.table += " INDEXED BY notificationByAppAndName"
+            scan.range += " AND name = ?"
+            scan.rangeArguments.append(name.databaseValue)
+            rest.name = nil
+        } else if filter.state == .cancelled {
+            scan.table += " INDEXED BY notificationCancelled"
+            scan.range += " AND state = 'cancelled'"
+            rest.state = nil
+        } else if let state = filter.state, state != .done {
+            scan.table += " INDEXED BY notificationUnfinished"
+            scan.range = "state = '\(state.rawValue)' AND finishedAt IS NULL"
+            // The rows of all apps: those in progress are few.
+            scan.filter.append("app = ?")
+            scan.filterArguments += scan.rangeArguments
+            scan.rangeArguments = []
+            rest.state = nil
+        } else if filter.lane == .bulk {
+            scan.table += " INDEXED BY notificationInBulk"
+            scan.range += " AND lane = 1"
+            rest.lane = nil
+        } else {
+            scan.table += " INDEXED BY notificationByApp"
+        }
+        if let after {
+            scan.range += " AND number < ?"
+            scan.rangeArguments.append(after.number.databaseValue)
+        }
+        scan.require("state = ?", rest.state?.rawValue)
+        scan.require("name = ?", rest.name)
+        scan.require("lane = ?", rest.lane?.rawValue)
+        TimeBlocks.notifications.bound(&scan, from: filter.from, to: filter.to)
+    }
+
+    /// Adds the conditions that have no index.
+    private func addRest(_ filter: NotificationFilter, to scan: inout KeysetScan) {
+        scan.require("instr(lower(name), lower(?)) > 0", filter.nameContains)
+        scan.require("key = ?", filter.key?.uuidString)
+        scan.require("pushType = ?", filter.pushType?.rawValue)
+        scan.require("schedule = ?", filter.schedule?.uuidString)
+        scan.require("createdAt >= ?", filter.from?.milliseconds)
+        scan.require("createdAt < ?", filter.to?.milliseconds)
+    }
+}
+
+extension KeysetScan {
+    /// Adds a condition that each row is examined for, unless its value is `nil`.
+    mutating func require(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
+        guard let value else { return }
+        self.filter.append(condition)
+        self.filterArguments.append(value.databaseValue)
+    }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+/// The items of one kind and app, within a transaction.
+struct LibraryRows {
+    let app: Int64
+    let kind: LibraryItem.Kind
+    let database: Database
+
+    /// Returns an item; `nil` if there is none.
+    func item(_ name: LibraryItemName) throws -> LibraryItem? {
+        let (column, value) =
+            switch name {
+            case .id(let id): ("id", id.uuidString)
+            case .name(let name): ("name", name.text)
+            }
+        let sql = "SELECT * FROM libraryItem WHERE app = ? AND kind = ? AND \(column) = ?"
+        return try self.database.record(sql: sql, [self.app, self.kind.rawValue, value])
+    }
+
+    // MARK: Changes
+
+    /// Makes a change, or returns the reason for which it cannot be made.
+    func apply(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
+        let old = try self.item(change.item)
+        if let expected = change.expected, expected != old?.version ?? 0 { return .stale(version: old?.version ?? 0) }
+        guard let old else {
+            switch change.action {
+            case .add, .save: return try self.add(change, limits: limits)
+            case .replace, .restore: return .missing
+            }
+        }
+        if change.action == .add { return .nameTaken }
+        var new = old
+        var restored: Int64?
+        if case .restore(let version) = change.action {
+            guard let earlier = try Self.version(version, of: old.number, in: self.database)
+            else { return .missingVersion }
+            (new.body, new.description, restored) = (earlier.body, earlier.description, version)
+        }
+        new.body = change.body ?? new.body
+        if let description = change.description { new.description = description.isEmpty ? nil : description }
+        if let name = change.name, ExactText(name) != ExactText(old.name) {
+            guard try self.item(.name(ExactText(name))) == nil else { return .nameTaken }
+            // Schedules find it by its name at each run.
+            let users = try self.users(of: old.number)
+            guard users.isEmpty else { return .inUse(schedules: users) }
+            new.name = name
+        }
+        (new.version, new.changedAt, new.changedBy) = (old.version + 1, change.at, change.by)
+        try self.write(new, restoredFrom: restored)
+        try self.forgetVersions(of: new, limits: limits)
+        return .changed(new, isNew: false)
+    }
+
+    private func add(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
+        guard case .name(let place) = change.item else { return .missing }
+        // A new item may be saved at one name under another, which then must be free too.
+        let name = change.name.map { ExactText($0) } ?? place
+        guard try self.item(.name(name)) == nil else { return .nameTaken }
+        let count = "SELECT count(*) FROM libraryItem WHERE app = ? AND kind = ?"
+        guard try self.database.count(sql: count, [self.app, self.kind.rawValue]) < limits.items
+        else { return .tooMany }
+        var new = LibraryItem(
+            id: UUID(),
+            app: self.app,
+            kind: self.kind,
+            name: name.text,
+            description: change.description?.isEmpty == true ? nil : change.description,
+            body: change.body ?? [:],
+            version: 1,
+            createdAt: change.at,
+            createdBy: change.by
+        )
+        var columns: Columns = [
+            "id": new.id.uuidString, "app": new.app, "kind": new.kind.rawValue,
+            "createdAt": new.createdAt.milliseconds, "createdKey": new.createdBy?.id.uuidString,
+            "createdKeyName": new.createdBy?.name, "changedAt": new.changedAt.milliseconds,
+        ]
+        columns += try new.versionColumns
+        new.number = try self.database.insert(into: "libraryItem", columns)
+        try self.insertVersion(new, restoredFrom: nil)
+        return .changed(new, isNew: true)
+    }
+
+    private func write(_ item: LibraryItem, restoredFrom: Int64?) throws {
+        var columns: Columns = ["changedAt": item.changedAt.milliseconds]
+        columns += try item.versionColumns
+        try self.database.update("libraryItem", columns, id: item.id.uuidString)
+        try self.insertVersion(item, restoredFrom: restoredFrom)
+    }
+
+    private func insertVersion(_ item: LibraryItem, restoredFrom: Int64?) throws {
+        var columns: Columns = [
+            "item": item.number, "at": item.changedAt.milliseconds, "restoredFrom": restoredFrom,
+        ]
+        columns += try item.versionColumns
+        try self.database.insert(into: "libraryVersion", columns)
+    }
+
+    /// Deletes the oldest versions beyond the limit, but for those that schedules name.
+    private func forgetVersions(of item: LibraryItem, limits: LibraryLimits) throws {
+        let sql = """
+            DELETE FROM libraryVersion WHERE item = ?1 AND version <= ?2
+                AND version NOT IN (SELECT version FROM scheduleUse WHERE item = ?1)
+            """
+        try self.database.run(sql: sql, [item.number, item.version - Int64(limits.versions)])
+    }
+
+    /// Deletes an item, or returns the reason for which it stays.
+    func delete(_ name: LibraryItemName, expected: Int64?) throws -> LibraryChangeResult {
+        guard let item = try self.item(name) else { return .missing }
+        if let expected, expected != item.version { return .stale(version: item.version) }
+        let users = try self.users(of: item.number)
+        guard users.isEmpty else { return .inUse(schedules: users) }
+        try self.database.run(sql: "DELETE FROM libraryItem WHERE number = ?", [item.number])
+        return .deleted
+    }
+
+    /// Returns the names of some schedules that use an item.
+    private func users(of item: Int64) throws -> [String] {
+        let sql = """
+            SELECT DISTINCT name FROM scheduleUse JOIN schedule ON schedule.id = scheduleUse.schedule
+            WHERE item = ? ORDER BY name LIMIT 5
+            """
+        return try String.fetchAll(try self.database.cachedStatement(sql: sql), arguments: [item])
+    }
+
+    /// Returns one version of an item; `nil` if it is not kept.
+    static func version(_ version: Int64, of item: Int64, in database: Database) throws -> LibraryVersion? {
+        try database.record(sql: "SELECT * FROM libraryVersion WHERE item = ? AND version = ?", [item, version])
+    }
+}
+
+extension LibraryItem: StoredRecord {
+    static let table = "libraryItem"
+
+    init(_ row: StoredRow) throws {
+        let creator = (row["createdKey"] as UUID?).map { KeyReference(id: $0, name: row["createdKeyName"] ?? "") }
+        self.init(
+            id: try row.get("id"),
+            app: try row.get("app"),
+            kind: try row.get(raw: "kind"),
+            name: try row.get("name"),
+            description: row["description"],
+            body: try row.libraryBody(),
+            version: try row.get("version"),
+            createdAt: try row.get("createdAt"),
+            createdBy: creator
+        )
+        (self.number, self.changedAt, self.changedBy) = (try row.get("number"), try row.get("changedAt"), row.key)
+    }
+
+    /// The columns that the item has in common with each of its versions.
+    fileprivate var versionColumns: Columns {
+        get throws {
+            [
+                "version": self.version, "name": self.name, "description": self.description,
+                "body": try JSONValue.object(self.body).text, "key": self.changedBy?.id.uuidString,
+                "keyName": self.changedBy?.name,
+            ]
+        }
+    }
+}
+
+extension LibraryEntry: StoredRecord {
+    static let table = "libraryItem"
+
+    init(_ row: StoredRow) throws {
+        self.init(id: try row.get("id"), number: try row.get("number"), name: try row.get("name"))
+    }
+}
+
+extension LibraryVersion: StoredRecord {
+    static let table = "libraryVersion"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            version: try row.get("version"),
+            name: try row.get("name"),
+            description: row["description"],
+            body: try row.libraryBody(),
+            at: try row.get("at"),
+            by: row.key,
+            restoredFrom: row["restoredFrom"]
+        )
+    }
+}
+
+extension StoredRow {
+    fileprivate func libraryBody() throws -> [String: JSONValue] {
+        let text: Data = try self.get("body")
+        guard case .object(let members)? = try? JSONValue(parsing: text)
+        else { throw DamagedRow(table: self.table) }
+        return members
+    }
+}
+
+/// The items that a schedule uses, within a transaction.
+struct ScheduleUses {
+    /// The rows to write: the item, and the version or 0.
+    private let rows: [(item: Int64, version: Int64)]
+    private let database: Database
+
+    /// Looks up what a schedule will use.
+    /// - Returns: `nil` if an item or a version does not exist any more.
+    init?(_ uses: Set<LibraryUse>, app: Int64, in database: Database) throws {
+        var rows: [(item: Int64, version: Int64)] = []
+        for use in uses {
+            let sql = "SELECT number FROM libraryItem WHERE id = ? AND app = ?"
+            guard let item = try database.integer(sql: sql, [use.item.uuidString, app]) else { return nil }
+            if let version = use.version, try LibraryRows.version(version, of: item, in: database) == nil { return nil }
+            rows.append((item, use.version ?? 0))
+        }
+        (self.rows, self.database) = (rows, database)
+    }
+
+    /// Replaces what a schedule used before.
+    func write(for schedule: UUID) throws {
+        try self.database.run(sql: "DELETE FROM scheduleUse WHERE schedule = ?", [schedule.uuidString])
+        for (item, version) in self.rows {
+            try self.database.insert(
+                into: "scheduleUse",
+                ["schedule": schedule.uuidString, "item": item, "version": version]
+            )
+        }
+    }
+}

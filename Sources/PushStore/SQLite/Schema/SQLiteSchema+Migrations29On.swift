@@ -1,0 +1,79 @@
+extension SQLiteSchema {
+    /// The migrations from 29 on. A new one is added at the end.
+    ///
+    /// None of them makes a table anew, so that they check the references that they write: a check of all tables at their end
+    /// would read them all.
+    static let from29: KeyValuePairs = [
+        // The order in which bridges were added. Those that were there keep the root of gorush's door where it was: with the
+        // bridge `default`, which is the first of them.
+        "29 bridge numbers": """
+        ALTER TABLE bridge ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+        UPDATE bridge SET number = ordered.number FROM (
+            SELECT kind, name, row_number() OVER (ORDER BY name != 'default', changedAt, kind, name) AS number FROM bridge
+        ) AS ordered WHERE bridge.kind = ordered.kind AND bridge.name = ordered.name;
+        """,
+        // The requests for an erasure, of which one that comes while it is under way only asks for its state
+        // (docs/decisions/0051).
+        "30 erasure requests": """
+        -- The number of the latest request that began it or extended it.
+        ALTER TABLE erasure ADD COLUMN request INTEGER NOT NULL DEFAULT 1;
+        -- The latest of them that was answered as complete; 0 for none.
+        ALTER TABLE erasure ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
+        """,
+        // The times between which the rows of each 1,024 numbers are, so that lists are bounded by time also where numbers do
+        // not rise with it (docs/decisions/0040).
+        "31 time blocks": """
+        -- list: 0 for notifications, 1 for the audit. The times are rounded outwards to 1,024 ms, so that a block is seldom written.
+        CREATE TABLE timeBlock (
+            list INTEGER NOT NULL, block INTEGER NOT NULL, earliest INTEGER NOT NULL, latest INTEGER NOT NULL,
+            PRIMARY KEY (list, block)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO timeBlock
+            SELECT 0, number >> 10, min(createdAt) & ~1023, max(createdAt) | 1023 FROM notification GROUP BY number >> 10;
+        INSERT INTO timeBlock SELECT 1, id >> 10, min(at) & ~1023, max(at) | 1023 FROM audit GROUP BY id >> 10;
+        CREATE TRIGGER notificationInBlock AFTER INSERT ON notification BEGIN
+            INSERT INTO timeBlock VALUES (0, NEW.number >> 10, NEW.createdAt & ~1023, NEW.createdAt | 1023)
+            ON CONFLICT (list, block) DO UPDATE
+            SET earliest = min(earliest, excluded.earliest), latest = max(latest, excluded.latest)
+            WHERE excluded.earliest < earliest OR excluded.latest > latest;
+        END;
+        CREATE TRIGGER auditInBlock AFTER INSERT ON audit WHEN NEW.at > 0 BEGIN
+            INSERT INTO timeBlock VALUES (1, NEW.id >> 10, NEW.at & ~1023, NEW.at | 1023)
+            ON CONFLICT (list, block) DO UPDATE
+            SET earliest = min(earliest, excluded.earliest), latest = max(latest, excluded.latest)
+            WHERE excluded.earliest < earliest OR excluded.latest > latest;
+        END;
+        CREATE TRIGGER blockOfNotificationsGoes AFTER DELETE ON notification BEGIN
+            DELETE FROM timeBlock WHERE list = 0 AND block < (SELECT min(number) FROM notification) >> 10;
+        END;
+        CREATE TRIGGER blockOfAuditGoes AFTER DELETE ON audit BEGIN
+            DELETE FROM timeBlock WHERE list = 1 AND block < (SELECT min(id) FROM audit) >> 10;
+        END;
+        """,
+        // The number of the files of each app and their bytes, which its limits need with each upload (docs/decisions/0037).
+        "32 file usage": """
+        CREATE TABLE fileUsage (app INTEGER PRIMARY KEY, files INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+        INSERT INTO fileUsage SELECT app, count(*), sum(size) FROM file GROUP BY app;
+        -- No statement that adds or removes files can forget to count them. The app and the size of a file never change.
+        CREATE TRIGGER fileComes AFTER INSERT ON file BEGIN
+            INSERT INTO fileUsage VALUES (NEW.app, 1, NEW.size)
+            ON CONFLICT (app) DO UPDATE SET files = files + 1, bytes = bytes + excluded.bytes;
+        END;
+        CREATE TRIGGER fileGoes AFTER DELETE ON file BEGIN
+            UPDATE fileUsage SET files = files - 1, bytes = bytes - OLD.size WHERE app = OLD.app;
+        END;
+        """,
+        // The order of devices' changes of users and requests for erasures, so that an erasure leaves the devices that became
+        // the user's after its request (docs/decisions/0051).
+        "33 user changes": """
+        -- The registration clock when the device became its user's. NULL: before this migration.
+        ALTER TABLE device ADD COLUMN userSince INTEGER;
+        -- What is from before this migration is below all readings of the clock, in the order of the devices' ids.
+        CREATE INDEX deviceByUserSince ON device (app, user, coalesce(userSince, id - (1 << 62)))
+            WHERE user IS NOT NULL;
+        -- The registration clock at the request: what came after it has a later number. Before this migration, its newest device.
+        ALTER TABLE erasure ADD COLUMN lastChange INTEGER NOT NULL DEFAULT 0;
+        UPDATE erasure SET lastChange = ifnull(lastDevice, 0) - (1 << 62);
+        """,
+    ]
+}

@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+
+/// The sealed secrets of a database, examined when it is opened.
+struct SealedRows {
+    private static let mark = "martlet"
+
+    let database: Database
+    let masterKey: MasterKey
+
+    /// Checks that the master key is the one of this database, and leaves a mark for the next check.
+    ///
+    /// The key fits if it opens the mark or any secret. A row that alone cannot be opened is damaged, and stays.
+    /// - Throws: ``StoreError/wrongMasterKey`` if there are secrets or passwords and nothing can be opened.
+    func checkMasterKey() throws {
+        if try self.hasMark() { return }
+        guard try self.areOpened() else { throw StoreError.wrongMasterKey }
+        let sql = "INSERT OR REPLACE INTO masterKeyMark (id, sealed) VALUES (1, ?)"
+        try self.database.run(sql: sql, [try self.masterKey.seal(Self.mark, for: .mark)])
+    }
+
+    /// Returns `true` if the key opens the mark or any secret, or if there is none.
+    func areOpened() throws -> Bool {
+        if try self.hasMark() { return true }
+        return try StoredTable.all.contains { try $0.isOpened(by: self.masterKey, in: self.database) }
+            || !StoredTable.all.contains { try $0.holdsSecrets(in: self.database) }
+    }
+
+    private func hasMark() throws -> Bool {
+        guard try self.database.tableExists("masterKeyMark") else { return false }
+        let mark = try Data.fetchOne(self.database, sql: "SELECT sealed FROM masterKeyMark")
+        return mark.map { (try? self.masterKey.open($0, for: .mark)) == Self.mark } ?? false
+    }
+}
+
+/// The secrets of a table. A database of an older version may lack the table.
+extension StoredTable {
+    /// The most rows of a table that are tried with a key: there may be millions.
+    private static let maximumTries = 1000
+
+    /// Returns `true` if the table has a secret that a new master key would lose.
+    func holdsSecrets(in database: Database) throws -> Bool {
+        guard let secrets, secrets.isLost, try database.tableExists(self.name) else { return false }
+        return try database.hasRow(sql: "SELECT 1 FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT 1")
+    }
+
+    /// Returns `true` if a key opens a secret.
+    fileprivate func isOpened(by masterKey: MasterKey, in database: Database) throws -> Bool {
+        guard let secrets, let context = secrets.context, try database.tableExists(self.name) else { return false }
+        let sql = "SELECT * FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT \(Self.maximumTries)"
+        let rows = try Row.fetchCursor(database, sql: sql)
+        while let row = try rows.next() {
+            guard let context = context(row), let sealed = row[secrets.column] as Data? else { continue }
+            if (try? masterKey.open(sealed, for: context)) != nil { return true }
+        }
+        return false
+    }
+
+    /// Removes the secrets.
+    /// - Returns: The number of them.
+    func resetSecrets(in database: Database) throws -> Int {
+        guard let secrets, try database.tableExists(self.name) else { return 0 }
+        let change = secrets.keepsRow ? "UPDATE \(self.name) SET \(secrets.column) = NULL" : "DELETE FROM \(self.name)"
+        return try database.run(sql: "\(change) WHERE \(secrets.column) IS NOT NULL")
+    }
+}

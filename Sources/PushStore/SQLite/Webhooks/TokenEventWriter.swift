@@ -1,0 +1,96 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// Writes the history of tokens within one transaction, and announces it to webhooks.
+struct TokenEventWriter {
+    private enum Column: Int, CodingKey, CaseIterable {
+        case app, device, token, environment, action, reason, notification, since, at
+    }
+
+    private static let insertion = Column.insertion(into: "tokenEvent")
+
+    let app: Int64
+    let now: Timestamp
+    let database: Database
+    /// The latest event before the transaction.
+    private let last: Int64
+
+    init(app: Int64, now: Timestamp, in database: Database) throws {
+        (self.app, self.now, self.database) = (app, now, database)
+        self.last = try Self.last(in: database)
+    }
+
+    /// Adds an event.
+    /// - Parameter since: The time from which the push service calls the token invalid, for a withheld deactivation.
+    func add(
+        _ action: TokenEventRecord.Action,
+        device: Int64,
+        token: DeviceToken,
+        environment: PushEnvironment,
+        reason: String? = nil,
+        notification: UUID? = nil,
+        since: Timestamp? = nil
+    ) throws {
+        let row = try RowInsertion<Column>(Self.insertion, in: self.database)
+        row.bind(self.app, to: .app)
+        row.bind(device, to: .device)
+        row.bind(token.bytes, to: .token)
+        row.bind(environment.code, to: .environment)
+        row.bind(action.rawValue, to: .action)
+        row.bind(reason, to: .reason)
+        row.bind(notification?.uuidString, to: .notification)
+        row.bind(since?.milliseconds, to: .since)
+        row.bind(self.now.milliseconds, to: .at)
+        try row.run()
+    }
+
+    /// Returns the latest id; 0 before the first event.
+    private static func last(in database: Database) throws -> Int64 {
+        try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
+    }
+
+    /// The most token events of one block: a post carries whole blocks.
+    private static let maximumAnnounced: Int64 = 4096
+
+    /// Adds a block with the transaction's events for the app's webhooks, if any of them wants token events.
+    func announce() throws {
+        let latest = try Self.last(in: self.database)
+        guard latest > self.last, try EventBlockRow.isWanted(.token, app: self.app, in: self.database) else { return }
+        let sql = """
+            INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken)
+            VALUES (:app, 'token', :at, x'', :first, :last)
+            """
+        for first in stride(from: self.last + 1, through: latest, by: Int(Self.maximumAnnounced)) {
+            let end = min(latest, first + Self.maximumAnnounced - 1)
+            let block: StatementArguments = [
+                "app": self.app, "at": self.now.milliseconds, "first": first, "last": end,
+            ]
+            try self.database.run(sql: sql, block)
+        }
+    }
+
+    /// Returns the readable events of an app in a range of ids.
+    static func fetch(_ ids: ClosedRange<Int64>, app: Int64, in database: Database) throws -> [TokenEventRecord] {
+        let sql = "SELECT * FROM tokenEvent WHERE id BETWEEN ? AND ? AND app = ? ORDER BY id"
+        return try database.records(sql: sql, [ids.lowerBound, ids.upperBound, app])
+    }
+}
+
+extension TokenEventRecord: StoredRecord {
+    static let table = "tokenEvent"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.get("id"),
+            app: try row.get("app"),
+            device: try row.get("device"),
+            token: try row.get("token"),
+            environment: try row.get("environment"),
+            action: try row.get(raw: "action"),
+            reason: row["reason"],
+            notification: row["notification"],
+            at: try row.get("at")
+        )
+    }
+}

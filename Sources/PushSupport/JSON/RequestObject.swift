@@ -1,0 +1,240 @@
+/// A JSON object in a request.
+///
+/// Its members are listed once. The parser, the bounds and the schema in the document are made from that list, so that they cannot
+/// disagree:
+///
+/// ```swift
+/// private static let url = Member.text("url", 1...2048)
+/// private static let active = Member.bool("active")
+/// private static let change = RequestObject(optional: [url, active])
+/// ```
+///
+/// Each member is read by its entry, as in `fields.value(Self.url)`. The rules between members are code that follows.
+package struct RequestObject: Sendable {
+    package let members: [any ObjectMember]
+    /// The names of the members.
+    package let known: Set<String>
+    package let schema: Schema
+
+    /// - Parameter refine: Returns the schema with its name and the rules between members.
+    package init(
+        required: [any ObjectMember] = [],
+        optional lists: [any ObjectMember]...,
+        acceptsNull: Bool = true,
+        _ refine: (Schema) -> Schema = { $0 }
+    ) {
+        let optional = Array(lists.joined())
+        self.members = required + optional
+        self.known = Set(self.members.map { $0.name })
+        let schema = Schema.object(
+            required: required.map { ($0.name, $0.schema) },
+            optional: optional.map { ($0.name, $0.schema) },
+            acceptsNull: acceptsNull
+        )
+        self.schema = refine(schema)
+    }
+}
+
+/// A member of a JSON object in a request, with a value of any type.
+package protocol ObjectMember: Sendable {
+    var name: String { get }
+    var schema: Schema { get }
+    /// The members of an object; none for other values.
+    var members: [any ObjectMember] { get }
+    /// Reads the value and forgets it.
+    func check(_ fields: JSONFields) throws(RequestError)
+}
+
+/// A member of a JSON object in a request: its name, its schema, and how it is read.
+package struct RequestMember<Value>: ObjectMember {
+    /// Returns the value of the member of that name; `nil` if it is absent.
+    package typealias Reader = @Sendable (JSONFields, String) throws(RequestError) -> Value?
+
+    package let name: String
+    package let schema: Schema
+    package let members: [any ObjectMember]
+    fileprivate let read: Reader
+
+    package init(_ name: String, _ schema: Schema, members: [any ObjectMember] = [], _ read: @escaping Reader) {
+        (self.name, self.schema, self.members, self.read) = (name, schema, members, read)
+    }
+
+    package func check(_ fields: JSONFields) throws(RequestError) { _ = try self.read(fields, self.name) }
+
+    /// Returns this member with a sentence for the document.
+    package func described(_ text: String) -> RequestMember {
+        RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
+    }
+
+    /// This member, which must be left out rather than be `null` where it is optional.
+    package var neverNull: RequestMember {
+        RequestMember(self.name, self.schema.neverNull, members: self.members, self.read)
+    }
+}
+
+extension RequestMember where Value == String {
+    /// Returns this text as the value that it stands for. One that `parse` does not know is an error.
+    package func parsed<Other>(
+        _ code: String,
+        _ message: String,
+        _ parse: @escaping @Sendable (String) -> Other?
+    ) -> RequestMember<Other> {
+        RequestMember<Other>(self.name, self.schema) { [self] (fields, name) throws(RequestError) in
+            guard let text = try fields.value(self) else { return nil }
+            guard let value = parse(text) else { throw fields.error(name, code, message) }
+            return value
+        }
+    }
+
+    /// Returns this text with a condition. One that does not meet it is an error.
+    package func checked(
+        _ code: String,
+        _ message: String,
+        _ isValid: @escaping @Sendable (String) -> Bool
+    ) -> RequestMember {
+        self.parsed(code, message) { isValid($0) ? $0 : nil }
+    }
+}
+
+extension JSONFields {
+    /// Returns the value of a member; `nil` if it is absent.
+    package func value<Value>(_ member: RequestMember<Value>) throws(RequestError) -> Value? {
+        try member.read(self, member.name)
+    }
+
+    /// Returns the value of a member that must be present.
+    package func required<Value>(_ member: RequestMember<Value>) throws(RequestError) -> Value {
+        try self.required(member.name, self.value(member))
+    }
+}
+
+/// Makes the members of requests.
+package enum Member {
+    /// Makes a text.
+    /// - Parameters:
+    ///   - length: The lengths in bytes. Code checks a lower bound above 1.
+    ///   - pattern: The pattern in the document. Code checks what it says.
+    package static func text(
+        _ name: String,
+        _ length: ClosedRange<Int>,
+        pattern: String? = nil
+    ) -> RequestMember<String> {
+        Self.text(name, maximum: length.upperBound, as: .string(length: length, pattern: pattern))
+    }
+
+    /// Makes a text of at most `maximum` bytes with a schema of its own.
+    package static func text(_ name: String, maximum: Int, as schema: Schema) -> RequestMember<String> {
+        RequestMember<String>(name, schema) { (fields, name) throws(RequestError) in
+            try fields.string(name, maximum: maximum)
+        }
+    }
+
+    /// Makes one of the values of a type.
+    /// - Parameter message: The message of the error for another text; `nil` for one that names the values.
+    package static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ name: String,
+        of type: Value.Type,
+        maximum: Int = 64,
+        code: String = "invalid_value",
+        message: String? = nil
+    ) -> RequestMember<Value> {
+        let known = "use one of \(type.allCases.map(\.rawValue).joined(separator: ", "))"
+        return Self.text(name, maximum: maximum, as: .choice(of: type))
+            .parsed(code, message ?? known) { Value(rawValue: $0) }
+    }
+
+    package static func integer(_ name: String, _ range: ClosedRange<Int64>) -> RequestMember<Int64> {
+        RequestMember<Int64>(name, .integer(range)) { (fields, name) throws(RequestError) in
+            try fields.integer(name, in: range)
+        }
+    }
+
+    /// Makes a number with or without a fraction, whose range code checks.
+    package static func number(_ name: String, as schema: Schema = .number) -> RequestMember<JSONValue> {
+        RequestMember<JSONValue>(name, schema) { (fields, name) throws(RequestError) in try fields.number(name) }
+    }
+
+    package static func bool(_ name: String) -> RequestMember<Bool> {
+        RequestMember<Bool>(name, .bool) { (fields, name) throws(RequestError) in try fields.bool(name) }
+    }
+
+    /// Makes an array of texts.
+    /// - Parameters:
+    ///   - count: The numbers of texts. Code checks a lower bound above 0.
+    ///   - maximum: The maximum length of a text, in bytes.
+    ///   - element: The schema of a text where it has more to say than the length.
+    package static func texts(
+        _ name: String,
+        _ count: ClosedRange<Int>,
+        maximum: Int,
+        as element: Schema? = nil
+    ) -> RequestMember<[String]> {
+        let schema = Schema.array(of: element ?? .string(length: 1...maximum), count: count)
+        return RequestMember<[String]>(name, schema) { (fields, name) throws(RequestError) in
+            try fields.strings(name, count: count.upperBound, maximum: maximum)
+        }
+    }
+
+    /// Makes a value of any type, which code reads.
+    package static func json(_ name: String, as schema: Schema) -> RequestMember<JSONValue> {
+        RequestMember<JSONValue>(name, schema) { (fields, name) throws(RequestError) in fields.members[name] }
+    }
+
+    /// Makes an object whose members are read by their entries.
+    package static func object(_ name: String, _ object: RequestObject) -> RequestMember<JSONFields> {
+        RequestMember<JSONFields>(name, object.schema, members: object.members) { (fields, name) throws(RequestError) in
+            try fields.fields(name, known: object.known)
+        }
+    }
+
+    /// Makes an object that stands for a value.
+    package static func object<Value>(
+        _ name: String,
+        _ object: RequestObject,
+        _ parse: @escaping @Sendable (JSONFields) throws(RequestError) -> Value
+    ) -> RequestMember<Value> {
+        RequestMember<Value>(name, object.schema, members: object.members) { (fields, name) throws(RequestError) in
+            guard let inner = try fields.fields(name, known: object.known) else { return nil }
+            return try parse(inner)
+        }
+    }
+
+    /// Makes an object with members of any name, whose values code checks.
+    package static func openObject(
+        _ name: String,
+        as schema: Schema = .object(isOpen: true)
+    ) -> RequestMember<[String: JSONValue]> {
+        RequestMember<[String: JSONValue]>(name, schema) { (fields, name) throws(RequestError) in
+            try fields.object(name)
+        }
+    }
+}
+
+/// A new value for a property, or its removal.
+package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
+    case set(Value)
+    case clear
+
+    package var value: Value? {
+        if case .set(let value) = self { value } else { nil }
+    }
+
+    package func map<Other: Hashable & Sendable>(_ transform: (Value) -> Other) -> Update<Other> {
+        switch self {
+        case .set(let value): .set(transform(value))
+        case .clear: .clear
+        }
+    }
+}
+
+extension RequestMember where Value: Hashable & Sendable {
+    /// This member, which `null` clears.
+    package var clearable: RequestMember<Update<Value>> {
+        RequestMember<Update<Value>>(self.name, self.schema.orNull, members: self.members) {
+            [self] (fields, name) throws(RequestError) in
+            if fields.nulls.contains(name) { return .clear }
+            guard let value = try fields.value(self) else { return nil }
+            return .set(value)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import NIOCore
+
+/// Elements that wait for their turn: those of each owner in their order, and the owners in turn.
+package struct FairQueue<Owner: Hashable, Element> {
+    /// The number of elements.
+    package private(set) var count = 0
+    /// The owners of elements; the first one is next.
+    private(set) var owners = CircularBuffer<Owner>()
+    private var lanes: [Owner: CircularBuffer<Element>] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { self.count == 0 }
+
+    package func count(of owner: Owner) -> Int { self.lanes[owner]?.count ?? 0 }
+
+    package func first(of owner: Owner) -> Element? { self.lanes[owner]?.first }
+
+    package mutating func append(_ element: Element, of owner: Owner) {
+        self.count += 1
+        if self.lanes[owner] == nil { self.owners.append(owner) }
+        // In place: thousands may wait already.
+        self.lanes[owner, default: CircularBuffer()].append(element)
+    }
+
+    /// Removes the element whose turn it is; `nil` if none waits.
+    package mutating func popFirst() -> Element? {
+        guard let owner = self.owners.first else { return nil }
+        return self.popFirst(of: owner)
+    }
+
+    /// Removes the first element of an owner, which has had its turn.
+    @discardableResult
+    package mutating func popFirst(of owner: Owner) -> Element? {
+        guard let element = self.lanes[owner]?.popFirst() else { return nil }
+        self.count -= 1
+        self.removeTurn(of: owner)
+        if self.lanes[owner]?.isEmpty == true { self.lanes[owner] = nil } else { self.owners.append(owner) }
+        return element
+    }
+
+    /// Removes the first element of an owner that meets a condition, and that gives its place up. The owner keeps its turn.
+    package mutating func removeFirst(of owner: Owner, where condition: (Element) -> Bool) -> Element? {
+        // In place: a lane that is bound to a name would be copied.
+        guard let index = self.lanes[owner]?.firstIndex(where: condition),
+            let element = self.lanes[owner]?.remove(at: index)
+        else { return nil }
+        self.count -= 1
+        if self.lanes[owner]?.isEmpty == true {
+            self.lanes[owner] = nil
+            self.removeTurn(of: owner)
+        }
+        return element
+    }
+
+    private mutating func removeTurn(of owner: Owner) {
+        if let index = self.owners.firstIndex(of: owner) { self.owners.remove(at: index) }
+    }
+}
+
+extension FairQueue: Sendable where Owner: Sendable, Element: Sendable {}

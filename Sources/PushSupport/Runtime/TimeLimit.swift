@@ -1,0 +1,17 @@
+/// Returns the result of `body`, or `nil` once it has taken longer than a limit. It is cancelled then, and waited for.
+///
+/// - Throws: The error of `body`, and `CancellationError`.
+package func withTimeLimit<Value: Sendable>(
+    _ limit: Duration,
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value? {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            return nil
+        }
+        defer { group.cancelAll() }
+        return try await group.next() ?? nil
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import PushSender
+import PushSupport
+import PushTypes
+
+/// `martlet credential inspect`: shows what a file holds, without a provider.
+struct InspectCredential: AsyncParsableCommand {
+    static let configuration = command("inspect")
+        .help("Show what a .p8, .p12, .cer or PEM file holds; keys are not shown.")
+        .detail("The status is 1 if the file cannot be used for pushes now.")
+        .example("credential inspect apns.p12")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "A .p8 key, a .p12 archive, a .cer or a PEM file.") var file: String
+    @Option(help: "The private key of a certificate, if it is in another file.") var keyFile: String?
+    @OptionGroup var flags: SettingFlags<CredentialSettings>
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() async throws {
+        let settings = try await self.common.settings([self.flags])
+        try settings.check()
+        let passphrase = settings.string(CredentialSettings.passphrase)
+        let file = CredentialFile(path: self.file, passphrase: passphrase, keyFile: self.keyFile)
+        let contents: CredentialContents
+        do {
+            contents = try file.contents()
+        } catch {
+            throw SettingsError(error, of: self.file)
+        }
+        let text = CredentialContentsText(contents, now: SystemTime().now)
+        if self.json {
+            try StandardOutput.result(String(decoding: try text.json.text, as: UTF8.self))
+        } else {
+            try StandardOutput.result(text.lines.joined(separator: "\n"))
+        }
+        if text.fault != nil { throw ExitCode.failure }
+    }
+}
+
+/// `martlet credential convert`: writes a credential in another format.
+struct ConvertCredential: AsyncParsableCommand {
+    /// The formats that can be written.
+    enum Format: String, CaseIterable, ExpressibleByArgument { case pem, p12 }
+
+    static let configuration = command("convert")
+        .help("Write a certificate with its key in the other format: .p12 to PEM, or PEM to .p12.")
+        .detail("Only the owner can read the new file. An existing one is not overwritten.")
+        .detail("A .p12 is written as OpenSSL 3 does: AES-256 and HMAC-SHA256.")
+        .example("credential convert apns.p12 apns.pem")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "A .p12 archive or a PEM file.") var file: String
+    @Argument(help: "The new file. Its format follows from the ending, .pem or .p12, unless --format names it.")
+    var output: String
+    @Option(help: "pem or p12: the format of the new file.") var format: Format?
+    @Option(help: "The private key of a PEM certificate, if it is in another file.") var keyFile: String?
+    @OptionGroup var flags: SettingFlags<CredentialSettings>
+    @Option(help: "File with the passphrase of the new file, its first line. Default: none.")
+    var outputPassphraseFile: String?
+
+    func run() async throws {
+        let settings = try await self.common.settings([self.flags])
+        try settings.check()
+        let format = try self.outputFormat()
+        let passphrase = try self.outputPassphraseFile.map { try Self.passphrase(in: $0) }
+        let file = CredentialFile(
+            path: self.file,
+            passphrase: settings.string(CredentialSettings.passphrase),
+            keyFile: self.keyFile
+        )
+        let certificate: ClientCertificate
+        do {
+            let isSigningKey = try file.contents().format == .signingKey
+            guard !isSigningKey, case .certificate(let loaded) = try file.load() else {
+                throw SettingsError("\(self.file): a signing key is used as it is: it has no certificate to convert")
+            }
+            certificate = loaded
+            let content: Data =
+                switch format {
+                case .pem: Data(try certificate.pem(passphrase: passphrase).utf8)
+                case .p12: Data(try certificate.archive(passphrase: passphrase ?? ""))
+                }
+            try OutputFile.write(content, to: self.output, isSecret: true)
+        } catch let error as CredentialError {
+            throw SettingsError(error, of: self.file)
+        }
+        let name = certificate.defaultTopic?.name ?? certificate.commonName
+        try StandardOutput.result("\(self.output): certificate for \(name.printable) and its key")
+    }
+
+    private func outputFormat() throws -> Format {
+        if let format { return format }
+        switch URL(filePath: self.output).pathExtension.lowercased() {
+        case "pem": return .pem
+        case "p12", "pfx": return .p12
+        default: throw ValidationError("The ending of \(self.output) is neither .pem nor .p12: give --format.")
+        }
+    }
+
+    private static func passphrase(in path: String) throws -> String {
+        let text = try InputFile.text(path, for: "--output-passphrase-file")
+        return String(text.prefix { !$0.isNewline })
+    }
+}

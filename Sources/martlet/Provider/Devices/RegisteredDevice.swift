@@ -1,0 +1,82 @@
+import ArgumentParser
+import PushSupport
+import PushTypes
+
+/// The devices that are registered for an app, by their token: at most one for each environment.
+enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
+    typealias ID = DeviceToken
+
+    /// The options of `martlet device list`.
+    struct Filter: ListFilter {
+        @OptionGroup var shown: LimitOption
+        @Option(help: "Only those of this user.") var user: String?
+        @Option(help: "Only those with this tag.") var tag: String?
+        @Option(help: "Only those with tokens of this kind, such as voip.") var kind: TokenKind?
+        @Option(help: "Only those whose token begins like this, in hexadecimal.") var token: String?
+        @Option(help: "Only those of this installation.") var installation: String?
+        @Option(help: "active, inactive or suspected.") var state: String?
+        @Option(help: "oldest, newest, lastSeen, user or token.") var sort: String?
+
+        var query: [(String, String?)] {
+            [
+                ("user", self.user), ("tag", self.tag), ("kind", self.kind?.rawValue), ("token", self.token),
+                ("installation", self.installation), ("state", self.state), ("sort", self.sort),
+            ]
+        }
+        var maximum: Int? { self.shown.limit }
+    }
+
+    static let path = "devices"
+    static let id = ArgumentHelp("Its device token, hex or base64.", valueName: "token")
+    static let list = command("list", "List the devices of an app, including inactive ones.")
+        .example("device list --app com.example.MyApp --tag beta")
+    static let show = command("show", "Show the devices with a token: at most one for each environment.")
+        .example("device show 00aa11… --app com.example.MyApp")
+    static let history = command("history", "The deliveries and events of a token, registered or not; newest first.")
+        .example("device history 00aa11… --app com.example.MyApp")
+
+    /// The columns of lists.
+    static let columns: TextTable = [
+        "token", "kind", "environment", "state", "user", "locale", .init("version", "appVersion"), "tags",
+        .time("last seen", "registeredAtMs"),
+    ]
+
+    /// The columns of a single device.
+    static let allColumns: TextTable = [
+        "token", "id", "kind", "activity", "environment", "state", "user", "locale", .init("time zone", "timeZone"),
+        .init("app version", "appVersion"), "installation", "capabilities", "tags", "attributes",
+        .init("opt-outs", "preferences.optOuts"), .init("quiet hours", "quietHours"),
+        .init("encryption key", "encryptionKey"),
+        .time("since", "createdAtMs"), .time("last seen", "registeredAtMs"),
+    ]
+
+    /// Returns the devices with neither the key itself nor the whole token.
+    static func details(_ response: JSONValue) -> String {
+        response["devices"].elements.map { device in
+            let (hours, key) = (device["preferences"]["quietHours"], device["encryptionKey"])
+            let token = device["token"].stringValue.flatMap { DeviceToken(userInput: $0) }
+            return self.allColumns.details(
+                of: device.replacing([
+                    "token": token.map { .string("\($0)") } ?? device["token"],
+                    "quietHours": hours == .null
+                        ? .null : .string("\(hours["from"].plainText) to \(hours["to"].plainText)"),
+                    "encryptionKey": .string(key == .null ? "none" : "yes, \(key["id"].plainText)"),
+                ])
+            )
+        }
+        .joined(separator: "\n\n")
+    }
+}
+
+/// `martlet device remove`: removes the devices with a token.
+struct DeviceRemoveCommand: ResourceCommand {
+    static let configuration = command("remove", "Remove the devices with a token.")
+        .example("device remove 00aa11… --app com.example.MyApp --environment sandbox")
+
+    @OptionGroup var resource: ResourceOptions<RegisteredDevice>
+    @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
+
+    func request() -> APIRequest { self.resource.request(.delete).query([("environment", self.environment?.rawValue)]) }
+
+    func text(of response: JSONValue) -> String { "the device is forgotten" }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import PushSupport
+
+/// `martlet notification`: sends, follows and controls notifications.
+struct NotificationCommand: AsyncParsableCommand {
+    static let configuration = command("notification")
+        .help("The notifications of a provider: preview, follow, stop and find them.")
+        .detail("'martlet send' sends one.")
+        .example("notification watch 9e1c…")
+        .subcommands([
+            ListResources<ProviderNotification>.self, ShowResource<ProviderNotification>.self,
+            NotificationPreviewCommand.self, NotificationWatchCommand.self, NotificationResendCommand.self,
+            PerformAction<Pause>.self, PerformAction<Resume>.self, PerformAction<Cancel>.self, Deliveries.self,
+            Find.self, Receipts.self, ReceiptExportCommand.self,
+        ])
+
+    /// `martlet notification pause`: stops a notification until it is resumed.
+    enum Pause: ProviderNotification.Action {
+        static let configuration = command("pause")
+            .help("Pause a notification: what is under way is sent, and 'resume' continues from there.")
+            .example("notification pause 9e1c…")
+    }
+
+    /// `martlet notification resume`: continues a paused notification.
+    enum Resume: ProviderNotification.Action {
+        static let configuration = command("resume", "Continue where it was paused.")
+            .example("notification resume 9e1c…")
+    }
+
+    /// `martlet notification cancel`: stops a notification for good.
+    enum Cancel: ProviderNotification.Action {
+        static let configuration = command("cancel", "Stop a notification for good; what was sent stays sent.")
+            .example("notification cancel 9e1c…")
+    }
+
+    /// `martlet notification deliveries`: lists the deliveries of a notification.
+    struct Deliveries: PagedListCommand {
+        static let configuration = command("deliveries", "List the states of its recipients.")
+            .example("notification deliveries 9e1c… --state rejected")
+        static let columns = HistoryText.deliveries
+
+        var access: ResourceOptions<ProviderNotification> { self.resource }
+        @OptionGroup var resource: ResourceOptions<ProviderNotification>
+        @OptionGroup var shown: LimitOption
+        @Option(help: "sending, accepted, rejected, failed, skipped or unknown.") var state: String?
+        @Option(help: "Only those with exactly this reason, such as Unregistered.") var reason: String?
+
+        func request() -> APIRequest {
+            self.resource.request(.get, "deliveries").query([("state", self.state), ("reason", self.reason)])
+        }
+    }
+
+    /// `martlet notification receipts`: lists the receipts of a notification.
+    struct Receipts: PagedListCommand {
+        static let configuration = command("receipts", "List what apps and the gateway report of it.")
+            .detail("'notification show' counts them, and 'notification export-receipts' writes them to a file.")
+            .example("notification receipts 9e1c… --limit 20")
+        static let columns: TextTable = [
+            .init("device", "deviceId"), "event", "action", "source", .time("at", "atMs"),
+            .time("received", "receivedAtMs"),
+        ]
+
+        var access: ResourceOptions<ProviderNotification> { self.resource }
+        @OptionGroup var resource: ResourceOptions<ProviderNotification>
+        @OptionGroup var shown: LimitOption
+
+        func request() -> APIRequest { self.resource.request(.get, "receipts") }
+    }
+
+    /// `martlet notification find`: shows the delivery that was sent under an apns-id.
+    struct Find: RequestCommand {
+        static let configuration = command("find", "Show the delivery that was sent under an apns-id.")
+            .example("notification find 3f1c…")
+
+        @OptionGroup var access: ProviderOptions
+        @Argument(help: "The apns-id.") var apnsID: String
+
+        func request() -> APIRequest { .get("deliveries", self.apnsID) }
+
+        func text(of response: JSONValue) -> String {
+            (HistoryText.deliveries + [.init("device", "deviceId")]).details(of: response)
+        }
+    }
+}
+
+/// The notifications of a provider.
+enum ProviderNotification: ProviderResource, ListableResource, ShowableResource {
+    typealias ListAccess = OptionalAppOptions
+
+    /// The options of `martlet notification list`.
+    struct Filter: ListFilter {
+        @OptionGroup var shown: LimitOption
+        @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
+        @Option(help: "Only those with this name.") var name: String?
+        @Option(help: "Only those with this text in their name.") var nameContains: String?
+        @Option(help: "Only those sent by the API key or person with this id.") var key: String?
+        @Option(help: "urgent (single and urgent notifications) or bulk (campaigns).") var lane: String?
+        @Option(help: "Only the runs of this schedule.") var schedule: String?
+        @Option(help: "Accepted from this time on, as 2026-11-25T09:30:00Z.") var from: String?
+        @Option(help: "Accepted before this time.") var to: String?
+        @Option(help: "newest, name, recipients or state.") var sort: String?
+
+        var query: [(String, String?)] {
+            [
+                ("state", self.state), ("name", self.name), ("nameContains", self.nameContains), ("key", self.key),
+                ("lane", self.lane), ("schedule", self.schedule), ("from", self.from), ("to", self.to),
+                ("sort", self.sort),
+            ]
+        }
+        var maximum: Int? { self.shown.limit }
+    }
+
+    /// An action on a notification.
+    protocol Action: ResourceAction where Kind == ProviderNotification {}
+
+    static let path = "notifications"
+    static let id = ArgumentHelp("The notification's id.")
+    static let columns: TextTable = [
+        "id", "app", "name", "state", "recipients", .init("accepted", "counters.accepted"),
+        .init("rejected", "counters.rejected"), .init("failed", "counters.failed"),
+        .init("skipped", "counters.skipped"), .init("unknown", "counters.unknown"),
+        .init("retrying", "counters.retrying"), .time("created", "createdAtMs"),
+    ]
+    static let list = command("list", "List notifications, newest first or in another order.")
+        .example("notification list --app com.example.MyApp --state sending")
+    static let show = command("show", "Show a notification and its progress.").example("notification show 9e1c…")
+    private static let allColumns: TextTable = [
+        "id", "app", "name", "state", .init("paused because", "pauseReason"), .init("sent by", "key.name"),
+        .init("key", "key.id"), .init("resend of", "resendOf"), "to", "environment", "topic",
+        .init("push type", "pushType"), "priority", "expiration", .init("expires in", "expiresIn"),
+        .init("collapse id", "collapseId"), .init("payload", "content.payload"),
+        .init("localizations", "content.localizations"), .init("badge increment", "content.badgeIncrement"), "lane",
+        "guarantee", "when",
+        "pace", "receipts", "recipients", .init("accepted", "counters.accepted"),
+        .init("rejected", "counters.rejected"),
+        .init("failed", "counters.failed"), .init("skipped", "counters.skipped"),
+        .init("unknown", "counters.unknown"), .init("retrying", "counters.retrying"),
+        .init("per second", "ratePerSecond"),
+        .time("next", "nextAtMs"), .init("waiting for", "waitingFor"), .init("seconds left", "secondsLeft"),
+        .time("finishes (estimate)", "finishesAtMs"), .init("sent in this wave", "wave.sent"),
+        .init("schedule", "schedule.id"),
+        .time("created", "createdAtMs"), .time("starts", "startsAtMs"), .time("started", "startedAtMs"),
+        .time("finished", "finishedAtMs"),
+    ]
+
+    static func details(_ response: JSONValue) -> String {
+        let lines = SkippedText.lines(response) + ReceiptText.lines(response) + EnvironmentStateText.lines(response)
+        return ([self.allColumns.details(of: response)] + lines).joined(separator: "\n")
+    }
+}
+
+extension ProviderNotification.Action {
+    static func text(of response: JSONValue) -> String {
+        "\(NotificationProgressText.of(response))\(response.underWay)"
+    }
+}
