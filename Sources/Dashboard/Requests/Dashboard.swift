@@ -10,7 +10,8 @@ import WebPages
 /// The dashboard: pages for people, beside the REST API on the same listener.
 ///
 /// A page is made of requests to the API, which are carried out in process as the person who is signed in. So scopes, apps,
-/// limits, audit and errors are the API's own, and each page can show its requests as `curl`.
+/// limits, audit and errors are the API's own, and each page can show its requests as `curl`. A page reads the values that the
+/// responses are made of, see `ResponseValue`.
 package struct Dashboard: ProviderPages {
     /// The path of all pages.
     static let root = "/dashboard"

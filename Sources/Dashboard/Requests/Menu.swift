@@ -9,15 +9,6 @@ import WebPages
 
 /// The navigation of the dashboard: only what the caller's scopes allow.
 struct Menu {
-    /// An entry.
-    private struct Item {
-        let name: String
-        let path: String
-        var scope = APIScope.read
-        /// Indicates whether those see it who may use all apps.
-        var isOfServer = false
-    }
-
     private let request: PageRequest
 
     init(_ request: PageRequest) {
@@ -26,61 +17,36 @@ struct Menu {
 
     /// The values of the layout's variable `menu`.
     var model: [PageModel] {
-        var groups = [self.group(nil, Self.top)]
-        if let app = self.app {
-            let items = Self.ofApp.map {
-                Item(name: $0.name, path: "/apps/\(FormText.encoded(app))\($0.path)", scope: $0.scope)
-            }
-            groups.append(self.group(app, items))
-        }
-        groups.append(self.group(self.request.texts["menu.server"], Self.server))
+        let app = self.request.app
+        var groups = [self.group(.top, nil)]
+        // On a page of all apps there is none.
+        if !app.isEmpty { groups.append(self.group(.app, app, root: PageRequest.appPath(app))) }
+        groups.append(self.group(.server, self.request.texts["menu.server"]))
         return groups.filter { !($0["items"] as? [PageModel] ?? []).isEmpty }
     }
 
-    /// The app of the page; `nil` on a page of all apps.
-    private var app: String? {
-        let app = self.request.parameter("app")
-        return app.isEmpty ? nil : app
-    }
-
-    private func group(_ heading: String?, _ items: [Item]) -> PageModel {
-        var group: PageModel = [
-            "items": items.filter(self.isVisible).map { item -> PageModel in
-                [
-                    "path": "\(Dashboard.root)\(item.path)", "label": self.request.texts["menu.\(item.name)"],
-                    "current": self.isCurrent(item),
+    private func group(_ group: MenuEntry.Group, _ heading: String?, root: String = "") -> PageModel {
+        let entries = self.request.visitor.frame.menu.filter { $0.group == group && self.isVisible($0) }
+        var model: PageModel = [
+            "items": entries.map { entry -> PageModel in
+                let path = "\(root)\(entry.path)"
+                return [
+                    "path": "\(Dashboard.root)\(path)", "label": self.request.texts["menu.\(entry.name)"],
+                    "current": self.isCurrent(path, isExact: entry.path.isEmpty),
                 ]
             }
         ]
-        group["heading"] = heading
-        return group
+        model["heading"] = heading
+        return model
     }
 
-    private func isVisible(_ item: Item) -> Bool {
-        self.request.may(item.scope) && (!item.isOfServer || self.request.session.caller.apps == nil)
+    private func isVisible(_ entry: MenuEntry) -> Bool {
+        self.request.may(entry.scope) && (entry.group != .server || self.request.session.caller.apps == nil)
     }
 
-    private func isCurrent(_ item: Item) -> Bool {
-        let path = self.request.http.uri.path.dropFirst(Dashboard.root.count)
-        if item.name == "app" || item.path.isEmpty { return path == item.path }
-        return path == item.path || path.hasPrefix("\(item.path)/")
+    /// - Parameter isExact: Whether the pages below a path are those of other entries.
+    private func isCurrent(_ path: String, isExact: Bool) -> Bool {
+        let shown = self.request.http.uri.path.dropFirst(Dashboard.root.count)
+        return shown == path || !isExact && shown.hasPrefix("\(path)/")
     }
-
-    private static let top = [Item(name: "overview", path: "")]
-
-    private static let ofApp = [
-        Item(name: "app", path: ""), Item(name: "notifications", path: "/notifications"),
-        Item(name: "audiences", path: "/audiences"), Item(name: "templates", path: "/templates"),
-        Item(name: "schedules", path: "/schedules"), Item(name: "publishing", path: "/publishing"),
-        Item(name: "devices", path: "/devices"),
-        Item(name: "tokens", path: "/tokens"), Item(name: "credentials", path: "/credentials"),
-        Item(name: "webhooks", path: "/webhooks", scope: .operate), Item(name: "appSettings", path: "/settings"),
-    ]
-
-    private static let server = [
-        Item(name: "keys", path: "/keys", scope: .admin, isOfServer: true),
-        Item(name: "people", path: "/people", scope: .admin, isOfServer: true),
-        Item(name: "audit", path: "/audit", scope: .admin, isOfServer: true),
-        Item(name: "system", path: "/system", isOfServer: true),
-    ]
 }

@@ -12,13 +12,15 @@ struct PageFrame: Sendable {
     let languages: PageLanguages
     let assets: Assets
     let cookie: SessionCookie
+    /// The entries of the navigation, in their order.
+    let menu: [MenuEntry]
     /// The budget of live parts.
     let places: Budget
     private let isSecure: Bool
 
     /// - Parameter isSecure: Whether the pages are reached over TLS.
-    init(isSecure: Bool, places: Budget) throws {
-        self.places = places
+    init(isSecure: Bool, places: Budget, menu: [MenuEntry]) throws {
+        (self.places, self.menu) = (places, menu)
         let files = PageFiles(page_resources_of_dashboard())
         self.templates = try PageTemplates(files.templates)
         self.languages = try PageLanguages(files.texts)

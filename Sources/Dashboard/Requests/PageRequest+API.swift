@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -6,7 +5,7 @@ import ProviderAPI
 import PushHTTP
 import PushProvider
 import PushSupport
-import Synchronization
+import WebPages
 
 extension PageRequest {
     /// The longest response of the API that a page reads, in bytes.
@@ -14,24 +13,34 @@ extension PageRequest {
 
     /// Carries out a request to the API as the signed-in caller, and notes it for the page's list of calls.
     ///
-    /// - Parameter isNoted: `false` for one of many like it, which would hide the others in the list.
-    /// - Returns: The body; `null` for an empty one.
+    /// - Parameters:
+    ///   - type: The type of the value that the response is made of, such as `AppResponse`.
+    ///   - isNoted: `false` for one of many like it, which would hide the others in the list.
     /// - Throws: The API's own ``RequestError``.
+    func call<Value>(_ call: APICall, as type: Value.Type, isNoted: Bool = true) async throws -> Value {
+        try Self.value(of: try await self.respond(to: call, isNoted: isNoted), as: type)
+    }
+
+    /// Carries out a request to the API as ``call(_:as:isNoted:)`` does.
+    ///
+    /// - Returns: The JSON of the response; `null` for an empty one.
     func call(_ call: APICall, isNoted: Bool = true) async throws -> JSONValue {
-        if isNoted { self.note(call) }
-        var call = call
-        var body = ByteBuffer()
-        if let json = call.body {
-            body = ByteBuffer(bytes: try json.text)
-            call.headers[.contentType] = "application/json"
-        }
-        return try await self.call(call, .init(buffer: body))
+        try await self.respond(to: call, isNoted: isNoted).json
+    }
+
+    func get<Value>(_ path: String, as type: Value.Type) async throws -> Value {
+        try await self.call(.get(path), as: type)
+    }
+
+    /// Returns a list of the API, or one page of it.
+    func list<Entry>(_ path: String, of entry: Entry.Type) async throws -> ResponsePage<Entry> {
+        try await self.get(path, as: ResponsePage<Entry>.self)
     }
 
     /// Sends a file of a form to the API as it arrives, as a file of the app.
     ///
     /// - Returns: The file as the API has it.
-    func upload(_ file: UploadForm.File) async throws -> JSONValue {
+    func upload(_ file: UploadForm.File) async throws -> FileResponse {
         // Some browsers send the folder too.
         let name = file.fileName.split { "/\\".contains($0) }.last.map(String.init) ?? ""
         let query = FormText.query(["name": name.isEmpty ? nil : name])
@@ -39,80 +48,54 @@ extension PageRequest {
         call.headers[.contentType] = file.contentType ?? "application/octet-stream"
         call.file = name
         self.note(call)
-        return try await self.call(call, .init(asyncSequence: file.content))
+        let response = try await self.respond(to: call, .init(asyncSequence: file.content))
+        return try Self.value(of: response, as: FileResponse.self)
     }
 
-    private func call(_ call: APICall, _ body: RequestBody) async throws -> JSONValue {
+    private func respond(to call: APICall, isNoted: Bool) async throws -> ResponseValue {
+        if isNoted { self.note(call) }
+        var call = call
+        var body = ByteBuffer()
+        if let json = call.body {
+            body = ByteBuffer(bytes: try json.text)
+            call.headers[.contentType] = "application/json"
+        }
+        return try await self.respond(to: call, .init(buffer: body))
+    }
+
+    private func respond(to call: APICall, _ body: RequestBody) async throws -> ResponseValue {
         var head = HTTPRequest(method: call.method, scheme: nil, authority: nil, path: call.path)
         head.headerFields = call.headers
         let source = ApplicationRequestContextSource(channel: self.context.channel, logger: self.context.logger)
         var context = APIContext(source: source)
         context.caller = self.session.caller
         let request = Request(head: head, body: body)
-        let response = try await self.interface.api.respond(to: request, context: context)
-        let text = try await response.text(maximum: Self.maximumResponse)
-        let json = text.isEmpty ? JSONValue.null : try JSONValue(parsing: text)
+        let value = ResponseValue()
+        let response = try await ResponseValue.$current.withValue(value) { [context] in
+            try await self.interface.api.respond(to: request, context: context)
+        }
+        guard response.body.contentLength ?? 0 <= Self.maximumResponse else {
+            throw RequestError.bodyTooLarge(maximum: Self.maximumResponse)
+        }
         guard response.status.kind == .successful else {
             self.noteRetryAfter(response.headers[.retryAfter])
-            throw RequestError(response: json, status: response.status)
+            throw try Self.value(of: value, as: RequestError.self)
         }
-        return json
+        return value
     }
 
-    func get(_ path: String) async throws -> JSONValue { try await self.call(.get(path)) }
-}
-
-extension Response {
-    /// Returns the whole body.
-    ///
-    /// - Throws: ``RequestError`` for a body that is longer than `maximum` bytes.
-    fileprivate func text(maximum: Int) async throws -> Data {
-        let collected = CollectedBody(maximum: maximum)
-        try await self.body.write(CollectingWriter(body: collected))
-        return collected.data
-    }
-}
-
-/// A body that is being collected.
-private final class CollectedBody: Sendable {
-    private let collected = Mutex(Data())
-    private let maximum: Int
-
-    var data: Data { self.collected.withLock { $0 } }
-
-    init(maximum: Int) {
-        self.maximum = maximum
-    }
-
-    func append(_ buffer: ByteBuffer) throws {
-        try self.collected.withLock { data in
-            guard data.count + buffer.readableBytes <= self.maximum else {
-                throw RequestError.bodyTooLarge(maximum: self.maximum)
-            }
-            data.append(contentsOf: buffer.readableBytesView)
+    private static func value<Value>(of response: ResponseValue, as type: Value.Type) throws -> Value {
+        guard let value = response.value(as: type) else {
+            let context = DecodingError.Context(codingPath: [], debugDescription: "the response has another type")
+            throw DecodingError.typeMismatch(type, context)
         }
+        return value
     }
 }
 
-/// A writer of responses into memory.
-private struct CollectingWriter: ResponseBodyWriter {
-    let body: CollectedBody
-
-    mutating func write(_ buffer: ByteBuffer) async throws { try self.body.append(buffer) }
-
-    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
-}
-
-extension RequestError {
-    /// The error of a response of the API.
-    init(response: JSONValue, status: HTTPResponse.Status) {
-        let fields = response["error"]
-        let kind = Kind.allCases.first { $0.status == status } ?? .internalError
-        self.init(
-            kind,
-            code: fields["code"].stringValue ?? "refused",
-            message: fields["message"].stringValue ?? status.reasonPhrase,
-            path: fields["field"].stringValue
-        )
+extension PageValue {
+    /// Returns the values of a response by the names of its members.
+    static func members(_ response: some ResponseObject) -> PageModel {
+        if case .object(let members) = response.json { Self.model(members) } else { [:] }
     }
 }

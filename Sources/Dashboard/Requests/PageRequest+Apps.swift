@@ -1,6 +1,7 @@
 import Hummingbird
 import NIOCore
 import ProviderAPI
+import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -36,8 +37,8 @@ extension PageRequest {
 
     /// Returns the names of the app's audiences, the oldest first, 1,000 at most.
     func audienceNames() async throws -> [String] {
-        let audiences = try await self.get("\(self.api)/audiences:names?limit=1000")["audiences"].elements
-        return audiences.compactMap(\.["name"].stringValue)
+        let path = "\(self.api)/audiences:names?limit=1000"
+        return try await self.list(path, of: LibraryNameResponse.self).entries.map(\.entry.name)
     }
 
     /// Returns a part of a page as a response, for the script of previews.

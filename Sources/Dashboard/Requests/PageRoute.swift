@@ -1,10 +1,40 @@
 import HTTPTypes
 import Hummingbird
 import PushHTTP
+import PushStore
 
 /// An area of the dashboard: pages that belong together, such as those of schedules.
 protocol PageArea: Sendable {
     var routes: [PageRoute] { get }
+    /// The entry of the navigation that leads to the pages; `nil` for those to which other pages lead.
+    var menuEntry: MenuEntry? { get }
+}
+
+extension PageArea {
+    var menuEntry: MenuEntry? { nil }
+}
+
+/// An entry of the navigation.
+struct MenuEntry: Sendable {
+    /// The part of the navigation.
+    enum Group: Sendable {
+        case top, app
+        /// The pages of those who may use all apps.
+        case server
+    }
+
+    let group: Group
+    /// The name of the label below `menu` in the texts.
+    let name: String
+    /// The path below ``Dashboard/root``, or below the path of the app.
+    let path: String
+    /// The scope of those who see it.
+    let scope: APIScope
+
+    /// - Parameter path: The path; default that of the name.
+    init(_ group: Group, _ name: String, path: String? = nil, scope: APIScope = .read) {
+        (self.group, self.name, self.path, self.scope) = (group, name, path ?? "/\(name)", scope)
+    }
 }
 
 /// A page, or a form that a page posts.

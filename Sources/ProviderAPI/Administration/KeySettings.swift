@@ -1,8 +1,8 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// The members of an API key that a request sets.
 struct KeySettings {
@@ -99,18 +99,18 @@ struct KeySettings {
 }
 
 /// An API key in a response.
-struct KeyResponse: ResponseObject {
-    let record: APIKeyRecord
+package struct KeyResponse: ResponseObject {
+    package let record: APIKeyRecord
     /// The text of the key, if this response shows it.
-    var text: String?
+    package var text: String?
 
-    private var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }
-    private var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
+    package var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }
+    package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
     private var expiresAt: String? { self.record.expiresAt?.rfc3339 }
     private var lastUsedAt: String? { self.record.lastUsedAt?.rfc3339 }
 
-    static let schemaName: String? = "Key"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Key"
+    package static let members: [ResponseMember<Self>] = [
         .required("id", \.record.id),
         .required("name", \.record.name),
         .required("scopes", \.scopes),

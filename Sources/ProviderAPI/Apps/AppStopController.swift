@@ -1,5 +1,5 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -52,16 +52,16 @@ struct AppStopController: Controller {
 }
 
 /// The stop of an app, in a response.
-struct AppStopResponse: ResponseObject {
+package struct AppStopResponse: ResponseObject {
     /// `nil` for an app that is sent for.
     let stop: AppStop?
     /// The number of pushes that could not be taken back, which only the response to the stop has.
     var underWay: Int?
 
-    private var isStopped: Bool { self.stop != nil }
+    package var isStopped: Bool { self.stop != nil }
 
-    static let schemaName: String? = "AppStop"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "AppStop"
+    package static let members: [ResponseMember<Self>] = [
         .required("stopped", \.isStopped),
         .optional("sinceMs", \.stop?.since),
         .optional("reason", \.stop?.reason),

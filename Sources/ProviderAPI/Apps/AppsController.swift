@@ -1,7 +1,7 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -112,19 +112,19 @@ struct AppsController: Controller {
 }
 
 /// An app in a response.
-struct AppResponse: ResponseObject {
-    let app: AppRecord
+package struct AppResponse: ResponseObject {
+    package let app: AppRecord
     /// The environments with a credential, in alphabetical order.
-    let environments: [String]
-    let states: [EnvironmentResponse]
-    let stop: AppStopResponse
+    package let environments: [String]
+    package let states: [EnvironmentResponse]
+    package let stop: AppStopResponse
 
     private var tags: [String] { self.app.installationTags.texts }
     private var attributes: [String] { self.app.installationAttributes.texts }
     private var cap: CapSetting? { self.app.cap.map(CapSetting.init) }
 
-    static let schemaName: String? = "App"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "App"
+    package static let members: [ResponseMember<Self>] = [
         .required("bundleId", \.app.bundleID),
         .optional("name", \.app.name),
         .optional("rate", \.app.rate, "Pushes per second of all its campaigns together."),

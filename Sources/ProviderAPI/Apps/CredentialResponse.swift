@@ -1,15 +1,15 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushSender
 import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// A credential in a response, without its secret.
-struct CredentialResponse: ResponseObject {
+package struct CredentialResponse: ResponseObject {
     let record: CredentialRecord
     let transport: PushTransport
-    let environment: PushEnvironment
+    package let environment: PushEnvironment
     /// The credential as a sender uses it.
     private let credential: Result<PushCredential, CredentialError>
 
@@ -28,19 +28,22 @@ struct CredentialResponse: ResponseObject {
         guard case .key(let team, let id, _) = self.record else { return nil }
         return (team, id)
     }
-    private var topics: [String]? { self.certificate?.topics.map(\.topic.name) }
+    package var kind: String { self.record.kind }
+    package var topics: [String]? { self.certificate?.topics.map(\.topic.name) }
+    /// The end of a certificate.
+    package var expires: Timestamp? { self.certificate?.expires }
 
-    static let schemaName: String? = "Credential"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Credential"
+    package static let members: [ResponseMember<Self>] = [
         .required("environment", \.environment),
-        .required("kind", \.record.kind, as: .choice(["key", "certificate", "p12"])),
+        .required("kind", \.kind, as: .choice(["key", "certificate", "p12"])),
         .required("transport", \.transport, "The protocol of pushes with it."),
         .optional("teamId", \.key?.team),
         .optional("keyId", \.key?.id),
         .optional("subject", \.certificate?.commonName),
         .optional("topics", \.topics),
         .optional("validFromMs", \.certificate?.validFrom),
-        .optional("expiresAtMs", \.certificate?.expires),
+        .optional("expiresAtMs", \.expires),
         .optional("fault", \.fault, "The reason for which it cannot be used."),
     ]
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
-import PushHTTP
-import PushProvider
+package import PushHTTP
+package import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -49,8 +49,8 @@ extension CredentialsController {
 }
 
 /// The result of a test in a response.
-private struct CredentialTestResponse: ResponseObject {
-    let test: CredentialTest
+package struct CredentialTestResponse: ResponseObject {
+    package let test: CredentialTest
     let environment: PushEnvironment
     let app: Topic
 
@@ -59,8 +59,8 @@ private struct CredentialTestResponse: ResponseObject {
     private var advice: String? { self.test.fault?.advice(app: self.app, self.environment) }
     private var roundTrip: Double? { self.test.roundTrip.map { ($0 / .milliseconds(1) * 10).rounded() / 10 } }
 
-    static let schemaName: String? = "CredentialTest"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "CredentialTest"
+    package static let members: [ResponseMember<Self>] = [
         .required("environment", \.environment),
         .required("works", \.test.isProven, "Whether pushes of the app would be accepted."),
         .required("host", \.test.host),

@@ -1,18 +1,18 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// The state of one of an app's environments in a response: whether pushes are sent, and if not, why.
-struct EnvironmentResponse: ResponseObject {
-    let environment: PushEnvironment
+package struct EnvironmentResponse: ResponseObject {
+    package let environment: PushEnvironment
     /// `nil` without a fault.
     let status: EnvironmentStatus?
     /// The bundle id of the app.
     let app: Topic?
 
-    private var state: String {
+    package var state: String {
         guard let status else { return "running" }
         return status.isPaused ? "paused" : "failing"
     }
@@ -20,8 +20,8 @@ struct EnvironmentResponse: ResponseObject {
     private var cause: String? { self.fault?.cause.rawValue }
     var advice: String? { self.fault?.advice(app: self.app, self.environment) }
 
-    static let schemaName: String? = "EnvironmentState"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "EnvironmentState"
+    package static let members: [ResponseMember<Self>] = [
         .required("environment", \.environment),
         .required("state", \.state, as: .choice(["running", "failing", "paused"]), Self.stateDescription),
         .optional("cause", \.cause, as: .choice(of: ConfigurationFault.Cause.self)),

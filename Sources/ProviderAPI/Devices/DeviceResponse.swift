@@ -1,14 +1,14 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
 extension TokenKind: JSONRepresentable {}
 
 /// A device in a response.
-struct DeviceResponse: ResponseObject {
-    let device: DeviceRecord
+package struct DeviceResponse: ResponseObject {
+    package let device: DeviceRecord
     /// The number of pushes that a registration came too late for; `nil` for one that changes neither preferences nor the
     /// user.
     var underWay: Int?
@@ -24,14 +24,14 @@ struct DeviceResponse: ResponseObject {
     private var encryptionKey: JSONValue? { self.device.profile.encryptionKey?.json }
     private var tags: [String] { self.device.profile.tags.sorted().map(\.text) }
     /// `active`, or `inactive` once the token is known to be invalid.
-    private var state: String { self.device.isActive ? "active" : "inactive" }
+    package var state: String { self.device.isActive ? "active" : "inactive" }
 
     /// The description of ``underWay``, also where several devices are registered.
     static let tooLate =
         "The pushes that the change of preferences or of the user came too late for; absent without one."
 
-    static let schemaName: String? = "Device"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Device"
+    package static let members: [ResponseMember<Self>] = [
         .required("id", \.device.id),
         .required("token", \.device.token.hex),
         .required("environment", \.device.environment),

@@ -1,8 +1,8 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
-import PushSupport
+package import PushStore
+package import PushSupport
 import PushTypes
 
 /// `/v1/apps/{app}/users/{user}/preferences`: what a user has said to the app's back end.
@@ -36,7 +36,7 @@ struct UserPreferencesController: Controller {
 
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        return try .json(try await self.store.preferences(app: app.id, user: try request.user()).json)
+        return try .json(try await self.store.preferences(app: app.id, user: try request.user()))
     }
 
     private func set(_ request: OperationRequest) async throws -> Response {
@@ -51,4 +51,8 @@ struct UserPreferencesController: Controller {
         members["underWay"] = .integer(Int64(underWay))
         return try .json(JSONValue.object(members))
     }
+}
+
+extension Preferences: JSONRepresentable {
+    package static var schema: Schema { Self.object.schema }
 }

@@ -1,5 +1,5 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -30,17 +30,8 @@ struct AudiencesController: Controller {
             .init(.post, "\(path):preview", .readOnly, id: "previewAudience", self.preview)
                 .summary("Counts them, and lists some of them with inactive ones.")
                 .tag(.audiences).scope(.read).cost(.query).body(Self.previewRequest.schema)
-                .responses(.ok(Preview.schema)),
+                .responses(.ok(AudiencePreviewResponse.schema)),
         ]
-    }
-
-    /// The number of devices, and some of them.
-    private struct Preview: ResponseObject {
-        let count: Int
-        let devices: [DeviceResponse]
-
-        static let schemaName: String? = "AudiencePreview"
-        static let members: [ResponseMember<Self>] = [.required("count", \.count), .required("devices", \.devices)]
     }
 
     /// Counts the active devices of an audience, in one environment or in both.
@@ -67,7 +58,7 @@ struct AudiencesController: Controller {
             limit: limit
         )
         let count = try await self.store.count(app: app.id, audience: audience, environment: environment, kind: kind)
-        return try .json(Preview(count: count, devices: devices.map(DeviceResponse.init)))
+        return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
     /// Returns what selects devices. The audience is required, so that an empty body does not select every device.
@@ -87,4 +78,15 @@ struct AudiencesController: Controller {
         )
         return (audience, try fields.value(Member.environment), try fields.value(Member.tokenKind) ?? .alert)
     }
+}
+
+/// The number of an audience's devices in a response, and some of them.
+package struct AudiencePreviewResponse: ResponseObject {
+    package let count: Int
+    package let devices: [DeviceResponse]
+
+    package static let schemaName: String? = "AudiencePreview"
+    package static let members: [ResponseMember<Self>] = [
+        .required("count", \.count), .required("devices", \.devices),
+    ]
 }

@@ -1,8 +1,13 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
+
+/// A named audience or a template in a response.
+package protocol LibraryResponse: ResponseObject {
+    var record: LibraryItem { get }
+}
 
 /// The members that named audiences and templates have in common.
 private struct LibraryItemResponse: ResponseObject {
@@ -24,14 +29,15 @@ private struct LibraryItemResponse: ResponseObject {
 }
 
 /// A named audience in a response.
-struct NamedAudienceResponse: ResponseObject {
+package struct NamedAudienceResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    private var condition: JSONValue { .object(self.item.item.body) }
+    package var record: LibraryItem { self.item.item }
+    private var condition: JSONValue { .object(self.record.body) }
 
     init(_ item: LibraryItem, app: Topic) { self.item = LibraryItemResponse(item: item, app: app) }
 
-    static let schemaName: String? = "NamedAudience"
-    static let members =
+    package static let schemaName: String? = "NamedAudience"
+    package static let members =
         LibraryItemResponse.members.map { $0.within(\Self.item) } + [
             .required(
                 "audience",
@@ -43,19 +49,20 @@ struct NamedAudienceResponse: ResponseObject {
 }
 
 /// A template in a response.
-struct TemplateResponse: ResponseObject {
+package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
     /// The warnings, which only the response to a request with a body has.
     private let warnings: [ContentWarning]?
-    private var content: JSONValue { .object(self.item.item.body) }
+    package var record: LibraryItem { self.item.item }
+    private var content: JSONValue { .object(self.record.body) }
 
     init(_ item: LibraryItem, app: Topic, warnings: [ContentWarning]? = nil) {
         self.item = LibraryItemResponse(item: item, app: app)
         self.warnings = warnings?.isEmpty == true ? nil : warnings
     }
 
-    static let schemaName: String? = "Template"
-    static let members =
+    package static let schemaName: String? = "Template"
+    package static let members =
         LibraryItemResponse.members.map { $0.within(\Self.item) } + [
             .required("content", \.content, "The members of the content, as those of a notification."),
             .optional("warnings", \.warnings),
@@ -63,23 +70,23 @@ struct TemplateResponse: ResponseObject {
 }
 
 /// A named audience or a template in a list of names.
-struct LibraryNameResponse: ResponseObject {
-    let entry: LibraryEntry
+package struct LibraryNameResponse: ResponseObject {
+    package let entry: LibraryEntry
 
-    static let schemaName: String? = "LibraryName"
-    static let members: [ResponseMember<Self>] = [.required("id", \.entry.id), .required("name", \.entry.name)]
+    package static let schemaName: String? = "LibraryName"
+    package static let members: [ResponseMember<Self>] = [.required("id", \.entry.id), .required("name", \.entry.name)]
 }
 
 /// An earlier or the present version of a named audience or a template.
-struct LibraryVersionResponse: ResponseObject {
-    let version: LibraryVersion
+package struct LibraryVersionResponse: ResponseObject {
+    package let version: LibraryVersion
     let kind: LibraryItem.Kind
 
     private var condition: JSONValue? { self.kind == .audience ? .object(self.version.body) : nil }
     private var content: JSONValue? { self.kind == .template ? .object(self.version.body) : nil }
 
-    static let schemaName: String? = "LibraryVersion"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "LibraryVersion"
+    package static let members: [ResponseMember<Self>] = [
         .required("version", \.version.version),
         .required("name", \.version.name, "The name at that time."),
         .optional("description", \.version.description),

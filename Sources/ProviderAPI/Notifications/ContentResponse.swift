@@ -1,19 +1,19 @@
 import Foundation
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
-import PushSupport
+package import PushSupport
 import PushTypes
 
 /// The content of a notification in a response: the payload that devices get, or what theirs are rendered from.
-struct ContentResponse: ResponseObject {
+package struct ContentResponse: ResponseObject {
     /// The longest stored content that is shown, in bytes. Localizations may make it longer.
     static let maximumBytes = 128 * 1024
 
     /// The payload, with variables as they were given; `nil` if it is too long, or damaged.
-    let payload: JSONValue?
+    package let payload: JSONValue?
     /// The payloads of the localizations, by locale.
-    let localizations: [String: JSONValue]?
+    package let localizations: [String: JSONValue]?
     /// The number that is added to the user's badge count.
     let badgeIncrement: Int?
     let isTemplate: Bool
@@ -36,8 +36,8 @@ struct ContentResponse: ResponseObject {
         self.badgeIncrement = template?.badge?.increment
     }
 
-    static let schemaName: String? = "Content"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Content"
+    package static let members: [ResponseMember<Self>] = [
         .optional("payload", \.payload, "With variables as they were given; absent if the content is very long."),
         .optional("localizations", \.localizations, "The payloads of the localizations."),
         .optional("badgeIncrement", \.badgeIncrement, "Added to the user's badge count."),

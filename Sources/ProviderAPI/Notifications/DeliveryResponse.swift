@@ -1,14 +1,14 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
 /// A delivery in a response: the state of one recipient.
-struct DeliveryResponse: ResponseObject {
-    let delivery: DeliveryRecord
+package struct DeliveryResponse: ResponseObject {
+    package let delivery: DeliveryRecord
 
-    private var apnsID: String {
+    package var apnsID: String {
         DeliveryID(notification: self.delivery.notification).text(recipient: self.delivery.recipient)
     }
 
@@ -19,8 +19,8 @@ struct DeliveryResponse: ResponseObject {
 
     static let states = DeliveryRecord.State.allCases.map(\.word)
 
-    static let schemaName: String? = "Delivery"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Delivery"
+    package static let members: [ResponseMember<Self>] = [
         .required("notification", \.delivery.notification),
         .optional("deviceId", \.delivery.device, "Absent for a token that is not registered."),
         .optional("token", \.delivery.token?.description, "The first bytes."),

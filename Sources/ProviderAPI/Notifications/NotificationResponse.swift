@@ -1,17 +1,17 @@
 package import PushHTTP
 package import PushProvider
 package import PushStore
-import PushSupport
-import PushTypes
+package import PushSupport
+package import PushTypes
 
 extension NotificationRecord.State: JSONRepresentable {}
 extension NotificationRecord.Guarantee: JSONRepresentable {}
 
 /// A notification in a response, with its progress.
-struct NotificationResponse: ResponseObject {
-    let notification: NotificationRecord
+package struct NotificationResponse: ResponseObject {
+    package let notification: NotificationRecord
     /// The bundle id of the app; `nil` if the app was removed.
-    let app: Topic?
+    package let app: Topic?
     /// The time for which the rate and the end are estimated.
     let clocks: ClockReading
     /// The start in the first time zone, which lists do not look up; see ``NotificationForecast/firstStart(of:in:)``.
@@ -19,11 +19,11 @@ struct NotificationResponse: ResponseObject {
     /// The audience, which only the response to a request for this one notification has.
     var audience: Audience?
     /// The content, which only the response to a request for this one notification has.
-    var content: ContentResponse?
+    package var content: ContentResponse?
     /// The scopes of the key of the request, which only the response to the sending request has.
     var scopes: [String]?
     /// The outcomes, which only the response to a sending request that waits has.
-    var outcomes: [OutcomeResponse]?
+    package var outcomes: [OutcomeResponse]?
     /// The number of outcomes that are still to come.
     var pending: Int?
     /// The warnings, which only the response to the sending request has.
@@ -38,20 +38,20 @@ struct NotificationResponse: ResponseObject {
     var skipped: [SkippedRecipients]?
 
     /// The numbers of receipts, which only the response to a request for this one notification has.
-    var receiptCounts: [ReceiptCountResponse]?
+    package var receiptCounts: [ReceiptCountResponse]?
 
     /// The number of pushes that could not be taken back, which only the response to a pause or cancellation has.
     var underWay: Int?
 
     /// The wait of the next wave for downloads; `nil` if it does not wait.
-    var steered: WaveWait?
+    package var steered: WaveWait?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
     /// The expiration as a request may give it.
-    private var expiration: JSONValue? {
+    package var expiration: JSONValue? {
         switch self.headers.expiration {
         case .servicePolicy: nil
         case .immediate: .integer(0)
@@ -59,7 +59,7 @@ struct NotificationResponse: ResponseObject {
         }
     }
     private var progress: NotificationProgress { self.notification.progress }
-    private var forecast: NotificationForecast {
+    package var forecast: NotificationForecast {
         let paused = self.environments?.lazy.compactMap(\.status).first { $0.isPaused }
         return NotificationForecast(
             self.notification,
@@ -70,10 +70,10 @@ struct NotificationResponse: ResponseObject {
         )
     }
     /// The present wave; `nil` before the first one, and for a notification without waves.
-    private var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
+    package var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
 
-    static let schemaName: String? = "Notification"
-    static let members: [ResponseMember<Self>] =
+    package static let schemaName: String? = "Notification"
+    package static let members: [ResponseMember<Self>] =
         Self.options + [
             .optional("to", \.audience?.json),
             .optional("content", \.content, "Not in lists."),
@@ -221,7 +221,7 @@ extension NotificationRecord.Lane {
 
 extension Audience {
     /// The member `to` of the request, in canonical form.
-    var json: JSONValue {
+    package var json: JSONValue {
         switch self {
         case .tokens(let tokens): .object(["tokens": .array(tokens.map { .string($0.hex) })])
         case .devices(let expression): expression.json

@@ -1,25 +1,25 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
 
 /// The outcome of one recipient in the response to a sending request that waits.
-struct OutcomeResponse: ResponseObject {
+package struct OutcomeResponse: ResponseObject {
     /// The token as the request named it; `nil` for a device of an audience.
     let token: DeviceToken?
     let device: Int64?
     let environment: PushEnvironment?
     /// The final state; `nil` while the recipient has none.
     let delivery: DeliveryRecord?
-    let apnsID: String
+    package let apnsID: String
 
     private static let pending = "pending"
     private var state: String { self.delivery?.state.word ?? Self.pending }
     private static let states = DeliveryRecord.State.allCases.filter { $0 != .sending }.map(\.word) + [pending]
 
-    static let schemaName: String? = "Outcome"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Outcome"
+    package static let members: [ResponseMember<Self>] = [
         .optional("token", \.token?.hex, "The token that the request named."),
         .optional("deviceId", \.device),
         .optional("environment", \.environment),

@@ -1,15 +1,15 @@
 import Foundation
-import PushHTTP
-import PushProvider
+package import PushHTTP
+package import PushProvider
 import PushStore
-import PushSupport
-import PushTypes
+package import PushSupport
+package import PushTypes
 
 /// The push that one device would get.
-struct PreviewResponse: ResponseObject {
+package struct PreviewResponse: ResponseObject {
     private let request: NotificationRequest
     /// The present number of recipients; `nil` if it is not known.
-    private let recipients: Int?
+    package let recipients: Int?
     private let result: Result<ContentPreview, RenderFailure>
     /// The numbers of recipients that would be skipped, by the reason; `nil` if they are not known.
     private let forecast: ConsentForecast?
@@ -60,37 +60,40 @@ struct PreviewResponse: ResponseObject {
             }
         }
     }
-    private var warnings: [ContentWarning] {
+    package var warnings: [ContentWarning] {
         guard self.countsRecipients, self.forecast == nil else { return self.request.warnings }
         let counted = self.recipients == nil ? "the recipients" : "the recipients that would be skipped"
         let message = "counting \(counted) takes too long now: the notification counts them"
         let field = self.recipients == nil ? "recipients" : "skipped"
         return self.request.warnings + [ContentWarning(field: field, message: message)]
     }
-    private var encryptedPayload: JSONValue? {
+    package var encryptedPayload: JSONValue? {
         self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) }
     }
 
     /// The push; `nil` if nothing could be sent to this device, see ``problem``.
     private var preview: ContentPreview? { try? self.result.get() }
     private var problem: String? { if case .failure(let error) = self.result { error.description } else { nil } }
-    private var pushType: PushType { self.request.content.pushType }
-    private var payload: JSONValue? { self.preview.flatMap { try? JSONValue(parsing: Data($0.payload)) } }
+    package var topic: Topic { self.request.content.topic }
+    package var pushType: PushType { self.request.content.pushType }
+    package var limit: Int { self.request.content.maximumPayloadSize }
+    package var size: Int? { self.preview?.size }
+    package var payload: JSONValue? { self.preview.flatMap { try? JSONValue(parsing: Data($0.payload)) } }
 
-    static let schemaName: String? = "Preview"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Preview"
+    package static let members: [ResponseMember<Self>] = [
         .optional("recipients", \.recipients, "The present number of recipients; absent if counting takes long."),
         .optional(
             "skipped",
             \.skipped,
             "Those of the recipients that would be skipped; absent if counting takes long."
         ),
-        .required("topic", \.request.content.topic),
+        .required("topic", \.topic),
         .required("pushType", \.pushType.rawValue),
         .optional("payload", \.payload, "What the device sees."),
         .optional("encryptedPayload", \.encryptedPayload, "What Apple sees, if the content is encrypted."),
-        .optional("size", \.preview?.size, "The size of what is sent, in bytes."),
-        .required("limit", \.request.content.maximumPayloadSize, "The largest payload of the push type, in bytes."),
+        .optional("size", \.size, "The size of what is sent, in bytes."),
+        .required("limit", \.limit, "The largest payload of the push type, in bytes."),
         .optional("locale", \.preview?.locale, "The localization that the device gets; absent for the default."),
         .optional("problem", \.problem, "The reason for which nothing could be sent to this device."),
         .required(

@@ -117,10 +117,7 @@ extension Response {
         next: String?,
         total: ListTotal?
     ) throws -> Response {
-        var members = [name: entries.json]
-        members["next"] = next.map { .string($0) }
-        members["total"] = total.map { .integer(Int64($0.count)) }
-        members["totalIsExact"] = total.map { .bool($0.isExact) }
-        return try .json(members)
+        let counts = total.map { ["total": JSONValue.integer(Int64($0.count)), "totalIsExact": .bool($0.isExact)] }
+        return try .page(name, entries, next: next, further: counts ?? [:])
     }
 }

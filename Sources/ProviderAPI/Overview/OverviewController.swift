@@ -1,8 +1,8 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -86,23 +86,23 @@ struct OverviewController: Controller {
 }
 
 /// The campaigns in progress in a response.
-struct CampaignsResponse: ResponseObject {
-    let campaigns: [NotificationResponse]
+package struct CampaignsResponse: ResponseObject {
+    package let campaigns: [NotificationResponse]
 
-    static let schemaName: String? = "Campaigns"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Campaigns"
+    package static let members: [ResponseMember<Self>] = [
         .required("campaigns", \.campaigns, "At most 20 of each state.")
     ]
 }
 
 /// The overview in a response.
-struct OverviewResponse: ResponseObject {
-    let sending: [NotificationResponse]
-    let today: StatisticPoint
-    let trouble: [Trouble]
+package struct OverviewResponse: ResponseObject {
+    package let sending: [NotificationResponse]
+    package let today: StatisticPoint
+    package let trouble: [Trouble]
 
-    static let schemaName: String? = "Overview"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Overview"
+    package static let members: [ResponseMember<Self>] = [
         .required("campaigns", \.sending, "Those in progress, with rate and time left; at most 20 of each state."),
         .required("today", \.today, "Since midnight."),
         .required("trouble", \.trouble, "The worst first; empty if all is well."),

@@ -67,16 +67,16 @@ struct StatisticsController: Controller {
 }
 
 /// A chart in a response. Intervals in which nothing was counted are left out.
-struct StatisticsResponse: ResponseObject {
+package struct StatisticsResponse: ResponseObject {
     let step: StatisticStep
     let from, to: Timestamp
-    let points: [StatisticPoint]
+    package let points: [StatisticPoint]
     let reasons: [ReasonCount]
 
-    private var bounds: [Int] { LatencyHistogram.bounds.map(Int.init) }
+    package var bounds: [Int] { LatencyHistogram.bounds.map(Int.init) }
 
-    static let schemaName: String? = "Statistics"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Statistics"
+    package static let members: [ResponseMember<Self>] = [
         .required("step", \.step, "The interval, which is longer than asked for where older counters are kept so."),
         .required("fromMs", \.from),
         .required("toMs", \.to),

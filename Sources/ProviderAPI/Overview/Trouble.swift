@@ -1,30 +1,30 @@
 import Foundation
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// A fault that a person has to know of, with its cause and its remedy.
-struct Trouble: ResponseObject {
+package struct Trouble: ResponseObject {
     /// The kinds, those first that keep pushes from being sent.
-    enum Code: String, CaseIterable, JSONRepresentable {
+    package enum Code: String, CaseIterable, JSONRepresentable {
         case appStopped, environmentPaused, diskLow, breakerOpen, certificateExpired, certificateEnds
         case bridgeOverruled, scheduleProblem, webhookDisabled, webhookFailing, filesMissing, logGrows
     }
 
-    let code: Code
+    package let code: Code
     /// The app; `nil` for what concerns the server.
-    var app: Topic?
-    var environment: PushEnvironment?
+    package var app: Topic?
+    package var environment: PushEnvironment?
     /// The id of the webhook or the schedule, or the name of the bridge; `nil` for other kinds.
-    var object: String?
-    let message: String
-    let remedy: String
+    package var object: String?
+    package let message: String
+    package let remedy: String
     var since: Timestamp?
 
-    static let schemaName: String? = "Trouble"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Trouble"
+    package static let members: [ResponseMember<Self>] = [
         .required("code", \.code),
         .optional("app", \.app, "Absent for what concerns the server."),
         .optional("environment", \.environment),

@@ -1,24 +1,24 @@
 import Foundation
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// A person in a response.
-struct PersonResponse: ResponseObject {
-    let record: PersonRecord
+package struct PersonResponse: ResponseObject {
+    package let record: PersonRecord
     /// The link with which the person chooses a password, if this response shows it.
     var link: People.NewLink?
 
-    private var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
+    package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
     private var createdAt: String { self.record.createdAt.rfc3339 }
     private var lastSeenAt: String? { self.record.lastSeenAt?.rfc3339 }
-    private var path: String? { self.link?.path }
+    package var path: String? { self.link?.path }
     private var linkExpiresAt: String? { self.link?.expiresAt.rfc3339 }
 
-    static let schemaName: String? = "Person"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Person"
+    package static let members: [ResponseMember<Self>] = [
         .required("id", \.record.id),
         .required("name", \.record.name),
         .required("role", \.record.role),
@@ -34,17 +34,17 @@ struct PersonResponse: ResponseObject {
 }
 
 /// The caller of a request in the response to it.
-struct MeResponse: ResponseObject {
+package struct MeResponse: ResponseObject {
     let id: String
-    let name: String
-    let isPerson: Bool
-    let role: PersonRole?
-    let scopes: [String]
-    let apps: [Topic]?
-    let language: String?
+    package let name: String
+    package let isPerson: Bool
+    package let role: PersonRole?
+    package let scopes: [String]
+    package let apps: [Topic]?
+    package let language: String?
 
-    static let schemaName: String? = "Me"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Me"
+    package static let members: [ResponseMember<Self>] = [
         .required("id", \.id, as: .uuid), .required("name", \.name),
         .required("isPerson", \.isPerson, "Whether it is a person; otherwise it is an API key."),
         .optional("role", \.role, "Absent for an API key."), .required("scopes", \.scopes),
@@ -54,9 +54,9 @@ struct MeResponse: ResponseObject {
 }
 
 /// A session in a response.
-struct SessionResponse: ResponseObject {
-    let record: SessionRecord
-    let isCurrent: Bool
+package struct SessionResponse: ResponseObject {
+    package let record: SessionRecord
+    package let isCurrent: Bool
     private let createdAt, lastUsedAt, expiresAt: String
 
     /// - Parameters:
@@ -69,8 +69,8 @@ struct SessionResponse: ResponseObject {
         self.expiresAt = now.wall(atSteady: record.expiresAt).rfc3339
     }
 
-    static let schemaName: String? = "Session"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Session"
+    package static let members: [ResponseMember<Self>] = [
         .required("id", \.record.id), .required("current", \.isCurrent, "Whether it is the session of this request."),
         .required("createdAt", \.createdAt, as: .dateTime),
         .required("lastUsedAt", \.lastUsedAt, as: .dateTime, "A minute late at most."),

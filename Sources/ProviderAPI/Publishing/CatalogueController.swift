@@ -91,7 +91,10 @@ struct CatalogueController: Controller {
             return Response(status: .notModified, headers: headers)
         }
         let key = PageKey(app: app.id, tag: tag, account: account, after: after, limit: limit)
-        if let page = self.pages[key] { return .content(page, "application/json", .ok, headers) }
+        // A caller within the process takes the entries, and pages are kept as they are sent.
+        if ResponseValue.current == nil, let page = self.pages[key] {
+            return .content(page, "application/json", .ok, headers)
+        }
         let issues = try await self.store.catalogue(app: app.id, account: account, after: after, limit: limit)
         let names = Dictionary(try await self.store.publications(app: app.id).map { ($0.id, $0.name) }) { $1 }
         var entries: [CatalogueEntry] = []
@@ -102,8 +105,10 @@ struct CatalogueController: Controller {
             }
             entries.append(entry)
         }
+        let next = issues.count == limit ? issues.last.map { Cursor($0.cursor).text } : nil
+        guard ResponseValue.current == nil else { return try .page("issues", entries, next: next) }
         var members: [String: JSONValue] = ["issues": entries.json]
-        if issues.count == limit { members["next"] = issues.last.map { .string(Cursor($0.cursor).text) } }
+        members["next"] = next.map { .string($0) }
         let page = ByteBuffer(bytes: try JSONValue.object(members).text)
         if page.readableBytes <= Self.maximumKeptPage { self.pages[key] = page }
         return .content(page, "application/json", .ok, headers)

@@ -1,16 +1,16 @@
 import Foundation
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
 /// An issue as apps see it.
-struct CatalogueEntry: ResponseObject {
-    let issue: IssueRecord
+package struct CatalogueEntry: ResponseObject {
+    package let issue: IssueRecord
     let publicationName: String
     /// The signed address of the cover; `nil` without a cover.
-    var coverAddress: String?
+    package var coverAddress: String?
 
     private var date: String { self.issue.date.description }
     private var cover: Cover? {
@@ -19,8 +19,8 @@ struct CatalogueEntry: ResponseObject {
     }
     private var renditions: [Size] { self.issue.renditions.map { Size(rendition: $0) } }
 
-    static let schemaName: String? = "CatalogueEntry"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "CatalogueEntry"
+    package static let members: [ResponseMember<Self>] = [
         .required("productId", \.issue.productID),
         .required("publication", \.issue.publication),
         .required("publicationName", \.publicationName),

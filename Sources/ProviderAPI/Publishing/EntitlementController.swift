@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 package import PushHTTP
 package import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -136,16 +136,20 @@ extension EntitlementChecker.Grounds: ResponseObject {
 }
 
 /// A publisher's server in a response.
-struct EntitlementServerResponse: ResponseObject {
+package struct EntitlementServerResponse: ResponseObject {
     let server: EntitlementServerRecord
     /// The secret, if this response shows it.
-    var secret: String?
+    package var secret: String?
 
-    static let schemaName: String? = "EntitlementServer"
-    static let members: [ResponseMember<Self>] = [
-        .required("url", \.server.url),
-        .required("form", \.server.form),
-        .required("whenDown", \.server.whenDown, "The decision while the server does not answer."),
+    package var url: String { self.server.url }
+    package var form: EntitlementServerRecord.Form { self.server.form }
+    package var whenDown: EntitlementServerRecord.WhenDown { self.server.whenDown }
+
+    package static let schemaName: String? = "EntitlementServer"
+    package static let members: [ResponseMember<Self>] = [
+        .required("url", \.url),
+        .required("form", \.form),
+        .required("whenDown", \.whenDown, "The decision while the server does not answer."),
         .optional("secret", \.secret, "Only in the response to the request that made it."),
         .required("changedAtMs", \.server.changedAt),
     ]
@@ -155,7 +159,7 @@ extension EntitlementServerRecord.Form: JSONRepresentable {}
 extension EntitlementServerRecord.WhenDown: JSONRepresentable {}
 
 extension PublisherExchange: ResponseObject {
-    private var isAnswered: Bool { self.products != nil }
+    package var isAnswered: Bool { self.products != nil }
     private var milliseconds: Int { Int(clamping: Int64((self.duration / .milliseconds(1)).rounded())) }
 
     package static let schemaName: String? = "EntitlementTest"

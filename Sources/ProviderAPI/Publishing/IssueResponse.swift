@@ -1,22 +1,22 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushTypes
 
 /// An issue in a response.
-struct IssueResponse: ResponseObject {
-    let issue: IssueRecord
+package struct IssueResponse: ResponseObject {
+    package let issue: IssueRecord
     /// The warnings, which only the response to a change has.
     var warnings: [ContentWarning]?
     /// The number of pushes that could not be taken back, which only the response to a withdrawal has.
     var underWay: Int?
 
     private var date: String { self.issue.date.description }
-    private var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }
-    private var renditions: [RenditionResponse] { self.issue.renditions.map(RenditionResponse.init) }
+    package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }
+    package var renditions: [RenditionResponse] { self.issue.renditions.map(RenditionResponse.init) }
 
-    static let schemaName: String? = "Issue"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Issue"
+    package static let members: [ResponseMember<Self>] = [
         .required("id", \.issue.id),
         .required("publication", \.issue.publication),
         .required("productId", \.issue.productID),
@@ -43,13 +43,13 @@ extension IssueState: JSONRepresentable {}
 extension IssueAccess: JSONRepresentable {}
 
 /// A file in a response.
-struct FileResponse: ResponseObject {
-    let file: FileRecord
+package struct FileResponse: ResponseObject {
+    package let file: FileRecord
 
-    private var hash: String { self.file.hash.hex }
+    package var hash: String { self.file.hash.hex }
 
-    static let schemaName: String? = "File"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "File"
+    package static let members: [ResponseMember<Self>] = [
         .required("sha256", \.hash, as: .contentHash),
         .required("size", \.file.size, "In bytes."),
         .required("contentType", \.file.contentType),
@@ -60,14 +60,14 @@ struct FileResponse: ResponseObject {
 }
 
 /// The file of an issue for a screen size.
-struct RenditionResponse: ResponseObject {
+package struct RenditionResponse: ResponseObject {
     let rendition: RenditionRecord
 
-    private var size: String { self.rendition.screenSize.description }
-    private var file: FileResponse { FileResponse(file: self.rendition.file) }
+    package var size: String { self.rendition.screenSize.description }
+    package var file: FileResponse { FileResponse(file: self.rendition.file) }
 
-    static let schemaName: String? = "Rendition"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Rendition"
+    package static let members: [ResponseMember<Self>] = [
         .required("screenSize", \.size, "The longer side first."), .required("file", \.file),
     ]
 }

@@ -34,7 +34,7 @@ struct NotifyController: Controller {
                 .responses(.ok(NotifyPreview.schema)),
             .init(.get, "/v1/apps/{app}/downloads", id: "showDownloads", self.showDownloads)
                 .summary("The app's open downloads and their bandwidth, for which waves wait.")
-                .tag(.publishing).scope(.read).responses(.ok(DownloadFigures.schema)),
+                .tag(.publishing).scope(.read).responses(.ok(DownloadsResponse.schema)),
         ]
     }
 
@@ -47,9 +47,7 @@ struct NotifyController: Controller {
 
     private func showDownloads(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        // Without figures yet, both members are absent.
-        guard let figures = self.downloads.figures(app: app.id) else { return try .json(JSONValue.object([:])) }
-        return try .json(figures)
+        return try .json(DownloadsResponse(figures: self.downloads.figures(app: app.id)))
     }
 
     private func notify(_ request: OperationRequest) async throws -> Response {
@@ -97,8 +95,8 @@ struct NotifyController: Controller {
 }
 
 /// The plan of *Notify* for an issue.
-struct NotifyPreview: ResponseObject {
-    let plan: IssueNotifier.Plan
+package struct NotifyPreview: ResponseObject {
+    package let plan: IssueNotifier.Plan
 
     /// The reason for which nobody is notified.
     struct Refusal: ResponseObject {
@@ -113,8 +111,8 @@ struct NotifyPreview: ResponseObject {
     private var waves: JSONValue { NotifyWavesSetting.json(self.plan.waves) }
     private var refusal: Refusal? { self.plan.refusal.map(Refusal.init) }
 
-    static let schemaName: String? = "NotifyPreview"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "NotifyPreview"
+    package static let members: [ResponseMember<Self>] = [
         .required("environment", \.plan.environment),
         .required("to", \.audience, as: AudienceExpression.object.schema),
         .optional("devices", \.plan.devices, "The active devices that would be notified now."),
@@ -124,13 +122,14 @@ struct NotifyPreview: ResponseObject {
     ]
 }
 
-extension DownloadFigures: ResponseObject {
+/// The open downloads of an app in a response.
+package struct DownloadsResponse: ResponseObject {
+    /// `nil` while they are not known, for ten seconds after a start.
+    package let figures: DownloadFigures?
+
     package static let schemaName: String? = "Downloads"
     package static let members: [ResponseMember<Self>] = [
-        .optional("openDownloads", \.openDownloads, "Absent while they are not known, for ten seconds after a start."),
-        .optional("bytesPerSecond", \.rate, "Over the last ten seconds."),
+        .optional("openDownloads", \.figures?.open, "Absent while they are not known, for ten seconds after a start."),
+        .optional("bytesPerSecond", \.figures?.bytesPerSecond, "Over the last ten seconds."),
     ]
-
-    private var openDownloads: Int? { self.open }
-    private var rate: Int? { self.bytesPerSecond }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// `/v1/apps/{app}/publications` and `/v1/publications`: the publications of apps.
 struct PublicationsController: Controller {
@@ -115,16 +115,16 @@ struct PublicationsController: Controller {
 }
 
 /// A publication in a response.
-struct PublicationResponse: ResponseObject {
-    let publication: PublicationRecord
+package struct PublicationResponse: ResponseObject {
+    package let publication: PublicationRecord
     /// The bundle id of the app; `nil` if the app was removed.
-    let app: Topic?
+    package let app: Topic?
 
     private var waves: JSONValue { NotifyWavesSetting.json(self.publication.waves) }
-    private var subscriptions: [String] { self.publication.subscriptionProducts.sorted() }
+    package var subscriptions: [String] { self.publication.subscriptionProducts.sorted() }
 
-    static let schemaName: String? = "Publication"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Publication"
+    package static let members: [ResponseMember<Self>] = [
         .required("id", \.publication.id),
         .optional("app", \.app),
         .required("name", \.publication.name),

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -126,7 +126,7 @@ struct ReceiptResponse: ResponseObject {
 }
 
 /// The numbers of receipts for one event, or for one action.
-struct ReceiptCountResponse: ResponseObject {
+package struct ReceiptCountResponse: ResponseObject {
     let event: ReceiptEvent
     let unique: Int
     let total: Int
@@ -142,8 +142,8 @@ struct ReceiptCountResponse: ResponseObject {
         ]
     }
 
-    static let schemaName: String? = "ReceiptCount"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "ReceiptCount"
+    package static let members: [ResponseMember<Self>] = [
         .required("event", \.event.word, as: .choice(ReceiptEvent.allCases.map(\.word))),
         .required("unique", \.unique, "The number of installations."),
         .required("total", \.total, "The number of receipts."),

@@ -1,10 +1,10 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// `GET /v1/apps/{app}/schedules:calendar`: the runs of all schedules of an app in a range of times.
 struct ScheduleCalendarController: Controller {
@@ -20,32 +20,7 @@ struct ScheduleCalendarController: Controller {
         [
             .init(.get, "/v1/apps/{app}/schedules:calendar", id: "showCalendar", self.show)
                 .summary("The runs of the app's schedules in a range, the earliest first.")
-                .tag(.schedules).scope(.read).parameters(.from, .to).responses(.ok(Calendar.schema))
-        ]
-    }
-
-    /// One run.
-    private struct Run: ResponseObject {
-        let schedule: ScheduleRecord
-        let at: Timestamp
-
-        static let schemaName: String? = "CalendarRun"
-        static let members: [ResponseMember<Self>] = [
-            .required("schedule", \.schedule.id),
-            .required("name", \.schedule.name),
-            .required("atMs", \.at),
-            .required("paused", \.schedule.isPaused, "true: it will not run unless it is resumed."),
-        ]
-    }
-
-    private struct Calendar: ResponseObject {
-        let runs: [Run]
-        let isComplete: Bool
-
-        static let schemaName: String? = "Calendar"
-        static let members: [ResponseMember<Self>] = [
-            .required("runs", \.runs),
-            .required("complete", \.isComplete, "false: there are more, after the last of these."),
+                .tag(.schedules).scope(.read).parameters(.from, .to).responses(.ok(CalendarResponse.schema))
         ]
     }
 
@@ -72,7 +47,8 @@ struct ScheduleCalendarController: Controller {
     }
 
     /// Returns the runs of schedules, of all together the earliest ones.
-    private static func calendar(of schedules: [ScheduleRecord], from: Timestamp, to: Timestamp) -> Calendar {
+    private static func calendar(of schedules: [ScheduleRecord], from: Timestamp, to: Timestamp) -> CalendarResponse {
+        typealias Run = CalendarResponse.Run
         let beforeFirst = from.advanced(by: .milliseconds(-1))
         // The next run of each schedule.
         var next = schedules.compactMap { schedule -> Run? in
@@ -80,7 +56,7 @@ struct ScheduleCalendarController: Controller {
         }
         var runs: [Run] = []
         while let index = next.indices.min(by: { next[$0].at < next[$1].at }), next[index].at < to {
-            guard runs.count < Self.maximumRuns else { return Calendar(runs: runs, isComplete: false) }
+            guard runs.count < Self.maximumRuns else { return CalendarResponse(runs: runs, isComplete: false) }
             let run = next[index]
             runs.append(run)
             if let following = run.schedule.rule.nextRun(after: run.at) {
@@ -89,6 +65,32 @@ struct ScheduleCalendarController: Controller {
                 next.remove(at: index)
             }
         }
-        return Calendar(runs: runs, isComplete: true)
+        return CalendarResponse(runs: runs, isComplete: true)
     }
+}
+
+/// The runs of an app's schedules in a response.
+package struct CalendarResponse: ResponseObject {
+    /// One run.
+    package struct Run: ResponseObject {
+        package let schedule: ScheduleRecord
+        package let at: Timestamp
+
+        package static let schemaName: String? = "CalendarRun"
+        package static let members: [ResponseMember<Self>] = [
+            .required("schedule", \.schedule.id),
+            .required("name", \.schedule.name),
+            .required("atMs", \.at),
+            .required("paused", \.schedule.isPaused, "true: it will not run unless it is resumed."),
+        ]
+    }
+
+    package let runs: [Run]
+    package let isComplete: Bool
+
+    package static let schemaName: String? = "Calendar"
+    package static let members: [ResponseMember<Self>] = [
+        .required("runs", \.runs),
+        .required("complete", \.isComplete, "false: there are more, after the last of these."),
+    ]
 }

@@ -1,21 +1,22 @@
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
-import PushSupport
-import PushTypes
+package import PushStore
+package import PushSupport
+package import PushTypes
 
 /// A schedule in a response.
-struct ScheduleResponse: ResponseObject {
-    let schedule: ScheduleRecord
+package struct ScheduleResponse: ResponseObject {
+    package let schedule: ScheduleRecord
     /// The bundle id of the app.
-    let app: Topic
+    package let app: Topic
     /// The warnings, which only the response to a request with a body has.
     var warnings: [ContentWarning]?
 
-    private var notification: JSONValue { (try? JSONValue(parsing: self.schedule.request)) ?? .object([:]) }
+    /// The body of the notification's request.
+    package var notification: JSONValue { (try? JSONValue(parsing: self.schedule.request)) ?? .object([:]) }
 
-    static let schemaName: String? = "Schedule"
-    static let members =
+    package static let schemaName: String? = "Schedule"
+    package static let members =
         Self.common + [
             .required("notification", \.notification),
             .required("notificationBytes", \.schedule.request.count), .optional("warnings", \.warnings),
@@ -37,11 +38,11 @@ struct ScheduleResponse: ResponseObject {
     ]
 
     /// A schedule in a list, which leaves long notifications out.
-    struct Entry: ResponseObject {
+    package struct Entry: ResponseObject {
         /// The longest notification that a list shows, in bytes.
         static let maximumNotification = 2048
 
-        let response: ScheduleResponse
+        package let response: ScheduleResponse
         /// The length of the stored notification.
         let notificationBytes: Int
 
@@ -49,11 +50,23 @@ struct ScheduleResponse: ResponseObject {
             self.notificationBytes > Self.maximumNotification ? nil : self.response.notification
         }
 
-        static let schemaName: String? = "ListedSchedule"
-        static let members =
+        package static let schemaName: String? = "ListedSchedule"
+        package static let members =
             ScheduleResponse.common.map { $0.within(\Self.response) } + [
                 .optional("notification", \.notification, "Absent if it has more than 2,048 bytes."),
                 .required("notificationBytes", \.notificationBytes),
             ]
     }
+}
+
+/// The times of runs in a response.
+package struct RunsResponse: ResponseObject {
+    let runs: [Timestamp]
+
+    package var times: [String] { self.runs.map(\.rfc3339) }
+
+    package static let schemaName: String? = "Runs"
+    package static let members: [ResponseMember<Self>] = [
+        .required("runs", \.runs, "In milliseconds since 1970."), .required("times", \.times, "In RFC 3339."),
+    ]
 }

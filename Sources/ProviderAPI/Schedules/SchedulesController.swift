@@ -24,18 +24,6 @@ struct SchedulesController: Controller {
     }
     private static let previewRequest = RequestObject(required: [RecurringSchedule.member])
 
-    /// The times of runs.
-    private struct Runs: ResponseObject {
-        let runs: [Timestamp]
-
-        private var times: [String] { self.runs.map(\.rfc3339) }
-
-        static let schemaName: String? = "Runs"
-        static let members: [ResponseMember<Self>] = [
-            .required("runs", \.runs, "In milliseconds since 1970."), .required("times", \.times, "In RFC 3339."),
-        ]
-    }
-
     private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
 
     var operations: [ProviderOperation] {
@@ -50,7 +38,7 @@ struct SchedulesController: Controller {
             .init(.post, "/v1/apps/{app}/schedules:preview", .readOnly, id: "previewSchedule", self.preview)
                 .summary("The times at which a schedule would run.")
                 .scope(.read).parameters(Self.count).body(Self.previewRequest.schema)
-                .responses(.ok(Runs.schema)),
+                .responses(.ok(RunsResponse.schema)),
             .init(.get, path, id: "showSchedule", "One schedule.", self.show)
                 .scope(.read).responses(shown),
             .init(.put, path, .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
@@ -60,7 +48,7 @@ struct SchedulesController: Controller {
             self.pause("pause", "Stops all runs.", isPaused: true),
             self.pause("resume", "Continues with the next run.", isPaused: false),
             .init(.get, "\(path)/runs", id: "listRuns", "The next runs of a schedule.", self.nextRuns)
-                .scope(.read).parameters(Self.count).responses(.ok(Runs.schema)),
+                .scope(.read).parameters(Self.count).responses(.ok(RunsResponse.schema)),
         ]
         return operations.map { $0.tag(.schedules) }
     }
@@ -248,7 +236,7 @@ struct SchedulesController: Controller {
     /// Returns the next runs of a rule; none without a rule.
     private func runs(of rule: RecurringSchedule?, _ request: OperationRequest) throws -> Response {
         let count = try request.number("count", in: 1...100) ?? 10
-        return try .json(Runs(runs: rule?.runs(Int(count), after: self.time.now) ?? []))
+        return try .json(RunsResponse(runs: rule?.runs(Int(count), after: self.time.now) ?? []))
     }
 
     /// Returns the rule in the body, which is required.

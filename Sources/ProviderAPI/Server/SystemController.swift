@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -53,15 +53,15 @@ struct SystemController: Controller {
 }
 
 /// The figures of a provider in a response.
-struct SystemResponse: ResponseObject {
+package struct SystemResponse: ResponseObject {
     /// The database and its queries.
-    struct Store: ResponseObject {
+    package struct Store: ResponseObject {
         let databaseBytes, logBytes: Int
         let availableBytes: Int?
         let queriesRunning, queriesWaiting: Int
-        let migrations: [String]
+        package let migrations: [String]
 
-        static let members: [ResponseMember<Self>] = [
+        package static let members: [ResponseMember<Self>] = [
             .required("databaseBytes", \.databaseBytes),
             .required("logBytes", \.logBytes, "The length of the write-ahead log."),
             .optional("diskAvailableBytes", \.availableBytes, "Free space of the database's file system."),
@@ -95,27 +95,24 @@ struct SystemResponse: ResponseObject {
         ]
     }
 
-    let store: Store
+    package let store: Store
     let lanes: [Lane]
     let queue: StoreStatistics
     /// The seconds since the oldest retry was due; `nil` for none.
     let retryLag: Double?
     let nodes: [Node]
 
-    private var notifications: JSONValue {
-        .object(
-            Dictionary(
-                NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }
-                    .map { ($0.rawValue, JSONValue.integer(Int64(self.queue.notifications[$0] ?? 0))) }
-            ) { $1 }
-        )
+    /// The numbers of notifications that have not ended, by state.
+    package var notifications: [String: Int] {
+        let states = NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }
+        return Dictionary(states.map { ($0.rawValue, self.queue.notifications[$0] ?? 0) }) { $1 }
     }
 
-    static let schemaName: String? = "System"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "System"
+    package static let members: [ResponseMember<Self>] = [
         .required("store", \.store),
         .required("lanes", \.lanes),
-        .required("notifications", \.notifications, as: .map(of: .integer()), "Those that have not ended, by state."),
+        .required("notifications", \.notifications, "Those that have not ended, by state."),
         .required("retries", \.queue.retries, "Recipients that wait for another try."),
         .optional("retryLagSeconds", \.retryLag, "The time since the oldest retry became due."),
         .required("shardsLeased", \.queue.shardsLeased, "Parts of audiences that are being sent."),

@@ -1,5 +1,5 @@
 import Foundation
-import PushHTTP
+package import PushHTTP
 import PushStore
 
 /// A page of the merged history of several devices: deliveries and token events, each newest first.
@@ -77,18 +77,19 @@ struct HistoryPage {
 }
 
 /// The history of a token or a user in a response; deliveries and token events are each newest first.
-struct HistoryResponse: ResponseObject {
-    let devices: [DeviceResponse]
+package struct HistoryResponse: ResponseObject {
+    package let devices: [DeviceResponse]
     let page: HistoryPage
 
-    private var deliveries: [DeliveryResponse] { self.page.deliveries.map(DeliveryResponse.init) }
-    private var events: [TokenEventResponse] { self.page.events.map(TokenEventResponse.init) }
+    package var deliveries: [DeliveryResponse] { self.page.deliveries.map(DeliveryResponse.init) }
+    package var events: [TokenEventResponse] { self.page.events.map(TokenEventResponse.init) }
+    package var next: String? { self.page.next?.text }
 
-    static let schemaName: String? = "History"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "History"
+    package static let members: [ResponseMember<Self>] = [
         .required("devices", \.devices),
         .required("deliveries", \.deliveries),
         .required("tokenEvents", \.events),
-        .optional("next", \.page.next?.text, "The cursor of the next page, if either list continues."),
+        .optional("next", \.next, "The cursor of the next page, if either list continues."),
     ]
 }

@@ -1,14 +1,14 @@
-import PushHTTP
+package import PushHTTP
 package import PushProvider
 import PushSupport
 import PushTypes
 
 /// A timeline in a response.
-struct TimelineResponse: ResponseObject {
-    let timeline: Timeline
+package struct TimelineResponse: ResponseObject {
+    package let timeline: Timeline
 
     /// The steps with the time since the one before.
-    private var steps: [TimelineStepResponse] {
+    package var steps: [TimelineStepResponse] {
         var before: Timestamp?
         return self.timeline.steps.map { step in
             defer { before = step.at }
@@ -19,8 +19,8 @@ struct TimelineResponse: ResponseObject {
         }
     }
 
-    static let schemaName: String? = "Timeline"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "Timeline"
+    package static let members: [ResponseMember<Self>] = [
         .required("kind", \.timeline.kind),
         .required("notification", \.timeline.notification),
         .optional("app", \.timeline.app),
@@ -36,13 +36,13 @@ struct TimelineResponse: ResponseObject {
 }
 
 /// A step of a timeline in a response.
-struct TimelineStepResponse: ResponseObject {
-    let step: TimelineStep
+package struct TimelineStepResponse: ResponseObject {
+    package let step: TimelineStep
     /// Milliseconds since the step before; `nil` for the first one.
-    let since: Int64?
+    package let since: Int64?
 
-    static let schemaName: String? = "TimelineStep"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "TimelineStep"
+    package static let members: [ResponseMember<Self>] = [
         .required("atMs", \.step.at),
         .optional("sinceMs", \.since, as: .integer(), "Milliseconds since the step before."),
         .required("source", \.step.source),

@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -15,20 +15,6 @@ struct ReactivationController: Controller {
     let store: any AppStore & TokenStateStore
     let time: any TimeSource
     let logger: Logger
-
-    /// The result of a request.
-    private struct Result: ResponseObject {
-        let devices: Int
-        let isComplete: Bool
-        let isDryRun: Bool
-
-        static let schemaName: String? = "Reactivation"
-        static let members: [ResponseMember<Self>] = [
-            .required("devices", \.devices, "The devices that are active again, or would be."),
-            .required("complete", \.isComplete, "false: there are more, and the same request continues."),
-            .required("dryRun", \.isDryRun),
-        ]
-    }
 
     private static let (from, to) = (Member.time("from"), Member.time("to"))
     private static let reason = Member.text("reason", 1...DeviceRequest.maximumText)
@@ -50,7 +36,7 @@ struct ReactivationController: Controller {
             .init(.post, "/v1/apps/{app}/devices:reactivate", .audited, id: "reactivateDevices", self.reactivate)
                 .summary("Makes devices active again that have been inactive since a deactivation of this time.")
                 .tag(.tokens).scope(.operate).cost(.query).body(Self.request.schema, maximum: 16 * 1024)
-                .responses(.ok(Result.schema))
+                .responses(.ok(ReactivationResponse.schema))
         ]
     }
 
@@ -73,7 +59,7 @@ struct ReactivationController: Controller {
         )
         if try fields.value(Self.dryRun) == true {
             let devices = try await self.store.deactivated(filter, app: app.id)
-            return try .json(Result(devices: devices, isComplete: true, isDryRun: true))
+            return try .json(ReactivationResponse(devices: devices, isComplete: true, isDryRun: true))
         }
         let limit = Self.maximumDevices
         let result = try await self.store.reactivate(filter, app: app.id, limit: limit, now: now)
@@ -81,6 +67,22 @@ struct ReactivationController: Controller {
             "deactivations of tokens were undone",
             metadata: ["app": "\(app.bundleID.name)", "devices": "\(result.devices)"]
         )
-        return try .json(Result(devices: result.devices, isComplete: result.isComplete, isDryRun: false))
+        return try .json(
+            ReactivationResponse(devices: result.devices, isComplete: result.isComplete, isDryRun: false)
+        )
     }
+}
+
+/// The result of undoing deactivations in a response.
+package struct ReactivationResponse: ResponseObject {
+    package let devices: Int
+    package let isComplete: Bool
+    let isDryRun: Bool
+
+    package static let schemaName: String? = "Reactivation"
+    package static let members: [ResponseMember<Self>] = [
+        .required("devices", \.devices, "The devices that are active again, or would be."),
+        .required("complete", \.isComplete, "false: there are more, and the same request continues."),
+        .required("dryRun", \.isDryRun),
+    ]
 }

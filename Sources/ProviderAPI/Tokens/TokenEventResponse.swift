@@ -1,15 +1,15 @@
-import PushHTTP
-import PushStore
+package import PushHTTP
+package import PushStore
 import PushTypes
 
 extension TokenEventRecord.Action: JSONRepresentable {}
 
 /// A token event in a response: a change to a token, with its reason.
-struct TokenEventResponse: ResponseObject {
-    let event: TokenEventRecord
+package struct TokenEventResponse: ResponseObject {
+    package let event: TokenEventRecord
 
-    static let schemaName: String? = "TokenEvent"
-    static let members: [ResponseMember<Self>] = [
+    package static let schemaName: String? = "TokenEvent"
+    package static let members: [ResponseMember<Self>] = [
         .required("id", \.event.id),
         .required("action", \.event.action),
         .required("deviceId", \.event.device),

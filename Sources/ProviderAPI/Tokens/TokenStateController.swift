@@ -1,6 +1,6 @@
 import Hummingbird
 import Logging
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -12,23 +12,6 @@ struct TokenStateController: Controller {
     let invalidation: TokenInvalidationPolicy
     let time: any TimeSource
     let logger: Logger
-
-    /// The state of the circuit breaker in one environment.
-    private struct Health: ResponseObject {
-        let environment: PushEnvironment
-        let health: EnvironmentHealth
-        let withheld: Int?
-
-        private var breaker: String { self.health.breakerOpenSince == nil ? "closed" : "open" }
-
-        static let members: [ResponseMember<Self>] = [
-            .required("environment", \.environment),
-            .required("breaker", \.breaker, as: .choice(["closed", "open"]), "open: no token is deactivated."),
-            .optional("sinceMs", \.health.breakerOpenSince),
-            .optional("reason", \.health.breakerReason),
-            .optional("withheld", \.withheld, "While it is open, the tokens that wait for a decision."),
-        ]
-    }
 
     var operations: [ProviderOperation] {
         [
@@ -45,7 +28,7 @@ struct TokenStateController: Controller {
             .init(.get, "/v1/apps/{app}/hygiene", id: "showHygiene", self.show)
                 .summary("The state of the circuit breaker, per environment.")
                 .tag(.tokens).scope(.read).cost(.query)
-                .responses(.ok(.list("environments", of: Health.schema).named("Hygiene"))),
+                .responses(.ok(.list("environments", of: BreakerResponse.schema).named("Hygiene"))),
             self.settle("apply", "Deactivates the withheld tokens, and closes the breaker.", deactivates: true),
             self.settle("discard", "Keeps the withheld tokens active, and closes the breaker.", deactivates: false),
         ]
@@ -93,14 +76,31 @@ struct TokenStateController: Controller {
     /// Responds with the state in both environments, also in one without a credential.
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        var all: [Health] = []
+        var all: [BreakerResponse] = []
         for environment in PushEnvironment.allCases {
             let health = try await self.store.health(app: app.id, environment: environment)
             let withheld =
                 health.breakerOpenSince == nil
                 ? nil : try await self.store.withheldTokens(app: app.id, environment: environment)
-            all.append(Health(environment: environment, health: health, withheld: withheld))
+            all.append(BreakerResponse(environment: environment, health: health, withheld: withheld))
         }
         return try .page("environments", all)
     }
+}
+
+/// The state of the circuit breaker in one environment, in a response.
+package struct BreakerResponse: ResponseObject {
+    let environment: PushEnvironment
+    let health: EnvironmentHealth
+    package let withheld: Int?
+
+    package var breaker: String { self.health.breakerOpenSince == nil ? "closed" : "open" }
+
+    package static let members: [ResponseMember<Self>] = [
+        .required("environment", \.environment),
+        .required("breaker", \.breaker, as: .choice(["closed", "open"]), "open: no token is deactivated."),
+        .optional("sinceMs", \.health.breakerOpenSince),
+        .optional("reason", \.health.breakerReason),
+        .optional("withheld", \.withheld, "While it is open, the tokens that wait for a decision."),
+    ]
 }

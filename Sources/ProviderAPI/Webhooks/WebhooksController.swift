@@ -1,10 +1,10 @@
-import Foundation
+package import Foundation
 import Hummingbird
 package import PushHTTP
 package import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// `/v1/webhooks`: the URLs that events are posted to.
 struct WebhooksController: Controller {
@@ -206,27 +206,31 @@ struct WebhooksController: Controller {
 }
 
 /// A webhook in a response.
-struct WebhookResponse: ResponseObject {
+package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
     /// The bundle id of the app; `nil` if the app was removed.
-    let app: Topic?
+    package let app: Topic?
     /// The secret, if this response shows it.
-    var secret: String?
+    package var secret: String?
     /// The warnings about the request; `nil` without any.
     var warnings: [ContentWarning]?
 
-    private var events: [String] { self.webhook.events.map(\.rawValue).sorted() }
+    package var id: UUID { self.webhook.id }
+    package var url: String { self.webhook.url }
+    package var events: [String] { self.webhook.events.map(\.rawValue).sorted() }
+    package var isActive: Bool { self.webhook.isActive }
+    package var failures: Int { self.webhook.failures }
 
-    static let schemaName: String? = "Webhook"
-    static let members: [ResponseMember<Self>] = [
-        .required("id", \.webhook.id),
+    package static let schemaName: String? = "Webhook"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.id),
         .optional("app", \.app),
-        .required("url", \.webhook.url),
+        .required("url", \.url),
         .required("events", \.events),
-        .required("active", \.webhook.isActive),
+        .required("active", \.isActive),
         .optional("secret", \.secret, "Only in the response to its creation or rotation."),
         .required("block", \.webhook.cursor, "The last block of events that was accepted."),
-        .required("failures", \.webhook.failures, "The posts that failed since the last accepted one."),
+        .required("failures", \.failures, "The posts that failed since the last accepted one."),
         .optional("lastError", \.webhook.lastError),
         .optional("nextTryAtMs", \.webhook.nextTryAt),
         .optional("lastSuccessAtMs", \.webhook.lastSuccessAt),
@@ -236,7 +240,7 @@ struct WebhookResponse: ResponseObject {
 }
 
 extension WebhookTestResult: ResponseObject {
-    private var isAccepted: Bool { self.error == nil }
+    package var isAccepted: Bool { self.error == nil }
     private var milliseconds: Int { Int(clamping: Int64((self.duration / .milliseconds(1)).rounded())) }
 
     package static let schemaName: String? = "WebhookTest"

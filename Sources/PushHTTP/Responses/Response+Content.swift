@@ -10,20 +10,28 @@ extension Response {
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:]
     ) throws -> Response {
-        .content(ByteBuffer(bytes: try value.json.text), "application/json", status, headers)
+        let json = value.json
+        ResponseValue.current?.set(value, json)
+        return .content(ByteBuffer(bytes: try json.text), "application/json", status, headers)
     }
 
     /// Returns a list, or one page of it: `{"NAME":[…],"next":"…"}`.
     ///
-    /// - Parameter next: The beginning of the next page; `nil` at the end, and in a list without pages.
-    package static func page(
+    /// - Parameters:
+    ///   - next: The beginning of the next page; `nil` at the end, and in a list without pages.
+    ///   - further: The members besides these two.
+    package static func page<Entry: JSONRepresentable>(
         _ name: String,
-        _ entries: [some JSONRepresentable],
-        next: String? = nil
+        _ entries: [Entry],
+        next: String? = nil,
+        further: [String: JSONValue] = [:]
     ) throws -> Response {
-        var members = [name: entries.json]
+        var members = further
+        members[name] = entries.json
         members["next"] = next.map { .string($0) }
-        return try .json(members)
+        let response = try Response.json(members)
+        ResponseValue.current?.set(ResponsePage(entries: entries, next: next), .object(members))
+        return response
     }
 
     /// Returns a response that reports an error, with the status of its kind.
@@ -34,6 +42,7 @@ extension Response {
         status: HTTPResponse.Status? = nil,
         headers: HTTPFields = [:]
     ) -> Response {
+        ResponseValue.current?.set(error, .null)
         var headers = headers
         if error.kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
         return .content(ByteBuffer(bytes: error.body), "application/json", status ?? error.kind.status, headers)

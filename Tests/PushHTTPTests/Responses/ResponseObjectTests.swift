@@ -1,4 +1,5 @@
 import HTTPTypes
+import Hummingbird
 import PushHTTP
 import PushSupport
 import PushTesting
@@ -58,5 +59,18 @@ import Testing
         ])
         #expect(try await router.respond(.get, "/page").json == ["apps": ["a", "b"], "next": "c"])
         #expect(try await router.respond(.get, "/list").json == ["apps": []])
+    }
+
+    @Test func aCallerWithinTheProcessTakesTheValue() throws {
+        let (one, page, error) = (ResponseValue(), ResponseValue(), ResponseValue())
+        _ = try ResponseValue.$current.withValue(one) { try Response.json(Thing(name: "a")) }
+        #expect(one.value(as: Thing.self)?.name == "a")
+        #expect(one.value(as: Colour.self) == nil)
+        #expect(one.json == ["colours": [], "name": "a"])
+        _ = try ResponseValue.$current.withValue(page) { try Response.page("things", [Thing(name: "a")], next: "b") }
+        let things = page.value(as: ResponsePage<Thing>.self)
+        #expect(things?.entries.map(\.name) == ["a"] && things?.next == "b")
+        _ = ResponseValue.$current.withValue(error) { Response.error(.internalFailure) }
+        #expect(error.value(as: RequestError.self) == .internalFailure)
     }
 }

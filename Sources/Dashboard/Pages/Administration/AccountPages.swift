@@ -1,6 +1,8 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushProvider
+import PushStore
 import PushSupport
 import WebPages
 
@@ -8,24 +10,21 @@ import WebPages
 struct AccountPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/account", self.show), .post("/account/language", self.setLanguage),
+            .get("/account", { try await self.page($0) }), .post("/account/language", self.setLanguage),
             .post("/account/password", self.setPassword), .post("/account/sessions/{session}/end", self.end),
             .post("/account/sign-out-everywhere", self.endAll),
         ]
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
-        let me = try await request.get("/v1/me")
-        let sessions = try await request.get("/v1/me/sessions")["sessions"].elements
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let me = try await request.get("/v1/me", as: MeResponse.self)
+        let sessions = try await request.list("/v1/me/sessions", of: SessionResponse.self).entries
         let texts = request.texts
         let languages = request.visitor.frame.languages.all
         let model: PageModel = [
-            "name": me["name"].stringValue ?? "", "isPerson": me["isPerson"].isTrue,
-            "role": me["role"].stringValue.map { texts.text("people.roleNames.\($0)") ?? $0 } ?? false,
-            "scopeText": me["scopes"].elements.compactMap(\.stringValue).joined(separator: ", "),
-            "appText": AppLimit.text(me["apps"], texts),
+            "name": me.name, "isPerson": me.isPerson,
+            "role": me.role.map { texts.text("people.roleNames.\($0.rawValue)") ?? $0.rawValue } ?? false,
+            "scopeText": me.scopes.joined(separator: ", "), "appText": AppLimit.text(me.apps, texts),
             "sessions": sessions.map { SessionModel.row($0, request) }, "endsOne": true,
             "path": "\(Dashboard.root)/account",
             "languageFields": FormModel.fields(
@@ -35,7 +34,7 @@ struct AccountPages: PageArea {
                         "language",
                         texts["account.language"],
                         .choice([("", texts["account.ofBrowser"])] + languages.map { ($0, texts["account.in.\($0)"]) }),
-                        value: me["language"].stringValue ?? ""
+                        value: me.language ?? ""
                     )
                 ],
                 error: error

@@ -1,5 +1,8 @@
+import ProviderAPI
 import PushHTTP
+import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// The apps that a person or a key is limited to, as pages show and forms choose them.
@@ -7,22 +10,19 @@ import WebPages
 /// The API leaves `apps` out for all apps. An empty list is a limit to no app: it is left when the last of the apps is erased.
 enum AppLimit {
     /// Returns the limit in words.
-    static func text(_ apps: JSONValue, _ texts: PageTexts) -> String {
-        guard case .array(let apps) = apps else { return texts["keys.allApps"] }
-        return apps.isEmpty ? texts["keys.noApps"] : apps.compactMap(\.stringValue).joined(separator: ", ")
+    static func text(_ apps: [Topic]?, _ texts: PageTexts) -> String {
+        guard let apps else { return texts["keys.allApps"] }
+        return apps.isEmpty ? texts["keys.noApps"] : apps.map(\.name).joined(separator: ", ")
     }
 
-    /// Returns the limit with the apps in order, `null` for all.
-    static func sorted(_ apps: JSONValue) -> JSONValue {
-        guard case .array(let apps) = apps else { return .null }
-        return .array(apps.compactMap(\.stringValue).sorted().map(JSONValue.string))
-    }
+    /// Returns the limit as a member of a request, `null` for all.
+    static func member(_ apps: [Topic]?) -> JSONValue { apps?.json ?? .null }
 
     /// Returns the fields that choose all apps or some, with what was typed, or else with the limit that is set.
-    static func fields(_ request: PageRequest, set: JSONValue, isTyped: Bool) async throws -> [FormField] {
+    static func fields(_ request: PageRequest, set: [Topic]?, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
-        let apps = try await request.get("/v1/apps")["apps"].elements.compactMap { $0["bundleId"].stringValue }
-        let isLimited = isTyped ? request.form["reach"] != "all" : set != .null
+        let apps = try await request.list("/v1/apps", of: AppResponse.self).entries.map(\.app.bundleID.name)
+        let isLimited = isTyped ? request.form["reach"] != "all" : set != nil
         return [
             FormField(
                 "reach",
@@ -34,7 +34,7 @@ enum AppLimit {
                 "apps",
                 texts["people.apps"],
                 .checks(apps.map { ($0, $0) }),
-                values: isTyped ? request.form.values("apps") : set.elements.compactMap(\.stringValue),
+                values: isTyped ? request.form.values("apps") : (set ?? []).map(\.name),
                 hint: texts["people.appsHint"]
             ),
         ]

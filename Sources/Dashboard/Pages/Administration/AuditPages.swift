@@ -1,4 +1,7 @@
 import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
 import PushSupport
 import WebPages
 
@@ -7,6 +10,7 @@ struct AuditPages: PageArea {
     private static let results = ["", "done", "rejected"]
 
     var routes: [PageRoute] { [.get("/audit", self.show)] }
+    var menuEntry: MenuEntry? { MenuEntry(.server, "audit", scope: .admin) }
 
     private func show(_ request: PageRequest) async throws -> Response {
         let (name, action) = (request.query("name"), request.query("action"))
@@ -26,10 +30,10 @@ struct AuditPages: PageArea {
                 "name": name, "action": action, "result": result, "from": TimeField.json(from)?.stringValue,
                 "to": TimeField.json(to)?.stringValue, "cursor": request.query("cursor"), "limit": "50",
             ])
-            let found = try await request.get("/v1/audit\(query)")
-            model["entries"] = found["entries"].elements.map { Self.row($0) }
+            let found = try await request.list("/v1/audit\(query)", of: AuditRecord.self)
+            model["entries"] = found.entries.map { Self.row($0) }
             model["pager"] = request.pager(
-                found["next"],
+                found.next,
                 path: "/audit",
                 ["name": name, "action": action, "result": result, "from": from, "to": to]
             )
@@ -40,12 +44,11 @@ struct AuditPages: PageArea {
         }
     }
 
-    private static func row(_ entry: JSONValue) -> PageModel {
+    private static func row(_ entry: AuditRecord) -> PageModel {
         var model = PageValue.members(entry)
-        let status = entry["status"].integerValue ?? 0
-        model["kind"] = status < 400 ? "good" : "bad"
-        model["status"] = "\(status)"
-        if let count = entry["count"].integerValue, count <= 1 { model["count"] = false }
+        model["kind"] = entry.status < 400 ? "good" : "bad"
+        model["status"] = "\(entry.status)"
+        if entry.count <= 1 { model["count"] = false }
         if model["resource"] == nil { model["resource"] = false }
         return model
     }

@@ -1,7 +1,10 @@
+import Foundation
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// One API key: its name, scopes, apps, expiry and rate, which can be changed while it is used.
@@ -9,14 +12,14 @@ struct KeyPages: PageArea {
     /// The choice of a lifetime that leaves the expiry as it is.
     private static let keeps = "keep"
 
-    var routes: [PageRoute] { [.get("/keys/{key}", self.show), .post("/keys/{key}/edit", self.change)] }
+    var routes: [PageRoute] {
+        [.get("/keys/{key}", { try await self.page($0) }), .post("/keys/{key}/edit", self.change)]
+    }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let id = request.parameter("key")
-        let keys = try await request.get("/v1/keys")["keys"].elements
-        guard let key = keys.first(where: { $0["id"].stringValue?.lowercased() == id.lowercased() }) else {
+        let keys = try await request.list("/v1/keys", of: KeyResponse.self).entries
+        guard let key = keys.first(where: { $0.record.id.uuidString.lowercased() == id.lowercased() }) else {
             throw RequestError.noSuch("key")
         }
         var model = KeysPages.row(key, request)
@@ -27,33 +30,30 @@ struct KeyPages: PageArea {
             error: error,
             names: ["expiresIn": "days", "expiresAt": "days", "key": "scopes"]
         )
-        return request.page("key", title: key["name"].stringValue ?? "keys.title", model, error: error)
+        return request.page("key", title: key.record.name, model, error: error)
     }
 
     /// Returns the members that the form can change, as they are stored. An expiry is changed by a choice, not by its value.
-    private static func stored(_ key: JSONValue) -> [String: JSONValue] {
+    private static func stored(_ key: KeyResponse) -> [String: JSONValue] {
         [
-            "name": key["name"], "scopes": Self.sorted(key["scopes"].elements.compactMap(\.stringValue)),
-            "apps": AppLimit.sorted(key["apps"]), "rate": key["rate"],
+            "name": .string(key.record.name), "scopes": key.scopes.json, "apps": AppLimit.member(key.apps),
+            "rate": key.record.rate?.json ?? .null,
         ]
     }
 
     private static func sorted(_ scopes: [String]) -> JSONValue { .array(scopes.sorted().map(JSONValue.string)) }
 
     /// Returns the fields with what was typed, or else with what is set.
-    private func fields(_ key: JSONValue, _ request: PageRequest) async throws -> [FormField] {
+    private func fields(_ key: KeyResponse, _ request: PageRequest) async throws -> [FormField] {
         let isTyped = request.form["name"] != nil
-        func texts(_ name: String) -> [String] {
-            isTyped ? request.form.values(name) : key[name].elements.compactMap(\.stringValue)
-        }
         return KeysPages.fields(
             request,
-            apps: try await AppLimit.fields(request, set: key["apps"], isTyped: isTyped),
+            apps: try await AppLimit.fields(request, set: key.apps, isTyped: isTyped),
             values: .init(
-                name: request.form["name"] ?? key["name"].stringValue ?? "",
-                scopes: texts("scopes"),
+                name: request.form["name"] ?? key.record.name,
+                scopes: isTyped ? request.form.values("scopes") : key.scopes.map(\.rawValue),
                 days: request.form["days"] ?? Self.keeps,
-                rate: request.form["rate"] ?? key["rate"].integerValue.map { "\($0)" } ?? ""
+                rate: request.form["rate"] ?? key.record.rate.map { "\($0)" } ?? ""
             ),
             lifetimes: [Self.keeps] + KeysPages.lifetimes
         )

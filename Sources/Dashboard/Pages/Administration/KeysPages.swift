@@ -1,7 +1,9 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// The API keys: who may use the API, and a new key, whose text is shown once.
@@ -10,13 +12,15 @@ struct KeysPages: PageArea {
     static let lifetimes = ["", "1", "30", "90", "365"]
 
     var routes: [PageRoute] {
-        [.get("/keys", self.show), .post("/keys", self.add), .post("/keys/{key}/remove", self.remove)]
+        [
+            .get("/keys", { try await self.page($0) }), .post("/keys", self.add),
+            .post("/keys/{key}/remove", self.remove),
+        ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.server, "keys", scope: .admin) }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
-        let keys = try await request.get("/v1/keys")["keys"].elements
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let keys = try await request.list("/v1/keys", of: KeyResponse.self).entries
         let form = request.form
         let model: PageModel = [
             "keys": keys.map { Self.row($0, request) }, "isOpen": error != nil,
@@ -41,7 +45,7 @@ struct KeysPages: PageArea {
 
     /// Returns the field for the apps of a new key.
     private static func apps(_ request: PageRequest) async throws -> FormField {
-        let apps = try await request.get("/v1/apps")["apps"].elements.compactMap { $0["bundleId"].stringValue }
+        let apps = try await request.list("/v1/apps", of: AppResponse.self).entries.map(\.app.bundleID.name)
         return FormField(
             "apps",
             request.texts["keys.apps"],
@@ -52,11 +56,11 @@ struct KeysPages: PageArea {
     }
 
     /// Returns the values of a key in lists and in its page.
-    static func row(_ key: JSONValue, _ request: PageRequest) -> PageModel {
+    static func row(_ key: KeyResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(key)
-        model["scopeText"] = key["scopes"].elements.compactMap(\.stringValue).joined(separator: ", ")
-        model["appText"] = AppLimit.text(key["apps"], request.texts)
-        model["path"] = "\(Dashboard.root)/keys/\(key["id"].stringValue ?? "")"
+        model["scopeText"] = key.scopes.map(\.rawValue).joined(separator: ", ")
+        model["appText"] = AppLimit.text(key.apps, request.texts)
+        model["path"] = "\(Dashboard.root)/keys/\(key.record.id)"
         for name in ["expiresAt", "lastUsedAt", "rate"] where model[name] == nil { model[name] = false }
         return model
     }
@@ -113,12 +117,12 @@ struct KeysPages: PageArea {
                 "apps": JSONValue.texts(form.values("apps")), "expiresIn": try Self.lifetime(form),
                 "rate": try form.number("rate", in: 1...100_000).map(JSONValue.integer),
             ])
-            let key = try await request.call(.post("/v1/keys", body))
+            let key = try await request.call(.post("/v1/keys", body), as: KeyResponse.self)
             return SecretPage.page(
                 request,
                 title: "keys.added",
                 explanation: "keys.once",
-                secret: key["key"].stringValue ?? "",
+                secret: key.text ?? "",
                 next: "\(Dashboard.root)/keys"
             )
         } catch let error as RequestError where error.kind != .forbidden {

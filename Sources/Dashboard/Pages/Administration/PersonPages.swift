@@ -1,5 +1,7 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
+import PushStore
 import PushSupport
 import WebPages
 
@@ -7,7 +9,7 @@ import WebPages
 struct PersonPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/people/{person}", self.show),
+            .get("/people/{person}", { try await self.page($0) }),
             .post("/people/{person}/edit", self.edit),
             .post("/people/{person}/invite", self.invite),
             .post("/people/{person}/disable", self.disable),
@@ -21,25 +23,23 @@ struct PersonPages: PageArea {
         "/people/\(FormText.encoded(request.parameter("person")))"
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let path = Self.path(request)
-        let person = try await request.get("/v1\(path)")
-        let sessions = try await request.get("/v1\(path)/sessions")["sessions"].elements
+        let person = try await request.get("/v1\(path)", as: PersonResponse.self)
+        let sessions = try await request.list("/v1\(path)/sessions", of: SessionResponse.self).entries
         var model = PeoplePages.row(person, request)
         model["path"] = "\(Dashboard.root)\(path)"
-        model["isDisabled"] = person["disabled"].isTrue
+        model["isDisabled"] = person.record.isDisabled
         model["sessions"] = sessions.map { SessionModel.row($0, request) }
         model["sessionCount"] = "\(sessions.count)"
-        let stored = ["role": person["role"], "apps": AppLimit.sorted(person["apps"])]
+        let stored = ["role": person.record.role.json, "apps": AppLimit.member(person.apps)]
         model["was"] = FormOriginal.value(stored, request)
         model["fields"] = FormModel.fields(
             "edit",
             try await PeoplePages.fields(request, person: person),
             error: error
         )
-        return request.page("person", title: person["name"].stringValue ?? "", model, error: error)
+        return request.page("person", title: person.record.name, model, error: error)
     }
 
     // MARK: Changes
@@ -69,7 +69,8 @@ struct PersonPages: PageArea {
 
     private func invite(_ request: PageRequest) async throws -> Response {
         do {
-            return PeoplePages.link(try await request.call(.post("/v1\(Self.path(request)):invite")), request)
+            let call = APICall.post("/v1\(Self.path(request)):invite")
+            return PeoplePages.link(try await request.call(call, as: PersonResponse.self), request)
         } catch let error as RequestError where error.kind != .forbidden {
             return try await self.page(request, error: error)
         }
@@ -103,10 +104,10 @@ struct PersonPages: PageArea {
 
 /// A session in a page.
 enum SessionModel {
-    static func row(_ session: JSONValue, _ request: PageRequest) -> PageModel {
+    static func row(_ session: SessionResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(session)
-        model["isCurrent"] = session["current"].isTrue
-        model["endPath"] = "\(Dashboard.root)/account/sessions/\(session["id"].stringValue ?? "")/end"
+        model["isCurrent"] = session.isCurrent
+        model["endPath"] = "\(Dashboard.root)/account/sessions/\(session.record.id)/end"
         return model
     }
 }

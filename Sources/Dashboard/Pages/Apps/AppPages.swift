@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushProvider
 import PushStore
@@ -15,30 +16,32 @@ struct AppPages: PageArea {
             .post("/add-app", self.add),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "app", path: "") }
 
     private func show(_ request: PageRequest) async throws -> Response {
-        let app = try await request.getOfApp("")
+        let app = try await request.get(request.api, as: AppResponse.self)
         let ofApp = FormText.query(["app": request.app])
-        let overview = try await request.get("/v1/overview\(ofApp)")
-        let recent = try await request.getOfApp("/notifications?limit=5")
+        let overview = try await request.get("/v1/overview\(ofApp)", as: OverviewResponse.self)
+        let recent = try await request.list("\(request.api)/notifications?limit=5", of: NotificationResponse.self)
         // What concerns the server is on the first page.
-        let troubles = overview["trouble"].elements.map { TroubleModel($0, request) }.filter { $0.app == request.app }
+        let troubles = overview.trouble.map { TroubleModel($0, request) }.filter { $0.app == request.app }
         var model: PageModel = [
             "troubles": troubles.map(\.model), "app": PageValue.members(app),
             "live": "\(Dashboard.root)\(request.appPath)/live",
-            "recent": SendingModel.rows(recent["notifications"].elements, request),
+            "recent": SendingModel.rows(recent.entries, request),
             "appHome": "\(Dashboard.root)\(request.appPath)", "may": request.permissions,
-            "hasNoCredential": app["environments"].elements.isEmpty,
+            "hasNoCredential": app.environments.isEmpty,
             "charts": try await StatisticsModel.charts(request, app: request.app),
         ]
-        model.merge(SendingModel.model(overview["campaigns"].elements, request, showsApp: false).0) { $1 }
-        return request.page("app", title: app["name"].stringValue ?? request.app, model)
+        model.merge(SendingModel.model(overview.sending, request, showsApp: false).0) { $1 }
+        return request.page("app", title: app.app.name ?? request.app, model)
     }
 
     private func live(_ request: PageRequest) async throws -> Response {
         request.live { request in
-            let found = try await request.get("/v1/campaigns\(FormText.query(["app": request.app]))")
-            let (model, count) = SendingModel.model(found["campaigns"].elements, request, showsApp: false)
+            let path = "/v1/campaigns\(FormText.query(["app": request.app]))"
+            let found = try await request.get(path, as: CampaignsResponse.self)
+            let (model, count) = SendingModel.model(found.campaigns, request, showsApp: false)
             return .init(html: request.part("sending", model), count: count)
         }
     }

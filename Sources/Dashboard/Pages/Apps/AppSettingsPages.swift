@@ -1,5 +1,7 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import WebPages
@@ -8,23 +10,23 @@ import WebPages
 struct AppSettingsPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/settings", self.show),
+            .get("/apps/{app}/settings", { try await self.page($0) }),
             .post("/apps/{app}/settings", self.save),
             .post("/apps/{app}/pause", self.pause),
             .post("/apps/{app}/resume", self.resume),
             .post("/apps/{app}/erase", self.erase),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "appSettings", path: "/settings") }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
-        let app = try await request.getOfApp("")
-        let sending = try await request.getOfApp("/notifications?state=sending&limit=100")["notifications"].elements
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let app = try await request.get(request.api, as: AppResponse.self)
+        let path = "\(request.api)/notifications?state=sending&limit=100"
+        let sending = try await request.list(path, of: NotificationResponse.self).entries
         let model: PageModel = [
-            "app": PageValue.members(app), "isPaused": app["stop"]["stopped"].isTrue,
+            "app": PageValue.members(app), "isPaused": app.stop.isStopped,
             "appHome": "\(Dashboard.root)\(request.appPath)", "may": request.permissions,
-            "fields": FormModel.fields("settings", self.fields(app, request), error: error, names: Self.names),
+            "fields": FormModel.fields("settings", self.fields(app.app, request), error: error, names: Self.names),
             "running": request.texts["apps.running", ["count": "\(sending.count)"]],
             "problems": FieldErrors.model(error), "bundleId": request.app,
             "was": FormOriginal.value(Self.stored(app), request),
@@ -35,35 +37,34 @@ struct AppSettingsPages: PageArea {
     private static let names = ["cap.count": "capCount", "cap.window": "capWindow"]
 
     /// Returns the fields with what was typed, or else with what is set.
-    private func fields(_ app: JSONValue, _ request: PageRequest) -> [FormField] {
+    private func fields(_ app: AppRecord, _ request: PageRequest) -> [FormField] {
         let (form, texts) = (request.form, request.texts)
-        func typed(_ name: String, _ value: JSONValue) -> String {
-            if form.fields.contains(where: { $0.name == name }) { return form[name] ?? "" }
-            return value.stringValue ?? value.integerValue.map { "\($0)" } ?? ""
+        func typed(_ name: String, _ value: String?) -> String {
+            (form.fields.contains { $0.name == name } ? form[name] : value) ?? ""
         }
-        func lines(_ name: String) -> String {
-            form[name] ?? app[name].elements.compactMap(\.stringValue).joined(separator: "\n")
+        func lines(_ name: String, _ patterns: NamePatterns) -> String {
+            form[name] ?? patterns.texts.joined(separator: "\n")
         }
         return [
-            FormField("name", texts["apps.name"], value: typed("name", app["name"]), maximum: 200),
+            FormField("name", texts["apps.name"], value: typed("name", app.name), maximum: 200),
             FormField(
                 "rate",
                 texts["apps.rate"],
                 .line(type: "number"),
-                value: typed("rate", app["rate"]),
+                value: typed("rate", app.rate.map { "\($0)" }),
                 hint: texts["apps.rateHint"]
             ),
             FormField(
                 "capCount",
                 texts["apps.capCount"],
                 .line(type: "number"),
-                value: typed("capCount", app["cap"]["count"]),
+                value: typed("capCount", app.cap.map { "\($0.count)" }),
                 hint: texts["apps.capHint"]
             ),
             FormField(
                 "capWindow",
                 texts["apps.capWindow"],
-                value: typed("capWindow", app["cap"]["window"]),
+                value: typed("capWindow", app.cap.map { DurationText.text($0.window) }),
                 hint: texts["apps.capWindowHint"],
                 maximum: 12
             ),
@@ -71,34 +72,30 @@ struct AppSettingsPages: PageArea {
                 "receipts",
                 texts["apps.receipts"],
                 .choice(["none", "counts", "device"].map { ($0, texts["apps.receiptLevels.\($0)"]) }),
-                value: typed("receipts", app["receipts"])
+                value: typed("receipts", app.receipts.word)
             ),
             FormField(
                 "installationTags",
                 texts["apps.tags"],
                 .area,
-                value: lines("installationTags"),
+                value: lines("installationTags", app.installationTags),
                 hint: texts["apps.patternHint"]
             ),
             FormField(
                 "installationAttributes",
                 texts["apps.attributes"],
                 .area,
-                value: lines("installationAttributes"),
+                value: lines("installationAttributes", app.installationAttributes),
                 hint: texts["apps.patternHint"]
             ),
         ]
     }
 
     /// Returns the settings as the form posts them when nothing is changed.
-    private static func stored(_ app: JSONValue) -> [String: JSONValue] {
-        let cap = app["cap"]
-        return [
-            "name": app["name"], "rate": app["rate"],
-            "cap": cap == .null ? .null : .object(["count": cap["count"], "window": cap["window"]]),
-            "receipts": app["receipts"], "installationTags": .array(app["installationTags"].elements),
-            "installationAttributes": .array(app["installationAttributes"].elements),
-        ]
+    private static func stored(_ app: AppResponse) -> [String: JSONValue] {
+        let names = ["name", "rate", "cap", "receipts", "installationTags", "installationAttributes"]
+        let json = app.json
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, json[$0]) })
     }
 
     /// Saves what was changed in the form.

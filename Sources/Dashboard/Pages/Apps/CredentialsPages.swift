@@ -12,29 +12,28 @@ struct CredentialsPages: PageArea {
     /// The parts of a page besides the credentials, in the section of their environment.
     private struct Extra {
         var environment: String
-        var test: JSONValue?
+        var test: CredentialTestResponse?
         var error: RequestError?
     }
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/credentials", self.show),
+            .get("/apps/{app}/credentials", { try await self.page($0) }),
             .post("/apps/{app}/credentials/{environment}", self.set),
             .post("/apps/{app}/credentials/{environment}/test", self.test),
             .post("/apps/{app}/credentials/{environment}/remove", self.remove),
             .post("/apps/{app}/credentials/{environment}/resume", self.resume),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "credentials") }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, nil) }
-
-    private func page(_ request: PageRequest, _ extra: Extra?) async throws -> Response {
-        let app = try await request.getOfApp("")
-        let credentials = try await request.getOfApp("/credentials")["credentials"].elements
+    private func page(_ request: PageRequest, _ extra: Extra? = nil) async throws -> Response {
+        let app = try await request.get(request.api, as: AppResponse.self)
+        let credentials = try await request.list("\(request.api)/credentials", of: CredentialResponse.self).entries
         let sections = PushEnvironment.allCases.map { environment -> PageModel in
             let name = environment.rawValue
-            let credential = credentials.first { $0["environment"].stringValue == name }
-            let state = app["environmentStates"].elements.first { $0["environment"].stringValue == name }
+            let credential = credentials.first { $0.environment == environment }
+            let state = app.states.first { $0.environment == environment }
             return self.section(name, credential, state, extra?.environment == name ? extra : nil, request)
         }
         let model: PageModel = [
@@ -46,8 +45,8 @@ struct CredentialsPages: PageArea {
 
     private func section(
         _ environment: String,
-        _ credential: JSONValue?,
-        _ state: JSONValue?,
+        _ credential: CredentialResponse?,
+        _ state: EnvironmentResponse?,
         _ extra: Extra?,
         _ request: PageRequest
     ) -> PageModel {
@@ -63,10 +62,10 @@ struct CredentialsPages: PageArea {
             "button": request.texts[credential == nil ? "credentials.set" : "credentials.replace"],
         ]
         if let credential { model["credential"] = self.credential(credential, request) }
-        if let state, let word = state["state"].stringValue, word != "running" {
+        if let state, state.state != "running" {
             var trouble = PageValue.members(state)
-            trouble["stateLabel"] = StateLabel.model(word, request.texts)
-            trouble["isPaused"] = word == "paused"
+            trouble["stateLabel"] = StateLabel.model(state.state, request.texts)
+            trouble["isPaused"] = state.state == "paused"
             for name in ["advice", "message", "nextTry"] where trouble[name] == nil { trouble[name] = false }
             model["trouble"] = trouble
         }
@@ -74,16 +73,16 @@ struct CredentialsPages: PageArea {
         return model
     }
 
-    private func credential(_ credential: JSONValue, _ request: PageRequest) -> PageModel {
+    private func credential(_ credential: CredentialResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(credential)
         for name in ["teamId", "keyId", "subject", "fault", "expiresAt"] where model[name] == nil {
             model[name] = false
         }
-        model["kindName"] = request.texts["credentials.kinds.\(credential["kind"].stringValue ?? "")"]
-        let topics = credential["topics"].elements.compactMap(\.stringValue)
+        model["kindName"] = request.texts["credentials.kinds.\(credential.kind)"]
+        let topics = credential.topics ?? []
         model["topicText"] = topics.isEmpty ? false : topics.joined(separator: ", ")
-        if let end = credential["expiresAtMs"].integerValue {
-            let left = ExpiryText.daysLeft(until: end, now: request.interface.time.now)
+        if let end = credential.expires {
+            let left = ExpiryText.daysLeft(until: end.milliseconds, now: request.interface.time.now)
             model["left"] =
                 [
                     "kind": left < 3 ? "bad" : left <= CertificateStage.first ? "warn" : "good",
@@ -132,15 +131,19 @@ struct CredentialsPages: PageArea {
     }
 
     /// Returns the result of a test, step by step. A step that was not made has no state.
-    private static func test(_ test: JSONValue, _ texts: PageTexts) -> PageModel {
-        var model = PageValue.members(test)
+    private static func test(_ response: CredentialTestResponse, _ texts: PageTexts) -> PageModel {
+        let test = response.test
+        var model = PageValue.members(response)
         for name in ["message", "advice", "roundTripMs", "reason"] where model[name] == nil { model[name] = false }
-        model["steps"] = ["reached", "trusted", "credentialAccepted", "topicAllowed"].map { step -> PageModel in
-            let kind = test[step].isTrue ? "good" : test[step] == .bool(false) ? "bad" : "wait"
-            return ["kind": kind, "text": texts["credentials.steps.\(step)"]]
+        let steps = [
+            ("reached", test.isReached), ("trusted", test.isTrusted), ("credentialAccepted", test.isCredentialAccepted),
+            ("topicAllowed", test.isTopicAllowed),
+        ]
+        model["steps"] = steps.map { step, isDone -> PageModel in
+            ["kind": isDone.map { $0 ? "good" : "bad" } ?? "wait", "text": texts["credentials.steps.\(step)"]]
         }
-        model["kind"] = test["works"].isTrue ? "good" : "bad"
-        model["verdict"] = texts[test["works"].isTrue ? "credentials.works" : "credentials.worksNot"]
+        model["kind"] = test.isProven ? "good" : "bad"
+        model["verdict"] = texts[test.isProven ? "credentials.works" : "credentials.worksNot"]
         return model
     }
 
@@ -150,14 +153,18 @@ struct CredentialsPages: PageArea {
     private func set(_ request: PageRequest) async throws -> Response {
         try await self.change(request) { path in
             let body = try CredentialUpload.body(request.form, request.texts)
-            if request.form["do"] == "test" { return try await request.call(.post("\(path):test", body)) }
+            if request.form["do"] == "test" {
+                return try await request.call(.post("\(path):test", body), as: CredentialTestResponse.self)
+            }
             _ = try await request.call(.put(path, body))
             return nil
         }
     }
 
     private func test(_ request: PageRequest) async throws -> Response {
-        try await self.change(request) { try await request.call(.post("\($0):test")) }
+        try await self.change(request) { path in
+            try await request.call(.post("\(path):test"), as: CredentialTestResponse.self)
+        }
     }
 
     private func remove(_ request: PageRequest) async throws -> Response {
@@ -186,7 +193,7 @@ struct CredentialsPages: PageArea {
     private func change(
         _ request: PageRequest,
         done: String = "credentialSet",
-        _ change: (String) async throws -> JSONValue?
+        _ change: (String) async throws -> CredentialTestResponse?
     ) async throws -> Response {
         try request.require(.operate)
         let environment = request.parameter("environment")

@@ -1,14 +1,17 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// One webhook: its state, its deliveries, a test, and everything that changes it.
 struct WebhookPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/webhooks/{webhook}", self.show),
+            .get("/apps/{app}/webhooks/{webhook}", { try await self.page($0) }),
             .post("/apps/{app}/webhooks/{webhook}/edit", self.edit),
             .post("/apps/{app}/webhooks/{webhook}/test", self.test),
             .post("/apps/{app}/webhooks/{webhook}/replay", self.replay),
@@ -30,33 +33,32 @@ struct WebhookPages: PageArea {
     ///
     /// - Throws: ``RequestError``, also for one of another app.
     @discardableResult
-    private static func webhook(_ request: PageRequest) async throws -> JSONValue {
-        let webhook = try await request.get(Self.api(request))
-        guard webhook["app"].stringValue == request.app else { throw RequestError.noSuch("webhook") }
+    private static func webhook(_ request: PageRequest) async throws -> WebhookResponse {
+        let webhook = try await request.get(Self.api(request), as: WebhookResponse.self)
+        guard webhook.app?.name == request.app else { throw RequestError.noSuch("webhook") }
         return webhook
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
-
     private func page(
         _ request: PageRequest,
-        test: JSONValue? = nil,
+        test: WebhookTestResult? = nil,
         error: RequestError? = nil
     ) async throws -> Response {
         let webhook = try await Self.webhook(request)
-        let path = Self.path(request)
         let query = FormText.query(["limit": "20", "cursor": request.query("cursor")])
-        let deliveries = try await request.get("\(Self.api(request))/deliveries\(query)")
+        let path = Self.path(request)
+        let list = "\(Self.api(request))/deliveries\(query)"
+        let deliveries = try await request.list(list, of: WebhookDeliveryRecord.self)
         let isTyped = error != nil && request.form["url"] != nil
         var model = WebhooksPages.row(webhook, request)
         model["path"] = "\(Dashboard.root)\(path)"
-        model["deliveries"] = deliveries["deliveries"].elements.map { Self.delivery($0, request) }
-        model["pager"] = request.pager(deliveries["next"], path: path)
+        model["deliveries"] = deliveries.entries.map { Self.delivery($0, request) }
+        model["pager"] = request.pager(deliveries.next, path: path)
         model["problems"] = FieldErrors.model(error)
         model["test"] = test.map { test -> PageModel in
             var model = PageValue.members(test)
             for name in ["status", "error"] where model[name] == nil { model[name] = false }
-            model["kind"] = test["accepted"].isTrue ? "good" : "bad"
+            model["kind"] = test.isAccepted ? "good" : "bad"
             return model
         }
         model["isOpen"] = isTyped
@@ -64,24 +66,23 @@ struct WebhookPages: PageArea {
             "edit",
             WebhooksPages.fields(
                 request,
-                url: isTyped ? request.form["url"] ?? "" : webhook["url"].stringValue ?? "",
-                events: isTyped
-                    ? request.form.values("events") : webhook["events"].elements.compactMap(\.stringValue)
+                url: isTyped ? request.form["url"] ?? "" : webhook.url,
+                events: isTyped ? request.form.values("events") : webhook.events
             ),
             error: error
         )
         return request.page("webhook", title: "webhooks.one", model, error: error)
     }
 
-    private static func delivery(_ delivery: JSONValue, _ request: PageRequest) -> PageModel {
+    private static func delivery(_ delivery: WebhookDeliveryRecord, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(delivery)
-        let isDone = delivery["state"].stringValue == "acknowledged"
+        let isDone = delivery.isAcknowledged
         model["stateLabel"] =
             [
                 "kind": isDone ? "good" : "wait",
                 "text": request.texts[isDone ? "webhooks.acknowledged" : "webhooks.waiting"],
             ] as PageModel
-        model["kindName"] = request.texts["webhooks.kinds.\(delivery["kind"].stringValue ?? "")"]
+        model["kindName"] = request.texts["webhooks.kinds.\(delivery.kind.rawValue)"]
         if model["acknowledgedAt"] == nil { model["acknowledgedAt"] = false }
         return model
     }
@@ -131,7 +132,7 @@ struct WebhookPages: PageArea {
     private func test(_ request: PageRequest) async throws -> Response {
         try await Self.webhook(request)
         do {
-            let test = try await request.call(.post("\(Self.api(request)):test"))
+            let test = try await request.call(.post("\(Self.api(request)):test"), as: WebhookTestResult.self)
             return try await self.page(request, test: test)
         } catch let error as RequestError {
             return try await self.page(request, error: error)
@@ -141,12 +142,12 @@ struct WebhookPages: PageArea {
     private func rotate(_ request: PageRequest) async throws -> Response {
         try await Self.webhook(request)
         do {
-            let webhook = try await request.call(.post("\(Self.api(request)):rotate"))
+            let webhook = try await request.call(.post("\(Self.api(request)):rotate"), as: WebhookResponse.self)
             return SecretPage.page(
                 request,
                 title: "webhooks.rotated",
                 explanation: "webhooks.rotatedText",
-                secret: webhook["secret"].stringValue ?? "",
+                secret: webhook.secret ?? "",
                 next: "\(Dashboard.root)\(Self.path(request))"
             )
         } catch let error as RequestError {

@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -10,15 +11,14 @@ struct WebhooksPages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/webhooks", self.show),
+            .get("/apps/{app}/webhooks", { try await self.page($0) }),
             .post("/apps/{app}/webhooks", self.add),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "webhooks", scope: .operate) }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
-        let webhooks = try await request.getOfApp("/webhooks")["webhooks"].elements
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let webhooks = try await request.list("\(request.api)/webhooks", of: WebhookResponse.self).entries
         let model: PageModel = [
             "webhooks": webhooks.map { Self.row($0, request) }, "may": request.permissions,
             "path": "\(Dashboard.root)\(request.appPath)/webhooks", "bundleId": request.app,
@@ -58,17 +58,19 @@ struct WebhooksPages: PageArea {
     }
 
     /// Returns the values of a webhook in lists and in its page.
-    static func row(_ webhook: JSONValue, _ request: PageRequest) -> PageModel {
+    static func row(_ webhook: WebhookResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(webhook)
-        let (isActive, failures) = (webhook["active"].isTrue, webhook["failures"].integerValue ?? 0)
-        model["path"] = "\(Dashboard.root)\(request.appPath)/webhooks/\(webhook["id"].stringValue ?? "")"
-        let state = isActive ? (failures > 0 ? "failing" : "active") : "disabled"
+        model["path"] = self.path(webhook, request)
+        let state = webhook.isActive ? (webhook.failures > 0 ? "failing" : "active") : "disabled"
         model["stateLabel"] = StateLabel.model(state, request.texts)
-        model["isActive"] = isActive
-        model["eventText"] = webhook["events"].elements.compactMap(\.stringValue)
-            .map { request.texts["webhooks.kinds.\($0)"] }.joined(separator: ", ")
+        model["isActive"] = webhook.isActive
+        model["eventText"] = webhook.events.map { request.texts["webhooks.kinds.\($0)"] }.joined(separator: ", ")
         for name in ["lastError", "lastSuccessAt", "nextTryAt"] where model[name] == nil { model[name] = false }
         return model
+    }
+
+    private static func path(_ webhook: WebhookResponse, _ request: PageRequest) -> String {
+        "\(Dashboard.root)\(request.appPath)/webhooks/\(webhook.id)"
     }
 
     /// Adds a webhook, and shows its secret, once.
@@ -78,13 +80,13 @@ struct WebhooksPages: PageArea {
             let body = JSONValue.members([
                 "url": .string(request.form["url"] ?? ""), "events": events.isEmpty ? nil : .array(events),
             ])
-            let webhook = try await request.call(.post("\(request.api)/webhooks", body))
+            let webhook = try await request.call(.post("\(request.api)/webhooks", body), as: WebhookResponse.self)
             return SecretPage.page(
                 request,
                 title: "webhooks.added",
                 explanation: "webhooks.secretText",
-                secret: webhook["secret"].stringValue ?? "",
-                next: Self.row(webhook, request)["path"] as? String ?? ""
+                secret: webhook.secret ?? "",
+                next: Self.path(webhook, request)
             )
         } catch let error as RequestError {
             return try await self.page(request, error: error)

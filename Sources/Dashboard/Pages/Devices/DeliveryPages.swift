@@ -1,7 +1,9 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushProvider
 import PushSupport
+import PushTypes
 import WebPages
 
 /// One delivery: what became of it, why, and every step.
@@ -28,26 +30,25 @@ struct DeliveryPages: PageArea {
 
     private static func model(_ request: PageRequest) async throws -> PageModel {
         let apnsID = FormText.encoded(request.parameter("delivery"))
-        let found = try await request.get("/v1/timeline?apnsId=\(apnsID)")
-        let timeline = found["timelines"].elements.first ?? .null
-        let id = timeline["notification"].stringValue ?? ""
-        let notification = try await request.get("/v1/notifications/\(FormText.encoded(id))")
-        guard notification["app"].stringValue == request.app else { throw RequestError.noSuch("delivery") }
-        let reason = timeline["reason"].stringValue ?? ""
-        let state = timeline["state"].stringValue ?? ""
-        var model = PageValue.members(timeline)
+        let found = try await request.list("/v1/timeline?apnsId=\(apnsID)", of: TimelineResponse.self)
+        guard let response = found.entries.first else { throw RequestError.noSuch("delivery") }
+        let (timeline, id) = (response.timeline, response.timeline.notification)
+        let notification = try await request.get("/v1/notifications/\(id)", as: NotificationResponse.self)
+        guard notification.app?.name == request.app else { throw RequestError.noSuch("delivery") }
+        let (reason, state) = (timeline.reason ?? "", timeline.state)
+        var model = PageValue.members(response)
         model["name"] = NotificationName.of(notification)
-        model["notificationPath"] = "\(Dashboard.root)\(request.appPath)/notifications/\(FormText.encoded(id))"
+        model["notificationPath"] = "\(Dashboard.root)\(request.appPath)/notifications/\(id)"
         model["stateLabel"] = StateLabel.model(state, request.texts)
         model["reason"] = reason.isEmpty ? false : reason
         model["explanation"] =
             ReasonText.explanation(reason, request.texts) ?? request.texts.text("delivery.because.\(state)") ?? false
         model["isPending"] = state == "pending" || state == "sending"
-        model["steps"] = timeline["steps"].elements.map { step -> PageModel in
+        model["steps"] = response.steps.map { step -> PageModel in
             var model = PageValue.members(step)
-            let source = step["source"].stringValue ?? ""
+            let source = step.step.source.rawValue
             model["sourceName"] = request.texts.text("delivery.sources.\(source)") ?? source
-            model["sinceText"] = step["sinceMs"].integerValue.map(Self.length) ?? ""
+            model["sinceText"] = step.since.map(Self.length) ?? ""
             return model
         }
         return model

@@ -1,8 +1,10 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// One device: facts, history, a test, and its token's state.
@@ -12,38 +14,40 @@ struct DevicePages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/devices/{token}", self.show),
+            .get("/apps/{app}/devices/{token}", { try await self.page($0) }),
             .post("/apps/{app}/devices/{token}/test", self.test),
             .post("/apps/{app}/devices/{token}/activate", self.activate),
             .post("/apps/{app}/devices/{token}/remove", self.remove),
         ]
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let token = request.parameter("token")
         let path = "\(request.appPath)/devices/\(FormText.encoded(token))"
         let query = FormText.query(["limit": "20", "cursor": request.query("cursor")])
-        let history = try await request.getOfApp("/devices/\(FormText.encoded(token))/history\(query)")
+        let history = try await self.history(query, request)
         var model: PageModel = [
             "token": token, "path": "\(Dashboard.root)\(path)", "may": request.permissions,
-            "devices": history["devices"].elements.map { self.facts($0, request) },
+            "devices": history.devices.map { self.facts($0, request) },
             "history": try await HistoryModel.model(history, request, path: path),
         ]
-        model["isKnown"] = !history["devices"].elements.isEmpty
+        model["isKnown"] = !history.devices.isEmpty
         return request.page("device", title: DeviceModel.short(token), model, error: error)
     }
 
-    private func facts(_ device: JSONValue, _ request: PageRequest) -> PageModel {
-        var model = DeviceModel.row(device, request)
-        if case .object(let attributes) = device["attributes"] {
-            model["attributeList"] = attributes.sorted { $0.key < $1.key }.map { name, value -> PageModel in
-                ["name": name, "value": PageValue.of(value) ?? ""]
-            }
+    private func history(_ query: String, _ request: PageRequest) async throws -> HistoryResponse {
+        let path = "\(request.api)/devices/\(FormText.encoded(request.parameter("token")))/history\(query)"
+        return try await request.get(path, as: HistoryResponse.self)
+    }
+
+    private func facts(_ response: DeviceResponse, _ request: PageRequest) -> PageModel {
+        let (device, profile) = (response.device, response.device.profile)
+        var model = DeviceModel.row(response, request)
+        model["attributeList"] = profile.attributes.sorted { $0.key < $1.key }.map { name, value -> PageModel in
+            ["name": name, "value": PageValue.of(value) ?? ""]
         }
-        model["isInactive"] = device["state"].stringValue == "inactive"
-        model["preferenceText"] = PreferencesModel.of(device["preferences"], request.texts)
+        model["isInactive"] = !device.isActive
+        model["preferenceText"] = PreferencesModel.of(profile.preferences, request.texts)
         return model
     }
 
@@ -61,8 +65,8 @@ struct DevicePages: PageArea {
         ])
         do {
             let path = "\(request.api)/notifications?wait=\(Self.wait)"
-            let sent = try await request.call(.post(path, body))
-            guard let apnsID = sent["outcomes"].elements.first?["apnsId"].stringValue else {
+            let sent = try await request.call(.post(path, body), as: NotificationResponse.self)
+            guard let apnsID = sent.outcomes?.first?.apnsID else {
                 return request.redirect(to: "\(request.appPath)/devices/\(request.parameter("token"))", done: "sent")
             }
             return request.redirect(to: "\(request.appPath)/deliveries/\(FormText.encoded(apnsID))")
@@ -75,15 +79,14 @@ struct DevicePages: PageArea {
     private func activate(_ request: PageRequest) async throws -> Response {
         try request.require(.register)
         let environment = request.form["environment"] ?? "production"
-        let history = "/devices/\(FormText.encoded(request.parameter("token")))/history?limit=1"
-        let devices = try await request.getOfApp(history)["devices"].elements
-        guard let device = devices.first(where: { $0["environment"].stringValue == environment }) else {
+        let devices = try await self.history("?limit=1", request).devices.map(\.device)
+        guard let device = devices.first(where: { $0.environment.rawValue == environment }) else {
             throw RequestError.noSuch("device", by: "token")
         }
         return try await self.change(request, done: "activated") { token in
             .post(
                 "\(request.api)/devices",
-                .object(["token": .string(token), "environment": .string(environment), "kind": device["kind"]])
+                .object(["token": .string(token), "environment": .string(environment), "kind": device.kind.json])
             )
         }
     }
@@ -108,13 +111,10 @@ struct DevicePages: PageArea {
 /// The preferences of a person in words.
 enum PreferencesModel {
     /// Returns the opt-outs and the quiet hours; `false` without any, so that templates leave them out.
-    static func of(_ preferences: JSONValue, _ texts: PageTexts) -> Any {
-        var lines = preferences["optOuts"].elements.compactMap(\.stringValue).map {
-            texts["devices.optedOut", ["category": $0]]
-        }
-        let hours = preferences["quietHours"]
-        if let from = hours["from"].stringValue, let to = hours["to"].stringValue {
-            lines.append(texts["devices.quiet", ["from": from, "to": to]])
+    static func of(_ preferences: Preferences, _ texts: PageTexts) -> Any {
+        var lines = preferences.optOuts.sorted().map { texts["devices.optedOut", ["category": $0.text]] }
+        if let hours = preferences.quietHours {
+            lines.append(texts["devices.quiet", ["from": "\(hours.from)", "to": "\(hours.to)"]])
         }
         return lines.isEmpty ? false : lines.joined(separator: " ")
     }

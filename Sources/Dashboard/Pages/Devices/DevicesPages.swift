@@ -1,4 +1,7 @@
 import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
 import PushSupport
 import PushTypes
 import WebPages
@@ -37,6 +40,7 @@ struct DevicesPages: PageArea {
     }
 
     var routes: [PageRoute] { [.get("/apps/{app}/devices", self.list)] }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "devices") }
 
     /// Lists devices. A search for a user or for a whole token goes to its page at once, where the history is.
     private func list(_ request: PageRequest) async throws -> Response {
@@ -49,10 +53,11 @@ struct DevicesPages: PageArea {
         }
         var model = self.form(search, request)
         do {
-            let found = try await request.getOfApp("/devices\(search.query(cursor: request.query("cursor")))")
-            model["devices"] = found["devices"].elements.map { DeviceModel.row($0, request) }
+            let query = search.query(cursor: request.query("cursor"))
+            let found = try await request.list("\(request.api)/devices\(query)", of: DeviceResponse.self)
+            model["devices"] = found.entries.map { DeviceModel.row($0, request) }
             let path = "\(request.appPath)/devices"
-            model["pager"] = request.pager(found["next"], path: path, search.items(sort: search.sort))
+            model["pager"] = request.pager(found.next, path: path, search.items(sort: search.sort))
             return request.page("devices", title: "devices.title", model)
         } catch let error as RequestError where error.kind == .invalid {
             model["problems"] = ["q": error.message]
@@ -83,13 +88,13 @@ struct DevicesPages: PageArea {
 /// A device in a page.
 enum DeviceModel {
     /// Returns the values of a row of a list.
-    static func row(_ device: JSONValue, _ request: PageRequest) -> PageModel {
-        var model = PageValue.members(device)
-        let token = device["token"].stringValue ?? ""
+    static func row(_ response: DeviceResponse, _ request: PageRequest) -> PageModel {
+        var model = PageValue.members(response)
+        let token = response.device.token.hex
         model["path"] = "\(Dashboard.root)\(request.appPath)/devices/\(token)"
         model["shortToken"] = Self.short(token)
-        model["stateLabel"] = StateLabel.model(device["state"].stringValue ?? "", request.texts)
-        if let user = device["user"].stringValue {
+        model["stateLabel"] = StateLabel.model(response.state, request.texts)
+        if let user = response.device.profile.user {
             model["userPath"] = "\(Dashboard.root)\(request.appPath)/users/\(FormText.encoded(user))"
         }
         for name in ["user", "appVersion", "locale", "installation", "timeZone", "activity"] where model[name] == nil {

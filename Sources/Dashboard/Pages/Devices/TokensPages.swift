@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -12,19 +13,18 @@ struct TokensPages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/tokens", self.show),
+            .get("/apps/{app}/tokens", { try await self.page($0) }),
             .post("/apps/{app}/tokens/reactivate", self.reactivate),
             .post("/apps/{app}/tokens/{environment}/{decision}", self.settle),
         ]
     }
-
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
 
     /// - Parameters:
     ///   - figure: The number of devices of a dry run, which the next button makes active.
     private func page(
         _ request: PageRequest,
-        figure: Int64? = nil,
+        figure: Int? = nil,
         error: RequestError? = nil
     ) async throws -> Response {
         let action = request.query("action").flatMap { Self.actions.contains($0) ? $0 : nil }
@@ -52,10 +52,10 @@ struct TokensPages: PageArea {
                 ] as PageModel
         }
         do {
-            let events = try await request.getOfApp("/tokens/events\(query)")
-            model["tokenEvents"] = events["events"].elements.map { HistoryModel.event($0, request) }
+            let events = try await request.list("\(request.api)/tokens/events\(query)", of: TokenEventResponse.self)
+            model["tokenEvents"] = events.entries.map { HistoryModel.event($0, request) }
             model["pager"] = request.pager(
-                events["next"],
+                events.next,
                 path: path,
                 ["action": action, "token": request.query("token")]
             )
@@ -68,12 +68,11 @@ struct TokensPages: PageArea {
 
     /// Returns the state of the circuit breaker in each environment, with the number of withheld tokens.
     private func breakers(_ request: PageRequest) async throws -> [PageModel] {
-        try await request.getOfApp("/hygiene")["environments"].elements.map { state in
+        try await request.list("\(request.api)/hygiene", of: BreakerResponse.self).entries.map { state in
             var model = PageValue.members(state)
-            let word = state["breaker"].stringValue ?? ""
-            model["stateLabel"] = StateLabel.model(word, request.texts)
-            model["isOpen"] = word == "open"
-            model["count"] = PageValue.of(state["withheld"]) ?? false
+            model["stateLabel"] = StateLabel.model(state.breaker, request.texts)
+            model["isOpen"] = state.breaker == "open"
+            model["count"] = model["withheld"] ?? false
             if model["reason"] == nil { model["reason"] = false }
             return model
         }
@@ -134,9 +133,10 @@ struct TokensPages: PageArea {
                 "environment": try request.form.text("environment", maximum: 20).map(JSONValue.string),
                 "dryRun": isDry ? JSONValue.bool(true) : nil,
             ])
-            let result = try await request.call(.post("\(request.api)/devices:reactivate", body))
-            if isDry { return try await self.page(request, figure: result["devices"].integerValue ?? 0) }
-            let done = result["complete"] == .bool(false) ? "reactivatedSome" : "reactivated"
+            let call = APICall.post("\(request.api)/devices:reactivate", body)
+            let result = try await request.call(call, as: ReactivationResponse.self)
+            if isDry { return try await self.page(request, figure: result.devices) }
+            let done = result.isComplete ? "reactivated" : "reactivatedSome"
             return request.redirect(to: "\(request.appPath)/tokens?action=reactivated", done: done)
         } catch let error as RequestError {
             return try await self.page(request, error: error)

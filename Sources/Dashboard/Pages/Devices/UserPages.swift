@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -8,36 +9,32 @@ import WebPages
 struct UserPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/users/{user}", self.show),
+            .get("/apps/{app}/users/{user}", { try await self.page($0) }),
             .post("/apps/{app}/users/{user}/badge", self.setBadge),
             .post("/apps/{app}/users/{user}/erase", self.erase),
         ]
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let user = request.parameter("user")
         let path = "\(request.appPath)/users/\(FormText.encoded(user))"
-        let api = "/users/\(FormText.encoded(user))"
+        let api = "\(request.api)/users/\(FormText.encoded(user))"
         let query = FormText.query(["limit": "20", "cursor": request.query("cursor")])
-        let history = try await request.getOfApp("\(api)/history\(query)")
-        let devices = history["devices"].elements
-        let (preferences, badge) = (
-            try await request.getOfApp("\(api)/preferences"), try await request.getOfApp("\(api)/badge")
-        )
+        let history = try await request.get("\(api)/history\(query)", as: HistoryResponse.self)
+        let preferences = try await request.get("\(api)/preferences", as: Preferences.self)
+        let badge = try await request.call(.get("\(api)/badge"))
         var model: PageModel = [
             "user": user, "path": "\(Dashboard.root)\(path)", "may": request.permissions,
-            "devices": devices.map { DeviceModel.row($0, request) },
+            "devices": history.devices.map { DeviceModel.row($0, request) },
             "preferenceText": PreferencesModel.of(preferences, request.texts),
             "badgeCount": PageValue.of(badge["count"]) ?? 0,
             "history": try await HistoryModel.model(history, request, path: path),
             "devicesPath": "\(Dashboard.root)\(request.appPath)/devices",
         ]
         // The commonest causes, above the rows.
-        if devices.isEmpty {
+        if history.devices.isEmpty {
             model["cause"] = request.texts["devices.causeNoDevice"]
-        } else if devices.allSatisfy({ $0["state"].stringValue == "inactive" }) {
+        } else if history.devices.allSatisfy({ !$0.device.isActive }) {
             model["cause"] = request.texts["devices.causeInactive"]
         }
         model["problems"] = FieldErrors.model(error)

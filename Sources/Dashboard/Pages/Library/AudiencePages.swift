@@ -1,3 +1,4 @@
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -7,10 +8,11 @@ import WebPages
 struct AudiencePages: LibraryPages {
     /// The devices that are shown.
     private static let sample = 5
-    let library = LibraryItemPages(plural: "audiences")
+    let library = LibraryItemPages<NamedAudienceResponse>(plural: "audiences")
     let previewTemplate = "audience-preview"
+    var menuEntry: MenuEntry? { MenuEntry(.app, "audiences") }
 
-    func form(of item: JSONValue) -> AudienceForm { AudienceForm(item["audience"]) }
+    func form(of body: JSONValue) -> AudienceForm { AudienceForm(body) }
 
     func members(of form: AudienceForm) throws(RequestError) -> [String: JSONValue?] {
         ["audience": try form.expression()]
@@ -21,17 +23,17 @@ struct AudiencePages: LibraryPages {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
             let body = JSONValue.object(["audience": expression, "limit": .integer(Int64(Self.sample))])
-            let response = try await request.call(.post("\(request.api)/audience:preview", body))
+            let call = APICall.post("\(request.api)/audience:preview", body)
+            let response = try await request.call(call, as: AudiencePreviewResponse.self)
             var model: PageModel = ["json": expression.indented]
-            model["result"] = ["count": PageValue.of(response["count"]) ?? ""] as PageModel
-            model["devices"] = response["devices"].elements.map { device -> PageModel in
-                var row = PageValue.of(device) as? PageModel ?? [:]
-                let state = device["state"].stringValue ?? ""
-                row["stateText"] = request.texts["audiences.states.\(state)"]
-                row["stateKind"] = state == "active" ? "good" : "wait"
+            model["result"] = ["count": PageNumber(value: Double(response.count))] as PageModel
+            model["devices"] = response.devices.map { device -> PageModel in
+                var row = PageValue.members(device)
+                row["stateText"] = request.texts["audiences.states.\(device.state)"]
+                row["stateKind"] = device.device.isActive ? "good" : "wait"
                 return row
             }
-            model["hasDevices"] = !response["devices"].elements.isEmpty
+            model["hasDevices"] = !response.devices.isEmpty
             return model
         } catch let error as RequestError {
             return ["error": ["message": error.message, "field": error.path ?? ""] as PageModel]

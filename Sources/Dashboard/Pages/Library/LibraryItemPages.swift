@@ -1,19 +1,18 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
 import WebPages
 
 /// The common part of the pages of named audiences and of templates: the list, the removal, and the return to a version.
-struct LibraryItemPages: Sendable {
+struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     /// The name in paths and texts, `audiences` or `templates`.
     let plural: String
-    /// The fields that all items have, by their paths in errors of the API.
-    static let fields = ["name", "description", "version"]
     /// The items of a page.
-    private static let count = 50
+    private static var count: Int { 50 }
     /// The longest summary in the list, in characters.
-    private static let longestSummary = 200
+    private static var longestSummary: Int { 200 }
 
     /// The name of an item's parameter in paths, and of its template: `audience` or `template`.
     var singular: String { String(self.plural.dropLast()) }
@@ -36,40 +35,37 @@ struct LibraryItemPages: Sendable {
     /// - Throws: ``RequestError``, also the API's own for an app that the caller may not use, or that does not exist.
     func checkNew(_ request: PageRequest) async throws {
         try request.require(.send)
-        _ = try await request.getOfApp("")
+        _ = try await request.get(request.api, as: AppResponse.self)
     }
 
     func list(_ request: PageRequest) async throws -> Response {
         let query = FormText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
-        let list = try await request.get("\(request.api)/\(self.plural)\(query)")
+        let list = try await request.list("\(request.api)/\(self.plural)\(query)", of: Item.self)
         let path = "\(Dashboard.root)\(request.appPath)/\(self.plural)"
         var model: PageModel = ["path": path, "maySend": request.may(.send)]
-        model["rows"] = list[self.plural].elements.map { item -> PageModel in
-            var row = PageValue.of(item) as? PageModel ?? [:]
-            row["path"] = "\(path)/\(item["id"].stringValue ?? "")"
-            let summary = self.summary(item)
+        model["rows"] = list.entries.map { item -> PageModel in
+            var row = PageValue.members(item)
+            row["path"] = "\(path)/\(item.record.id)"
+            let summary = self.summary(.object(item.record.body))
             let isLong = summary.count > Self.longestSummary
             row["summary"] = isLong ? "\(summary.prefix(Self.longestSummary))…" : summary
-            row["by"] = item["changedBy"]["name"].stringValue ?? ""
+            row["by"] = item.record.changedBy?.name ?? ""
             return row
         }
-        model["hasRows"] = !list[self.plural].elements.isEmpty
+        model["hasRows"] = !list.entries.isEmpty
         for name in ["title", "new", "empty", "command", "content"] {
             model["\(name)Text"] = request.texts["\(self.plural).\(name)", ["app": request.parameter("app")]]
         }
-        var pager: PageModel = [:]
-        if request.query("cursor") != nil { pager["first"] = path }
-        if let next = list["next"].stringValue { pager["next"] = "\(path)?cursor=\(FormText.encoded(next))" }
-        model["pager"] = pager.isEmpty ? nil : pager
+        model["pager"] = request.pager(list.next, path: "\(request.appPath)/\(self.plural)")
         return request.page("library", title: "\(self.plural).title", model)
     }
 
     /// Returns what an item is about, in one line.
-    private func summary(_ item: JSONValue) -> String {
-        guard self.plural == "templates" else { return item["audience"].line }
-        let alert = item["content"]["alert"]
+    private func summary(_ body: JSONValue) -> String {
+        guard self.plural == "templates" else { return body.line }
+        let alert = body["alert"]
         let texts = [alert.stringValue, alert["title"].stringValue, alert["body"].stringValue].compactMap(\.self)
-        return texts.isEmpty ? item["content"].line : texts.joined(separator: " · ")
+        return texts.isEmpty ? body.line : texts.joined(separator: " · ")
     }
 
     /// Stores a new item, or a new version of the item that the path names.
@@ -84,9 +80,8 @@ struct LibraryItemPages: Sendable {
         let body = JSONValue.members(members)
         let isNew = self.id(request).isEmpty
         let call = isNew ? APICall.post("\(request.api)/\(self.plural)", body) : .put(self.api(request), body)
-        let saved = try await request.call(call)
-        let id = saved["id"].stringValue ?? ""
-        return request.redirect(to: "\(request.appPath)/\(self.plural)/\(id)", done: "saved")
+        let saved = try await request.call(call, as: Item.self).record
+        return request.redirect(to: "\(request.appPath)/\(self.plural)/\(saved.id)", done: "saved")
     }
 
     func delete(_ request: PageRequest) async throws -> Response {
@@ -110,11 +105,11 @@ struct LibraryItemPages: Sendable {
     /// Returns the fields for the name and the description of an item.
     ///
     /// - Parameter stored: The item as the API has it; `nil` for a form that was posted, and for a new item.
-    func fields(_ request: PageRequest, stored: JSONValue?, error: RequestError?) -> PageModel {
-        var values: [String: String] = [:]
-        for name in ["name", "description"] {
-            values[name] = stored?[name].stringValue ?? request.form[name] ?? ""
-        }
+    func fields(_ request: PageRequest, stored: LibraryItem?, error: RequestError?) -> PageModel {
+        let values = [
+            "name": stored?.name ?? request.form["name"] ?? "",
+            "description": stored?.description ?? request.form["description"] ?? "",
+        ]
         var problems: [String: String] = [:]
         if let error, let path = error.path { problems[path] = error.message }
         let make = LabelledFields(texts: request.texts, area: "library", values: values, problems: problems)
@@ -125,12 +120,13 @@ struct LibraryItemPages: Sendable {
 
     /// Returns the versions of an item, for its page.
     func versions(_ request: PageRequest) async throws -> [PageModel] {
-        let list = try await request.get("\(self.api(request))/versions?limit=20")
-        return list["versions"].elements.enumerated().map { index, version in
-            var row = PageValue.of(version) as? PageModel ?? [:]
-            row["number"] = version["version"].integerValue.map { "\($0)" }
-            row["byName"] = version["by"]["name"].stringValue ?? ""
-            row["summary"] = self.summary(version)
+        let list = try await request.list("\(self.api(request))/versions?limit=20", of: LibraryVersionResponse.self)
+        return list.entries.enumerated().map { index, response in
+            let version = response.version
+            var row = PageValue.members(response)
+            row["number"] = "\(version.version)"
+            row["byName"] = version.by?.name ?? ""
+            row["summary"] = self.summary(.object(version.body))
             row["isEarlier"] = index > 0
             return row
         }

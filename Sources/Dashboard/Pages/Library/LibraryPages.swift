@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -18,13 +19,14 @@ protocol LibraryForm: Sendable {
 /// The pages of items with a name and versions that an app keeps: named audiences, or templates.
 protocol LibraryPages: PageArea {
     associatedtype Form: LibraryForm
+    associatedtype Item: LibraryResponse
 
-    var library: LibraryItemPages { get }
+    var library: LibraryItemPages<Item> { get }
     /// The template of the preview alone.
     var previewTemplate: String { get }
 
-    /// Returns the form of a stored item.
-    func form(of item: JSONValue) -> Form
+    /// Returns the form of what a stored item is about.
+    func form(of body: JSONValue) -> Form
 
     /// Returns the members of the item besides its name, its description and its version.
     ///
@@ -59,8 +61,8 @@ extension LibraryPages {
             try await self.library.checkNew(request)
             return try await self.page(Form(), request)
         }
-        let item = try await request.get(self.library.api(request))
-        return try await self.page(self.form(of: item), request, stored: item)
+        let item = try await request.get(self.library.api(request), as: Item.self).record
+        return try await self.page(self.form(of: .object(item.body)), request, stored: item)
     }
 
     private func save(_ request: PageRequest) async throws -> Response {
@@ -84,14 +86,14 @@ extension LibraryPages {
     private func page(
         _ form: Form,
         _ request: PageRequest,
-        stored: JSONValue? = nil,
+        stored: LibraryItem? = nil,
         preview: PageModel? = nil,
         error: RequestError? = nil
     ) async throws -> Response {
         let isNew = self.library.id(request).isEmpty
-        let isOfItem = LibraryItemPages.fields.contains(error?.path ?? "")
-        let version = stored?["version"].integerValue.map { "\($0)" } ?? request.form["version"]
-        let name = stored?["name"].stringValue ?? request.form["name"] ?? ""
+        let isOfItem = ["name", "description", "version"].contains(error?.path ?? "")
+        let version = stored.map { "\($0.version)" } ?? request.form["version"]
+        let name = stored?.name ?? request.form["name"] ?? ""
         var values = self.values(of: form, request, error: isOfItem ? nil : error)
         values.merge(self.library.fields(request, stored: stored, error: error)) { $1 }
         values.merge([
@@ -107,7 +109,7 @@ extension LibraryPages {
             values["use"] = "\(Dashboard.root)\(request.appPath)/notifications/new\(query)"
         }
         let plural = self.library.plural
-        let title = isNew ? "\(plural).new" : stored?["name"].stringValue ?? "\(plural).edit"
+        let title = isNew ? "\(plural).new" : stored?.name ?? "\(plural).edit"
         return request.page(self.library.singular, title: title, values, error: error)
     }
 }

@@ -1,3 +1,4 @@
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -5,10 +6,11 @@ import WebPages
 
 /// The templates of an app: contents with a name and versions.
 struct TemplatePages: LibraryPages {
-    let library = LibraryItemPages(plural: "templates")
+    let library = LibraryItemPages<TemplateResponse>(plural: "templates")
     let previewTemplate = "push-preview"
+    var menuEntry: MenuEntry? { MenuEntry(.app, "templates") }
 
-    func form(of item: JSONValue) -> ComposeForm { ComposeForm(request: item["content"]) }
+    func form(of body: JSONValue) -> ComposeForm { ComposeForm(request: body) }
 
     func members(of form: ComposeForm) throws(RequestError) -> [String: JSONValue?] {
         ["content": .object(try form.contentMembers())]
@@ -18,7 +20,8 @@ struct TemplatePages: LibraryPages {
         do {
             let body = JSONValue.object(try form.contentMembers())
                 .merging(.object(["to": .object(["all": .bool(true)])])).merging(.object(form.previewSubject))
-            let response = try await request.call(.post("\(request.api)/notifications:preview", body))
+            let call = APICall.post("\(request.api)/notifications:preview", body)
+            let response = try await request.call(call, as: PreviewResponse.self)
             return PushPreview(response, texts: request.texts, countsRecipients: false).values()
         } catch let error as RequestError {
             return PushPreview(error).values()

@@ -61,7 +61,8 @@ struct ComposePages: PageArea {
         let wanted = try await self.wanted(form, request, isChecked: true)
         if wanted.rule == nil, wanted.isForOneUser { return try await self.send(wanted, request) }
         let runs = try await self.runs(wanted, request)
-        let preview = try await request.call(.post("\(request.api)/notifications:preview", wanted.notification))
+        let call = APICall.post("\(request.api)/notifications:preview", wanted.notification)
+        let preview = try await request.call(call, as: PreviewResponse.self)
         return self.question(form, wanted, request, preview, runs: runs)
     }
 
@@ -72,17 +73,14 @@ struct ComposePages: PageArea {
             let call: APICall =
                 id.isEmpty
                 ? .post("\(request.api)/schedules", schedule) : .put("/v1/schedules/\(FormText.encoded(id))", schedule)
-            let saved = try await request.call(call)
-            return request.redirect(to: "/apps/\(app)/schedules/\(saved["id"].stringValue ?? "")", done: "saved")
+            let saved = try await request.call(call, as: ScheduleResponse.self).schedule
+            return request.redirect(to: "/apps/\(app)/schedules/\(saved.id)", done: "saved")
         }
         var call = APICall.post("\(request.api)/notifications", wanted.notification)
         if let name = HTTPField.Name("idempotency-key") { call.headers[name] = self.key(request) }
-        let sent = try await request.call(call)
-        let isLater = sent["state"] == .string("scheduled")
-        return request.redirect(
-            to: "/apps/\(app)/notifications/\(sent["id"].stringValue ?? "")",
-            done: isLater ? "scheduled" : "sent"
-        )
+        let sent = try await request.call(call, as: NotificationResponse.self).notification
+        let done = sent.state == .scheduled ? "scheduled" : "sent"
+        return request.redirect(to: "/apps/\(app)/notifications/\(sent.id)", done: done)
     }
 
     /// Returns what a device would show; errors are a part of it.
@@ -93,7 +91,8 @@ struct ComposePages: PageArea {
             let isUnnamed = body["to"] == .null
             if isUnnamed { body = body.merging(.object(["to": .object(["all": .bool(true)])])) }
             body = body.merging(.object(form.previewSubject))
-            let response = try await request.call(.post("\(request.api)/notifications:preview", body))
+            let call = APICall.post("\(request.api)/notifications:preview", body)
+            let response = try await request.call(call, as: PreviewResponse.self)
             let runs = try await self.runs(wanted, request)
             return PushPreview(response, texts: request.texts, hasAudience: !isUnnamed).values(runs: runs)
         } catch let error as RequestError {
@@ -121,37 +120,40 @@ struct ComposePages: PageArea {
         if isChecked, let stored, let seen = request.form["fingerprint"], seen != ScheduleFingerprint.of(stored) {
             throw PageProblem.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
         }
-        return try ComposeRequest(form, isRecurring: self.isRecurring(form, request), stored: stored)
+        return try ComposeRequest(form, isRecurring: self.isRecurring(form, request), stored: stored?.json)
     }
 
     /// Returns the next runs of a schedule; none of a notification that is sent once.
-    private func runs(_ wanted: ComposeRequest, _ request: PageRequest) async throws -> [JSONValue] {
+    private func runs(_ wanted: ComposeRequest, _ request: PageRequest) async throws -> [String] {
         guard let rule = wanted.rule else { return [] }
         let call = APICall.post("\(request.api)/schedules:preview?count=5", .object(["schedule": rule]))
-        return try await request.call(call)["times"].elements
+        return try await request.call(call, as: RunsResponse.self).times
     }
 
     // MARK: Pages
 
     /// Returns the form as the page begins with it: empty, or that of a schedule, a template or an earlier notification.
     /// With a schedule's form comes the schedule.
-    private func start(_ request: PageRequest) async throws -> (form: ComposeForm, schedule: JSONValue?) {
+    private func start(_ request: PageRequest) async throws -> (form: ComposeForm, schedule: ScheduleResponse?) {
         if !request.parameter("schedule").isEmpty {
             let stored = try await request.schedule()
-            var form = ComposeForm(request: stored["notification"])
-            form["name"] = stored["name"].stringValue ?? ""
-            CronPlan(cron: stored["schedule"]["cron"].stringValue ?? "").fill(&form)
-            (form["when"], form["zone"]) = ("recurring", stored["schedule"]["timeZone"].stringValue ?? "")
+            let schedule = stored.schedule
+            var form = ComposeForm(request: stored.notification)
+            form["name"] = schedule.name
+            CronPlan(cron: schedule.rule.cron.text).fill(&form)
+            (form["when"], form["zone"]) = ("recurring", schedule.rule.timeZone.identifier)
             return (form, stored)
         }
         var form = ComposeForm()
         if let id = request.query("from") {
-            let sent = try await request.get("/v1/notifications/\(FormText.encoded(id))")
-            guard sent["app"].stringValue == request.app else { throw RequestError.noSuch("notification") }
-            form = ComposeForm(sent: sent)
+            let path = "/v1/notifications/\(FormText.encoded(id))"
+            let sent = try await request.get(path, as: NotificationResponse.self)
+            guard sent.app?.name == request.app else { throw RequestError.noSuch("notification") }
+            form = ComposeForm(sent: sent.json)
         } else if let name = request.query("template") {
-            let template = try await request.get("\(request.api)/templates/\(FormText.encoded(name))")
-            form = ComposeForm(request: template["content"])
+            let path = "\(request.api)/templates/\(FormText.encoded(name))"
+            let template = try await request.get(path, as: TemplateResponse.self).record
+            form = ComposeForm(request: .object(template.body))
         }
         for kind in ["tag", "user", "named"] {
             if let value = request.query(kind) { (form["audience"], form[kind]) = (kind, value) }
@@ -173,7 +175,7 @@ struct ComposePages: PageArea {
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,
-        stored: JSONValue? = nil,
+        stored: ScheduleResponse? = nil,
         isFilled: Bool = true,
         preview: PageModel? = nil,
         error: RequestError? = nil
@@ -198,7 +200,7 @@ struct ComposePages: PageArea {
     /// Returns the fingerprint of the schedule that the form was made from. Once a change of somebody else was shown, it is
     /// that of the changed one, so that the form may replace it.
     private func fingerprint(
-        _ stored: JSONValue?,
+        _ stored: ScheduleResponse?,
         _ request: PageRequest,
         _ error: RequestError?
     ) async throws -> String {
@@ -212,16 +214,16 @@ struct ComposePages: PageArea {
         _ form: ComposeForm,
         _ wanted: ComposeRequest,
         _ request: PageRequest,
-        _ preview: JSONValue,
-        runs: [JSONValue]
+        _ preview: PreviewResponse,
+        runs: [String]
     ) -> Response {
-        let count = preview["recipients"].numberValue.map { request.format.number($0) }
+        let count = preview.recipients.map { request.format.number(Double($0)) }
         let kind = wanted.rule != nil ? "schedule" : wanted.isLater ? "later" : "now"
         let figure = count ?? request.texts["push.unknown"]
         var values = PushPreview(preview, texts: request.texts).values(runs: runs)
         values["question"] = request.texts["compose.ask.\(kind)", ["count": figure]]
         values["button"] = request.texts["compose.send.\(kind)", ["count": figure]]
-        values["isNobody"] = preview["recipients"] == .integer(0)
+        values["isNobody"] = preview.recipients == 0
         values["hidden"] = form.hidden.map { ["name": $0.name, "value": $0.value] as PageModel }
         values["action"] = request.http.uri.path
         values["key"] = self.key(request)

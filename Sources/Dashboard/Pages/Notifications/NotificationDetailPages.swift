@@ -1,4 +1,6 @@
+import Foundation
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushProvider
 import PushStore
@@ -8,7 +10,11 @@ import WebPages
 
 /// The page of one notification: its progress, its content, its deliveries, and what can be done with it.
 struct NotificationDetailPages: PageArea {
-    private static let states = NotificationSummary.outcomes + ["sending"]
+    /// The states of recipients by their names in the API, with their numbers. Those that are tried again are being sent.
+    private static let states: [(name: String, count: @Sendable (NotificationProgress) -> Int)] = [
+        ("accepted", { $0.accepted }), ("rejected", { $0.rejected }), ("failed", { $0.failed }),
+        ("skipped", { $0.skipped }), ("unknown", { $0.unknown }), ("sending", { $0.retrying }),
+    ]
     /// The deliveries of a page.
     private static let count = 50
     /// The deliveries whose reasons are counted.
@@ -16,7 +22,7 @@ struct NotificationDetailPages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/notifications/{notification}", self.show),
+            .get("/apps/{app}/notifications/{notification}", { try await self.page($0) }),
             .get("/apps/{app}/notifications/{notification}/live", self.live),
             .post("/apps/{app}/notifications/{notification}/pause", { try await self.change("pause", $0) }),
             .post("/apps/{app}/notifications/{notification}/resume", { try await self.change("resume", $0) }),
@@ -27,26 +33,24 @@ struct NotificationDetailPages: PageArea {
 
     // MARK: Pages
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
-
     private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
-        let notification = try await self.notification(request)
-        let summary = NotificationSummary(notification, texts: request.texts, format: request.format)
-        var model = self.progress(notification, request)
+        let response = try await self.notification(request)
+        let (progress, summary) = (response.notification.progress, NotificationSummary(response, request))
+        var model = self.progress(response, request)
         model["path"] = self.path(request)
         model["again"] = "\(Dashboard.root)\(request.appPath)/notifications/new?from=\(self.id(request))"
         model["maySend"] = request.may(.send)
-        model["audience"] = notification["to"].line
-        model["facts"] = self.facts(notification, request)
-        if !Self.hasEnded(notification) { model["live"] = "\(self.path(request))/live" }
-        let receipts = notification["receiptCounts"].elements
-        (model["receipts"], model["hasReceipts"]) = (receipts.compactMap { PageValue.of($0) }, !receipts.isEmpty)
-        self.addContent(of: notification, to: &model, request)
+        model["audience"] = response.notification.audience.json.line
+        model["facts"] = self.facts(response, request)
+        if !Self.hasEnded(response) { model["live"] = "\(self.path(request))/live" }
+        let receipts = response.receiptCounts ?? []
+        (model["receipts"], model["hasReceipts"]) = (receipts.map { PageValue.members($0) }, !receipts.isEmpty)
+        self.addContent(of: response, to: &model, request)
         try await self.addDeliveries(to: &model, request)
-        if summary.counter("rejected") + summary.counter("failed") > 0 {
+        if summary.bad > 0 {
             model["reasons"] = try await self.reasons(request)
             model["hasReasons"] = true
-            let isCut = ["rejected", "failed"].contains { summary.counter($0) > Self.counted }
+            let isCut = max(progress.rejected, progress.failed) > Self.counted
             model["reasonsNote"] =
                 isCut
                 ? request.texts["notifications.reasonsOf", ["count": request.format.number(Double(Self.counted))]]
@@ -57,12 +61,11 @@ struct NotificationDetailPages: PageArea {
 
     private func live(_ request: PageRequest) async throws -> Response {
         request.live { request in
-            let notification = try await self.notification(request)
-            let summary = NotificationSummary(notification, texts: request.texts, format: request.format)
+            let response = try await self.notification(request)
             return .init(
-                html: request.part("notification-progress", self.progress(notification, request)),
-                count: max(0, summary.recipients - summary.finished),
-                isFinal: Self.hasEnded(notification)
+                html: request.part("notification-progress", self.progress(response, request)),
+                count: Int64(NotificationSummary(response, request).left),
+                isFinal: Self.hasEnded(response)
             )
         }
     }
@@ -86,11 +89,9 @@ struct NotificationDetailPages: PageArea {
     private func resend(_ request: PageRequest) async throws -> Response {
         _ = try await self.notification(request)
         do {
-            let sent = try await request.call(.post("/v1/notifications/\(self.id(request)):resend", .object([:])))
-            return request.redirect(
-                to: "\(request.appPath)/notifications/\(sent["id"].stringValue ?? "")",
-                done: "sent"
-            )
+            let call = APICall.post("/v1/notifications/\(self.id(request)):resend", .object([:]))
+            let sent = try await request.call(call, as: NotificationResponse.self)
+            return request.redirect(to: "\(request.appPath)/notifications/\(sent.notification.id)", done: "sent")
         } catch let error as RequestError {
             return try await self.page(request, error: error)
         }
@@ -101,12 +102,11 @@ struct NotificationDetailPages: PageArea {
     /// Returns the notification that the path names.
     ///
     /// - Throws: ``RequestError``, also for one of another app.
-    private func notification(_ request: PageRequest) async throws -> JSONValue {
-        let notification = try await request.get("/v1/notifications/\(self.id(request))")
-        guard notification["app"].stringValue == request.parameter("app") else {
-            throw RequestError.noSuch("notification")
-        }
-        return notification
+    private func notification(_ request: PageRequest) async throws -> NotificationResponse {
+        let path = "/v1/notifications/\(self.id(request))"
+        let response = try await request.get(path, as: NotificationResponse.self)
+        guard response.app?.name == request.app else { throw RequestError.noSuch("notification") }
+        return response
     }
 
     private func id(_ request: PageRequest) -> String { FormText.encoded(request.parameter("notification")) }
@@ -115,20 +115,16 @@ struct NotificationDetailPages: PageArea {
         "\(Dashboard.root)\(request.appPath)/notifications/\(self.id(request))"
     }
 
-    private static func hasEnded(_ notification: JSONValue) -> Bool {
-        ["done", "cancelled"].contains(notification["state"].stringValue ?? "")
+    private static func hasEnded(_ response: NotificationResponse) -> Bool {
+        [.done, .cancelled].contains(response.notification.state)
     }
 
     /// Returns the values of the part that changes while the notification is sent, with its buttons.
-    private func progress(_ notification: JSONValue, _ request: PageRequest) -> PageModel {
-        let summary = NotificationSummary(notification, texts: request.texts, format: request.format)
-        let state = notification["state"].stringValue ?? ""
-        let left = max(0, summary.recipients - summary.finished)
-        let failed = summary.counter("rejected") + summary.counter("failed")
+    private func progress(_ response: NotificationResponse, _ request: PageRequest) -> PageModel {
+        let (state, summary) = (response.notification.state, NotificationSummary(response, request))
         var model: PageModel = ["notification": summary.model, "path": self.path(request)]
-        model["counters"] = Self.states.map { name -> PageModel in
-            // A recipient that is tried again has no final state yet.
-            let count = summary.counter(name == "sending" ? "retrying" : name)
+        model["counters"] = Self.states.map { name, number -> PageModel in
+            let count = number(response.notification.progress)
             return [
                 "name": request.texts["deliveries.states.\(name)"], "count": PageNumber(value: Double(count)),
                 "kind": count == 0 ? "none" : Self.kind(name),
@@ -136,13 +132,13 @@ struct NotificationDetailPages: PageArea {
             ]
         }
         guard request.may(.send) else { return model }
-        model["mayPause"] = ["scheduled", "accepted", "sending"].contains(state)
-        model["mayResume"] = state == "paused"
-        model["mayCancel"] = !Self.hasEnded(notification)
-        model["mayResend"] = Self.hasEnded(notification) && failed > 0
+        model["mayPause"] = [.scheduled, .accepted, .sending].contains(state)
+        model["mayResume"] = state == .paused
+        model["mayCancel"] = !Self.hasEnded(response)
+        model["mayResend"] = Self.hasEnded(response) && summary.bad > 0
         model["left"] =
-            state == "scheduled" ? request.texts["notifications.allLeft"] : request.format.number(Double(left))
-        model["failed"] = request.format.number(Double(failed))
+            state == .scheduled ? request.texts["notifications.allLeft"] : request.format.number(Double(summary.left))
+        model["failed"] = request.format.number(Double(summary.bad))
         return model
     }
 
@@ -155,31 +151,33 @@ struct NotificationDetailPages: PageArea {
         }
     }
 
-    private func facts(_ notification: JSONValue, _ request: PageRequest) -> [PageModel] {
-        let environment = notification["environment"].stringValue ?? "none"
-        let texts = request.texts
-        var facts = [
+    private func facts(_ response: NotificationResponse, _ request: PageRequest) -> [PageModel] {
+        let (notification, texts) = (response.notification, request.texts)
+        let (content, environment) = (notification.content, notification.environment?.rawValue ?? "none")
+        let facts: [(name: String, value: String?)] = [
             ("environment", texts["compose.environmentOptions.\(environment)"]),
-            ("pushType", notification["pushType"].stringValue ?? ""),
-            ("priority", "\(notification["priority"].integerValue ?? 0)"),
+            ("pushType", content.pushType.rawValue),
+            ("priority", "\(content.priority.rawValue)"),
+            ("collapseId", content.collapseID),
+            ("consentCategory", notification.consent.category),
+            ("expiration", response.expiration?.stringValue),
+            ("when", notification.delivery?.json.line),
+            ("pace", notification.pace?.json.line),
+            ("by", notification.key?.name),
+            ("id", notification.id.uuidString),
         ]
-        for name in ["collapseId", "consentCategory", "expiration"] {
-            if let value = notification[name].stringValue { facts.append((name, value)) }
+        return facts.compactMap { name, value in
+            value.map { value -> PageModel in ["name": texts["notifications.facts.\(name)"], "value": value] }
         }
-        for name in ["when", "pace"] where notification[name] != .null { facts.append((name, notification[name].line)) }
-        if let key = notification["key"]["name"].stringValue { facts.append(("by", key)) }
-        facts.append(("id", notification["id"].stringValue ?? ""))
-        return facts.map { ["name": texts["notifications.facts.\($0)"], "value": $1] }
     }
 
-    private func addContent(of notification: JSONValue, to model: inout PageModel, _ request: PageRequest) {
-        let payload = notification["content"]["payload"]
-        guard payload != .null else { return }
-        let type = notification["pushType"].stringValue.flatMap(PushType.init(rawValue:)) ?? .alert
-        let topic = notification["topic"].stringValue ?? ""
-        model["lock"] = LockScreen(payload: payload, type: type).model(topic: topic, texts: request.texts)
+    private func addContent(of response: NotificationResponse, to model: inout PageModel, _ request: PageRequest) {
+        guard let payload = response.content?.payload else { return }
+        let content = response.notification.content
+        let screen = LockScreen(payload: payload, type: content.pushType)
+        model["lock"] = screen.model(topic: content.topic.name, texts: request.texts)
         model["json"] = payload.indented
-        if case .object(let languages) = notification["content"]["localizations"] {
+        if let languages = response.content?.localizations {
             model["languages"] = languages.keys.sorted().joined(separator: ", ")
         }
     }
@@ -187,40 +185,40 @@ struct NotificationDetailPages: PageArea {
     private func addDeliveries(to model: inout PageModel, _ request: PageRequest) async throws {
         let state = request.query("state")
         let query = FormText.query(["state": state, "cursor": request.query("cursor"), "limit": "\(Self.count)"])
-        let list = try await request.get("/v1/notifications/\(self.id(request))/deliveries\(query)")
-        model["deliveries"] = list["deliveries"].elements.map { delivery -> PageModel in
-            var row = PageValue.of(delivery) as? PageModel ?? [:]
-            let state = delivery["state"].stringValue ?? ""
+        let list = try await self.deliveries(query, request)
+        model["deliveries"] = list.entries.map { response -> PageModel in
+            var row = PageValue.members(response)
+            let state = response.delivery.state.word
             row["stateText"] = request.texts["deliveries.states.\(state)"]
             row["stateKind"] = Self.kind(state)
-            row["opened"] = delivery["receipts"].elements.compactMap(\.["event"].stringValue).last ?? ""
-            let apnsID = FormText.encoded(delivery["apnsId"].stringValue ?? "")
-            row["timeline"] = "\(Dashboard.root)\(request.appPath)/deliveries/\(apnsID)"
+            row["opened"] = response.delivery.receipts.last?.event.word ?? ""
+            row["timeline"] = "\(Dashboard.root)\(request.appPath)/deliveries/\(response.apnsID)"
             return row
         }
-        model["hasDeliveries"] = !list["deliveries"].elements.isEmpty
-        model["states"] = Self.states.map { name in
+        model["hasDeliveries"] = !list.entries.isEmpty
+        model["states"] = Self.states.map { name, _ in
             ["value": name, "label": request.texts["deliveries.states.\(name)"], "isChosen": name == state] as PageModel
         }
         model["isFiltered"] = state != nil
         var pager: PageModel = [:]
         let path = self.path(request)
         if request.query("cursor") != nil { pager["first"] = "\(path)\(FormText.query(["state": state]))#deliveries" }
-        if let next = list["next"].stringValue {
+        if let next = list.next {
             pager["next"] = "\(path)\(FormText.query(["state": state, "cursor": next]))#deliveries"
         }
         model["pager"] = pager.isEmpty ? nil : pager
+    }
+
+    private func deliveries(_ query: String, _ request: PageRequest) async throws -> ResponsePage<DeliveryResponse> {
+        try await request.list("/v1/notifications/\(self.id(request))/deliveries\(query)", of: DeliveryResponse.self)
     }
 
     /// Returns the reasons of the rejected and failed deliveries, the commonest first, of the first thousand each.
     private func reasons(_ request: PageRequest) async throws -> [PageModel] {
         var counts: [String: Int] = [:]
         for state in ["rejected", "failed"] {
-            let query = "?state=\(state)&limit=\(Self.counted)"
-            let list = try await request.get("/v1/notifications/\(self.id(request))/deliveries\(query)")
-            for delivery in list["deliveries"].elements {
-                counts[delivery["reason"].stringValue ?? "–", default: 0] += 1
-            }
+            let list = try await self.deliveries("?state=\(state)&limit=\(Self.counted)", request)
+            for response in list.entries { counts[response.delivery.reason ?? "–", default: 0] += 1 }
         }
         let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return sorted.map { ["reason": $0.key, "count": PageNumber(value: Double($0.value))] }

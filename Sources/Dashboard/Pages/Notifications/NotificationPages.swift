@@ -1,4 +1,6 @@
 import Hummingbird
+import ProviderAPI
+import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -41,6 +43,7 @@ struct NotificationPages: PageArea {
     var routes: [PageRoute] {
         [.get("/apps/{app}/notifications", self.list), .get("/apps/{app}/notifications/live", self.live)]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "notifications") }
 
     private func list(_ request: PageRequest) async throws -> Response {
         let search = Search(request)
@@ -49,14 +52,14 @@ struct NotificationPages: PageArea {
             let found = try await self.notifications(search, request)
             model.merge(self.table(found, search, request)) { $1 }
             let path = "\(request.appPath)/notifications"
-            if found["notifications"].elements.contains(where: Self.isRunning) {
+            if found.entries.contains(where: Self.isRunning) {
                 let items = FormText.query([
                     "state": search.state, "name": search.name, "key": search.key, "sort": search.sort,
                     "cursor": request.query("cursor"),
                 ])
                 model["live"] = "\(Dashboard.root)\(path)/live\(items)"
             }
-            model["pager"] = request.pager(found["next"], path: path, search.items(sort: search.sort, key: search.key))
+            model["pager"] = request.pager(found.next, path: path, search.items(sort: search.sort, key: search.key))
             return request.page("notifications", title: "notifications.title", model)
         } catch let error as RequestError where error.kind == .invalid {
             model["app"] = request.app
@@ -69,7 +72,7 @@ struct NotificationPages: PageArea {
         let search = Search(request)
         return request.live { request in
             let found = try await self.notifications(search, request)
-            let running = found["notifications"].elements.filter(Self.isRunning).count
+            let running = found.entries.count(where: Self.isRunning)
             return .init(
                 html: request.part("notifications-table", self.table(found, search, request)),
                 count: running > 0 ? Int64(running) : nil,
@@ -78,8 +81,12 @@ struct NotificationPages: PageArea {
         }
     }
 
-    private func notifications(_ search: Search, _ request: PageRequest) async throws -> JSONValue {
-        try await request.getOfApp("/notifications\(search.query(cursor: request.query("cursor")))")
+    private func notifications(
+        _ search: Search,
+        _ request: PageRequest
+    ) async throws -> ResponsePage<NotificationResponse> {
+        let query = search.query(cursor: request.query("cursor"))
+        return try await request.list("\(request.api)/notifications\(query)", of: NotificationResponse.self)
     }
 
     /// Returns the values of the filters, and no notifications yet.
@@ -98,7 +105,11 @@ struct NotificationPages: PageArea {
     }
 
     /// Returns the values of the table, whose columns lead to its orders.
-    private func table(_ list: JSONValue, _ search: Search, _ request: PageRequest) -> PageModel {
+    private func table(
+        _ list: ResponsePage<NotificationResponse>,
+        _ search: Search,
+        _ request: PageRequest
+    ) -> PageModel {
         let path = Self.path(request)
         var (sorted, links): (PageModel, PageModel) = ([:], [:])
         sorted[search.sort ?? "newest"] = true
@@ -106,23 +117,17 @@ struct NotificationPages: PageArea {
             let items = search.items(sort: sort == "newest" ? nil : sort, key: search.key)
             links[sort] = "\(path)\(FormText.query(items))"
         }
-        let notifications = list["notifications"].elements
         // These orders are of indexes that do not have every notification.
         let note = search.sort.flatMap { request.texts.text("notifications.only.\($0)") }
         return [
-            "app": request.app, "sorted": sorted, "sort": links, "hasRows": !notifications.isEmpty,
+            "app": request.app, "sorted": sorted, "sort": links, "hasRows": !list.entries.isEmpty,
             "only": note ?? false,
-            "keyName": notifications.first?["key"]["name"].stringValue ?? search.key ?? "",
-            "rows": notifications.map { notification -> PageModel in
-                let summary = NotificationSummary(notification, texts: request.texts, format: request.format)
-                var row = summary.model
-                if let key = notification["key"]["id"].stringValue {
-                    let items = search.items(sort: search.sort, key: key)
-                    row["by"] =
-                        [
-                            "name": notification["key"]["name"].stringValue ?? key,
-                            "path": "\(path)\(FormText.query(items))",
-                        ] as PageModel
+            "keyName": list.entries.first?.notification.key?.name ?? search.key ?? "",
+            "rows": list.entries.map { response -> PageModel in
+                var row = NotificationSummary(response, request).model
+                if let key = response.notification.key {
+                    let items = search.items(sort: search.sort, key: "\(key.id)")
+                    row["by"] = ["name": key.name, "path": "\(path)\(FormText.query(items))"]
                 }
                 return row
             },
@@ -133,7 +138,7 @@ struct NotificationPages: PageArea {
         "\(Dashboard.root)\(request.appPath)/notifications"
     }
 
-    private static func isRunning(_ notification: JSONValue) -> Bool {
-        ["accepted", "sending"].contains(notification["state"].stringValue ?? "")
+    private static func isRunning(_ response: NotificationResponse) -> Bool {
+        [.accepted, .sending].contains(response.notification.state)
     }
 }

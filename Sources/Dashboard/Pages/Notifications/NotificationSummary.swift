@@ -1,67 +1,64 @@
-import PushSupport
+import ProviderAPI
+import PushProvider
+import PushStore
+import PushTypes
 import WebPages
 
 /// The state of a notification and its figures, as all lists and its own page show them.
 struct NotificationSummary {
-    /// The final states of recipients, by their names in the API.
-    static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown"]
-
-    private let notification: JSONValue
+    private let response: NotificationResponse
     private let texts: PageTexts
     private let format: PageFormat
 
-    init(_ notification: JSONValue, texts: PageTexts, format: PageFormat) {
-        (self.notification, self.texts, self.format) = (notification, texts, format)
+    init(_ response: NotificationResponse, _ request: PageRequest) {
+        (self.response, self.texts, self.format) = (response, request.texts, request.format)
     }
+
+    private var progress: NotificationProgress { self.response.notification.progress }
 
     /// The values of a template: those of the API, and state, progress and what is waited for in words.
     var model: PageModel {
-        var model = PageValue.of(self.notification) as? PageModel ?? [:]
-        let state = self.notification["state"].stringValue ?? ""
+        var model = PageValue.members(self.response)
+        let (state, forecast) = (self.response.notification.state, self.response.forecast)
+        let (recipients, finished) = (self.progress.recipients, self.progress.finished)
         model["title"] = self.title
-        model["stateText"] = self.texts["notifications.states.\(state)"]
+        model["stateText"] = self.texts["notifications.states.\(state.rawValue)"]
         model["stateKind"] = self.kind(state)
-        model["finished"] = self.format.number(Double(self.finished))
-        model["plainFinished"] = "\(self.finished)"
-        model["plainRecipients"] = "\(max(self.recipients, self.finished, 1))"
+        model["finished"] = self.format.number(Double(finished))
+        model["plainFinished"] = "\(finished)"
+        model["plainRecipients"] = "\(max(recipients, finished, 1))"
         model["path"] = self.path
         model["appPath"] = self.appPath
-        model["hasProgress"] = max(self.recipients, self.finished) > 0
-        model["percent"] = self.recipients > 0 ? "\(self.finished * 100 / self.recipients) %" : "–"
-        model["bad"] = self.format.number(Double(self.counter("rejected") + self.counter("failed")))
-        model["hasBad"] = self.counter("rejected") + self.counter("failed") > 0
-        model["isWaiting"] = state == "scheduled" || self.notification["nextAt"] != .null
-        if let cause = self.notification["waitingFor"].stringValue {
-            model["waitingText"] = self.texts["notifications.waiting.\(cause)"]
+        model["hasProgress"] = max(recipients, finished) > 0
+        model["percent"] = recipients > 0 ? "\(finished * 100 / recipients) %" : "–"
+        model["bad"] = self.format.number(Double(self.bad))
+        model["hasBad"] = self.bad > 0
+        model["isWaiting"] = state == .scheduled || forecast.nextAt != nil
+        if let cause = forecast.cause {
+            model["waitingText"] = self.texts["notifications.waiting.\(cause.rawValue)"]
         }
         return model
     }
 
-    var title: String { NotificationName.of(self.notification) }
+    var title: String { NotificationName.of(self.response) }
 
-    private var appPath: String {
-        "\(Dashboard.root)\(PageRequest.appPath(self.notification["app"].stringValue ?? ""))"
-    }
+    private var appPath: String { "\(Dashboard.root)\(PageRequest.appPath(self.response.app?.name ?? ""))" }
 
-    private var path: String {
-        "\(self.appPath)/notifications/\(FormText.encoded(self.notification["id"].stringValue ?? ""))"
-    }
+    private var path: String { "\(self.appPath)/notifications/\(self.response.notification.id)" }
 
-    func counter(_ name: String) -> Int64 { self.notification["counters"][name].integerValue ?? 0 }
+    /// The recipients that were rejected or could not be sent to.
+    var bad: Int { self.progress.rejected + self.progress.failed }
 
-    var recipients: Int64 { self.notification["recipients"].integerValue ?? 0 }
+    /// The recipients without a final state.
+    var left: Int { max(0, self.progress.recipients - self.progress.finished) }
 
-    /// The recipients with a final state.
-    var finished: Int64 { Self.outcomes.reduce(0) { $0 + self.counter($1) } }
-
-    private func kind(_ state: String) -> String {
+    private func kind(_ state: NotificationRecord.State) -> String {
         switch state {
-        case "done":
-            self.counter("accepted") == 0 && self.counter("rejected") + self.counter("failed") > 0 ? "bad" : "good"
-        case "sending", "accepted": "run"
-        case "scheduled": "wait"
-        case "paused": "warn"
-        default: "bad"
+        case .done: self.progress.accepted == 0 && self.bad > 0 ? "bad" : "good"
+        case .sending, .accepted: "run"
+        case .scheduled: "wait"
+        case .paused: "warn"
+        case .cancelled: "bad"
         }
     }
 }

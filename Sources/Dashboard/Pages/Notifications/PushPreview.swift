@@ -1,3 +1,5 @@
+import ProviderAPI
+import PushProvider
 import PushSupport
 import PushTypes
 import WebPages
@@ -10,30 +12,26 @@ struct PushPreview {
     ///   - response: The response of a preview of the API.
     ///   - hasAudience: Whether the audience is named already. Without one nothing is said about recipients.
     ///   - countsRecipients: Whether it is of a notification, and not of a template.
-    init(_ response: JSONValue, texts: PageTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
-        var model: PageModel = [:]
-        let topic = response["topic"].stringValue ?? ""
-        if response["payload"] != .null {
-            let type = response["pushType"].stringValue.flatMap(PushType.init(rawValue:)) ?? .alert
-            model["lock"] = LockScreen(payload: response["payload"], type: type).model(topic: topic, texts: texts)
-            model["json"] = response["payload"].indented
+    init(_ response: PreviewResponse, texts: PageTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
+        let members = PageValue.members(response)
+        var model = members.filter { ["size", "limit", "locale", "problem", "encryptedPayload"].contains($0.key) }
+        if let payload = response.payload {
+            let screen = LockScreen(payload: payload, type: response.pushType)
+            model["lock"] = screen.model(topic: response.topic.name, texts: texts)
+            model["json"] = payload.indented
         }
-        for name in ["size", "limit", "locale", "problem", "encryptedPayload"] {
-            model[name] = PageValue.of(response[name])
-        }
-        model["isEncrypted"] = response["encryptedPayload"] != .null
-        let size = response["size"].integerValue ?? 0
-        model["plainSize"] = "\(size)"
-        model["plainLimit"] = "\(response["limit"].integerValue ?? 4096)"
-        var warnings = response["warnings"].elements
+        model["isEncrypted"] = response.encryptedPayload != nil
+        model["plainSize"] = "\(response.size ?? 0)"
+        model["plainLimit"] = "\(response.limit)"
+        var warnings = response.warnings
         if !hasAudience || !countsRecipients {
-            warnings = warnings.filter { !["to", "recipients", "skipped"].contains($0["field"].stringValue ?? "") }
+            warnings = warnings.filter { !["to", "recipients", "skipped"].contains($0.field) }
             model["noAudience"] = countsRecipients
         } else {
-            model["recipients"] = ["count": PageValue.of(response["recipients"]) ?? texts["push.unknown"]]
-            model["skipped"] = PageValue.of(response["skipped"])
+            model["recipients"] = ["count": members["recipients"] ?? texts["push.unknown"]] as PageModel
+            model["skipped"] = members["skipped"]
         }
-        model["warnings"] = warnings.compactMap { PageValue.of($0) }
+        model["warnings"] = warnings.map { PageValue.members($0) }
         self.model = model
     }
 
@@ -43,9 +41,9 @@ struct PushPreview {
     }
 
     /// The values, with the times at which a schedule would run.
-    func values(runs: [JSONValue] = []) -> PageModel {
+    func values(runs: [String] = []) -> PageModel {
         var model = self.model
-        model["runs"] = runs.compactMap { PageValue.of($0) }
+        model["runs"] = runs.map { PageText($0) }
         model["hasRuns"] = !runs.isEmpty
         return model
     }

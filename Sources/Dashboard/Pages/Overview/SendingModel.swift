@@ -1,4 +1,5 @@
-import PushSupport
+import ProviderAPI
+import PushStore
 import WebPages
 
 /// The campaigns in progress, as the template `sending` shows them.
@@ -8,13 +9,14 @@ enum SendingModel {
     /// - Parameters:
     ///   - campaigns: The notifications, as the API lists them.
     ///   - showsApp: Whether they are of several apps.
-    static func model(_ campaigns: [JSONValue], _ request: PageRequest, showsApp: Bool) -> (PageModel, count: Int64) {
-        let count = campaigns.count { $0["state"].stringValue == "sending" }
+    static func model(_ campaigns: [NotificationResponse], _ request: PageRequest, showsApp: Bool) -> (PageModel, Int64)
+    {
+        let count = campaigns.count { $0.notification.state == .sending }
         return (["sending": self.rows(campaigns, request), "showsApp": showsApp], Int64(count))
     }
 
     /// Returns the values of notifications in a list.
-    static func rows(_ notifications: [JSONValue], _ request: PageRequest) -> [PageModel] {
-        notifications.map { NotificationSummary($0, texts: request.texts, format: request.format).model }
+    static func rows(_ notifications: [NotificationResponse], _ request: PageRequest) -> [PageModel] {
+        notifications.map { NotificationSummary($0, request).model }
     }
 }

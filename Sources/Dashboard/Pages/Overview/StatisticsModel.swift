@@ -1,17 +1,24 @@
 import ProviderAPI
+import PushStore
 import PushSupport
 import PushTypes
 import WebPages
 
 /// The figures of today and the charts of the last day.
 enum StatisticsModel {
+    /// The numbers of recipients with a final state, by the names of their texts.
+    private static let numbers: [(name: String, value: @Sendable (StatisticPoint) -> Int)] = [
+        ("accepted", { $0.accepted }), ("rejected", { $0.rejected }), ("failed", { $0.failed }),
+        ("skipped", { $0.skipped }), ("unknown", { $0.unknown }),
+    ]
+
     /// Returns the variables `figures` of the template of that name.
-    static func figures(_ today: JSONValue, _ request: PageRequest) -> [PageModel] {
-        (NotificationSummary.outcomes + ["opened"]).compactMap { name in
-            let value = today[name].numberValue ?? 0
+    static func figures(_ today: StatisticPoint, _ request: PageRequest) -> [PageModel] {
+        let outcomes = self.numbers.map { ($0.name, $0.value(today)) }
+        return (outcomes + [("opened", today.opened)]).compactMap { name, value in
             // Rare outcomes are shown only when there are some.
             guard value > 0 || ["accepted", "rejected", "opened"].contains(name) else { return nil }
-            return ["value": PageNumber(value: value), "label": request.texts["overview.\(name)"]]
+            return ["value": PageNumber(value: Double(value)), "label": request.texts["overview.\(name)"]]
         }
     }
 
@@ -20,27 +27,23 @@ enum StatisticsModel {
         let hours = 24
         let start = request.interface.time.now.seconds / 3600 - Int64(hours - 1)
         let query = FormText.query(["app": app, "from": "\(start * 3600)", "step": "hour"])
-        let found = try await request.get("/v1/statistics\(query)")
-        var byHour: [Int64: JSONValue] = [:]
-        for point in found["intervals"].elements {
-            guard let at = point["atMs"].integerValue else { continue }
-            byHour[at / 3_600_000] = point
-        }
+        let found = try await request.get("/v1/statistics\(query)", as: StatisticsResponse.self)
+        let byHour = Dictionary(found.points.map { ($0.at.milliseconds / 3_600_000, $0) }) { $1 }
         let points = (0..<Int64(hours)).map { byHour[start + $0] }
         let times = (0..<Int64(hours)).map { hour -> String in
             let ofDay = (start + hour) % 24
             return ofDay < 10 ? "0\(ofDay):00" : "\(ofDay):00"
         }
-        let bounds = found["latencyBounds"].elements.compactMap(\.numberValue)
+        let bounds = found.bounds.map { Double($0) }
         return [
             self.outcomes(points, times, request), self.latency(points, bounds, times, request),
             self.opens(points, times, request),
         ]
     }
 
-    private static func outcomes(_ points: [JSONValue?], _ times: [String], _ request: PageRequest) -> PageModel {
-        let series = NotificationSummary.outcomes.map { name in
-            Chart.Series(request.texts["overview.\(name)"], points.map { $0?[name].numberValue })
+    private static func outcomes(_ points: [StatisticPoint?], _ times: [String], _ request: PageRequest) -> PageModel {
+        let series = self.numbers.map { name, value in
+            Chart.Series(request.texts["overview.\(name)"], points.map { $0.map { Double(value($0)) } })
         }
         return Chart(
             .stackedBars,
@@ -53,14 +56,14 @@ enum StatisticsModel {
     }
 
     private static func latency(
-        _ points: [JSONValue?],
+        _ points: [StatisticPoint?],
         _ bounds: [Double],
         _ times: [String],
         _ request: PageRequest
     ) -> PageModel {
         let series = [("p50", 0.5), ("p95", 0.95)].map { name, part in
             let values = points.map { point in
-                point.flatMap { self.quantile(part, $0["latency"].elements.compactMap(\.numberValue), bounds) }
+                point.flatMap { self.quantile(part, $0.latency.buckets.map { Double($0) }, bounds) }
             }
             return Chart.Series(request.texts["overview.\(name)"], values)
         }
@@ -74,13 +77,13 @@ enum StatisticsModel {
         .model(id: "latency", format: request.format)
     }
 
-    private static func opens(_ points: [JSONValue?], _ times: [String], _ request: PageRequest) -> PageModel {
+    private static func opens(_ points: [StatisticPoint?], _ times: [String], _ request: PageRequest) -> PageModel {
         Chart(
             .lines,
             title: request.texts["overview.opens"],
             description: request.texts["overview.opensText"],
             times: times,
-            series: [.init(request.texts["overview.opened"], points.map { $0?["opened"].numberValue })]
+            series: [.init(request.texts["overview.opened"], points.map { $0.map { Double($0.opened) } })]
         )
         .model(id: "opens", format: request.format)
     }

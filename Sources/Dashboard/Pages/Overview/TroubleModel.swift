@@ -1,5 +1,6 @@
+import ProviderAPI
 import PushStore
-import PushSupport
+import PushTypes
 import WebPages
 
 /// A fault that the API reports, as pages show it: with the button that mends it.
@@ -10,35 +11,34 @@ struct TroubleModel {
         case form(label: String, path: String)
     }
 
-    private let json: JSONValue
+    private let trouble: Trouble
     private let request: PageRequest
 
-    /// - Parameter json: An entry of `trouble` in the overview of the API.
-    init(_ json: JSONValue, _ request: PageRequest) {
-        (self.json, self.request) = (json, request)
+    init(_ trouble: Trouble, _ request: PageRequest) {
+        (self.trouble, self.request) = (trouble, request)
     }
 
     private var texts: PageTexts { self.request.texts }
-    private var code: String { self.json["code"].stringValue ?? "" }
+    private var code: Trouble.Code { self.trouble.code }
     /// The bundle id of the app; empty for what concerns the server.
-    var app: String { self.json["app"].stringValue ?? "" }
-    private var environment: String { self.json["environment"].stringValue ?? "" }
-    private var object: String { FormText.encoded(self.json["object"].stringValue ?? "") }
+    var app: String { self.trouble.app?.name ?? "" }
+    private var environment: String { self.trouble.environment?.rawValue ?? "" }
+    private var object: String { FormText.encoded(self.trouble.object ?? "") }
     private var appPath: String { PageRequest.appPath(self.app) }
 
     /// Indicates whether pushes are not sent because of it, or soon are not.
-    var isBad: Bool { ["appStopped", "environmentPaused", "diskLow", "certificateExpired"].contains(self.code) }
+    var isBad: Bool { [.appStopped, .environmentPaused, .diskLow, .certificateExpired].contains(self.code) }
 
     /// The variables of the partial `trouble`. The remedy of the API is for a command line: where there is a button, only the
     /// cause of a pause needs it.
     var model: PageModel {
-        let title = self.texts["trouble.\(self.code)", ["app": self.app, "environment": self.environment]]
+        let title = self.texts["trouble.\(self.code.rawValue)", ["app": self.app, "environment": self.environment]]
         var model: PageModel = [
-            "kind": self.isBad ? "bad" : "warn", "title": title, "cause": self.json["message"].stringValue ?? false,
+            "kind": self.isBad ? "bad" : "warn", "title": title, "cause": self.trouble.message,
             "advice": false, "page": false, "form": false,
         ]
-        if self.button == nil || ["environmentPaused", "filesMissing"].contains(self.code) {
-            model["advice"] = self.json["remedy"].stringValue ?? false
+        if self.button == nil || [.environmentPaused, .filesMissing].contains(self.code) {
+            model["advice"] = self.trouble.remedy
         }
         switch self.button {
         case .page(let label, let path):
@@ -55,19 +55,19 @@ struct TroubleModel {
         let mayOperate = self.request.may(.operate)
         let credentials = "\(self.appPath)/credentials"
         switch self.code {
-        case "appStopped": return mayOperate ? .form(label: "resumeApp", path: "\(self.appPath)/resume") : nil
-        case "environmentPaused":
+        case .appStopped: return mayOperate ? .form(label: "resumeApp", path: "\(self.appPath)/resume") : nil
+        case .environmentPaused:
             guard mayOperate else { return .page(label: "see", path: credentials) }
             return .form(label: "resume", path: "\(credentials)/\(self.environment)/resume")
-        case "certificateExpired", "certificateEnds":
+        case .certificateExpired, .certificateEnds:
             return .page(label: mayOperate ? "replace" : "see", path: "\(credentials)#\(self.environment)")
-        case "breakerOpen": return .page(label: mayOperate ? "decide" : "see", path: "\(self.appPath)/tokens")
-        case "scheduleProblem": return .page(label: "see", path: "\(self.appPath)/schedules/\(self.object)")
-        case "webhookDisabled", "webhookFailing":
+        case .breakerOpen: return .page(label: mayOperate ? "decide" : "see", path: "\(self.appPath)/tokens")
+        case .scheduleProblem: return .page(label: "see", path: "\(self.appPath)/schedules/\(self.object)")
+        case .webhookDisabled, .webhookFailing:
             return mayOperate ? .page(label: "see", path: "\(self.appPath)/webhooks/\(self.object)") : nil
-        case "filesMissing": return .page(label: "see", path: "\(self.appPath)/publishing/files")
-        case "diskLow", "logGrows": return .page(label: "see", path: "/system")
-        default: return nil
+        case .filesMissing: return .page(label: "see", path: "\(self.appPath)/publishing/files")
+        case .diskLow, .logGrows: return .page(label: "see", path: "/system")
+        case .bridgeOverruled: return nil
         }
     }
 }

@@ -1,5 +1,7 @@
 import Hummingbird
-import PushSupport
+import ProviderAPI
+import PushHTTP
+import PushStore
 import WebPages
 
 /// The catalogue of an app as its readers see it, with the covers.
@@ -14,27 +16,27 @@ struct CataloguePages: PageArea {
         let query = FormText.query([
             "account": account, "cursor": request.query("cursor"), "limit": "\(Self.count)",
         ])
-        let list = try await request.getOfApp("/catalogue:preview\(query)")
+        let list = try await request.list("\(request.api)/catalogue:preview\(query)", of: CatalogueEntry.self)
         let path = "\(request.publishingPath)/catalogue"
         let model: PageModel = [
-            "issues": list["issues"].elements.map { self.row($0, request) }, "accountName": account ?? "",
+            "issues": list.entries.map { self.row($0, request) }, "accountName": account ?? "",
             "isFiltered": account != nil, "path": "\(Dashboard.root)\(path)",
             "publishing": "\(Dashboard.root)\(request.publishingPath)",
-            "pager": request.pager(list["next"], path: path, ["account": account]) ?? false,
+            "pager": request.pager(list.next, path: path, ["account": account]) ?? false,
         ]
         return request.page("catalogue", title: "publishing.catalogue", model)
     }
 
-    private func row(_ issue: JSONValue, _ request: PageRequest) -> PageModel {
-        var model = PageValue.members(issue)
-        model["accessText"] = request.texts["publishing.access.\(issue["access"].stringValue ?? "")"]
-        model["sizeText"] = issue["renditions"].elements.map { rendition in
-            let size = request.format.bytes(rendition["size"].numberValue ?? 0)
-            return "\(rendition["screenSize"].stringValue ?? "") (\(size))"
+    private func row(_ entry: CatalogueEntry, _ request: PageRequest) -> PageModel {
+        let issue = entry.issue
+        var model = PageValue.members(entry)
+        model["accessText"] = request.texts["publishing.access.\(issue.access.rawValue)"]
+        model["sizeText"] = issue.renditions.map { rendition in
+            "\(rendition.screenSize) (\(request.format.bytes(Double(rendition.file.size))))"
         }.joined(separator: ", ")
         // A browser shows images only; what else a publisher has chosen as a cover stays a file.
-        let isImage = issue["cover"]["contentType"].stringValue?.hasPrefix("image/") ?? false
-        let address = isImage ? issue["cover"]["url"].stringValue : nil
+        let isImage = issue.cover?.contentType.hasPrefix("image/") ?? false
+        let address = isImage ? entry.coverAddress : nil
         model["coverAddress"] = address ?? false
         if model["number"] == nil { model["number"] = false }
         return model

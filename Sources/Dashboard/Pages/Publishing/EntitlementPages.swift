@@ -1,5 +1,7 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import WebPages
@@ -8,7 +10,7 @@ import WebPages
 struct EntitlementPages: PageArea {
     /// The parts of a page besides the settings.
     private struct Extra {
-        var test: JSONValue?
+        var test: PublisherExchange?
         /// The form that was refused: `set` or `test`.
         var form: String?
         var error: RequestError?
@@ -26,9 +28,9 @@ struct EntitlementPages: PageArea {
     private static func path(_ request: PageRequest) -> String { "\(request.publishingPath)/entitlement" }
 
     /// Returns the publisher's server of the app; `nil` if there is none.
-    private func server(_ request: PageRequest) async throws -> JSONValue? {
+    private func server(_ request: PageRequest) async throws -> EntitlementServerResponse? {
         do {
-            return try await request.getOfApp("/entitlement")
+            return try await request.get("\(request.api)/entitlement", as: EntitlementServerResponse.self)
         } catch let error as RequestError where error.code == "no_entitlement_server" {
             return nil
         }
@@ -37,7 +39,8 @@ struct EntitlementPages: PageArea {
     private func page(_ request: PageRequest, _ extra: Extra) async throws -> Response {
         try request.require(.operate)
         let server = try await self.server(request)
-        let grounds = try await request.getOfApp("/entitlement:grounds")
+        let path = "\(request.api)/entitlement:grounds"
+        let grounds = try await request.get(path, as: EntitlementChecker.Grounds.self)
         var model: PageModel = [
             "path": "\(Dashboard.root)\(Self.path(request))", "bundleId": request.app, "server": false, "test": false,
             "publishing": "\(Dashboard.root)\(request.publishingPath)",
@@ -54,16 +57,15 @@ struct EntitlementPages: PageArea {
                 names: ["productIds[0]": "productIds"]
             ),
             "grounds": [
-                self.ground("root", grounds["appStoreRoot"].isTrue, request),
-                self.ground("server", grounds["server"].isTrue, request),
-            ], "isSandboxAllowed": grounds["sandboxPurchases"].isTrue,
+                self.ground("root", grounds.hasAppStoreRoot, request),
+                self.ground("server", grounds.hasServer, request),
+            ], "isSandboxAllowed": grounds.allowsSandboxPurchases,
             "button": request.texts[server == nil ? "entitlement.set" : "entitlement.change"],
         ]
         if let server {
             var values = PageValue.members(server)
-            values["formText"] = request.texts["entitlement.forms.\(server["form"].stringValue ?? "")"]
-            values["whenDownText"] =
-                request.texts["entitlement.whenDownOptions.\(server["whenDown"].stringValue ?? "")"]
+            values["formText"] = request.texts["entitlement.forms.\(server.form.rawValue)"]
+            values["whenDownText"] = request.texts["entitlement.whenDownOptions.\(server.whenDown.rawValue)"]
             model["server"] = values
         }
         if let test = extra.test { model["test"] = self.exchange(test, request) }
@@ -78,12 +80,12 @@ struct EntitlementPages: PageArea {
     }
 
     /// Returns the exchange with the publisher's server, which has no secret.
-    private func exchange(_ test: JSONValue, _ request: PageRequest) -> PageModel {
+    private func exchange(_ test: PublisherExchange, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(test)
-        let isAnswered = test["answered"].isTrue
+        let isAnswered = test.isAnswered
         model["kind"] = isAnswered ? "good" : "bad"
         model["verdict"] = request.texts[isAnswered ? "entitlement.answered" : "entitlement.notAnswered"]
-        let products = test["entitled"].elements.compactMap(\.stringValue)
+        let products = test.products ?? []
         model["entitledText"] =
             products.isEmpty ? request.texts["entitlement.nothing"] : products.joined(separator: ", ")
         model["isAnswered"] = isAnswered
@@ -93,10 +95,14 @@ struct EntitlementPages: PageArea {
 
     // MARK: Fields
 
-    private func setFields(_ request: PageRequest, _ server: JSONValue?, isTyped: Bool) -> [FormField] {
+    private func setFields(
+        _ request: PageRequest,
+        _ server: EntitlementServerResponse?,
+        isTyped: Bool
+    ) -> [FormField] {
         let texts = request.texts
-        func value(_ name: String, _ standard: String) -> String {
-            isTyped ? request.form[name] ?? "" : server?[name].stringValue ?? standard
+        func value(_ name: String, _ stored: String?, _ standard: String) -> String {
+            isTyped ? request.form[name] ?? "" : stored ?? standard
         }
         func choices(_ path: String, _ names: [String]) -> FormField.Control {
             .choice(names.map { (value: $0, label: texts["entitlement.\(path).\($0)"]) })
@@ -106,7 +112,7 @@ struct EntitlementPages: PageArea {
                 "url",
                 texts["entitlement.url"],
                 .line(type: "url"),
-                value: value("url", ""),
+                value: value("url", server?.url, ""),
                 hint: texts["entitlement.urlHint"],
                 isRequired: true,
                 maximum: 2048
@@ -115,13 +121,13 @@ struct EntitlementPages: PageArea {
                 "form",
                 texts["entitlement.form"],
                 choices("forms", ["json", "xml"]),
-                value: value("form", "json")
+                value: value("form", server?.form.rawValue, "json")
             ),
             FormField(
                 "whenDown",
                 texts["entitlement.whenDown"],
                 choices("whenDownOptions", ["allowKnown", "refuse", "allow"]),
-                value: value("whenDown", "allowKnown")
+                value: value("whenDown", server?.whenDown.rawValue, "allowKnown")
             ),
             FormField(
                 "secret",
@@ -168,8 +174,7 @@ struct EntitlementPages: PageArea {
                 "secret": request.typed("secret").map(JSONValue.string),
             ])
             let call = APICall.put("\(request.api)/entitlement", body)
-            let server = try await request.call(call)
-            guard let secret = server["secret"].stringValue else {
+            guard let secret = try await request.call(call, as: EntitlementServerResponse.self).secret else {
                 return request.redirect(to: Self.path(request), done: "saved")
             }
             return SecretPage.page(
@@ -194,7 +199,7 @@ struct EntitlementPages: PageArea {
                 "authToken": request.typed("authToken").map(JSONValue.string),
             ])
             let call = APICall.post("\(request.api)/entitlement:test", body)
-            let test = try await request.call(call)
+            let test = try await request.call(call, as: PublisherExchange.self)
             return try await self.page(request, Extra(test: test))
         } catch let error as RequestError {
             return try await self.page(request, Extra(form: "test", error: error))

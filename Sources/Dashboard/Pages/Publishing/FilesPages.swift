@@ -1,5 +1,6 @@
 import Hummingbird
-import PushSupport
+import ProviderAPI
+import PushHTTP
 import WebPages
 
 /// The files of an app, with those that no issue uses.
@@ -11,15 +12,15 @@ struct FilesPages: PageArea {
 
     private func list(_ request: PageRequest) async throws -> Response {
         let query = FormText.query(["after": request.query("after"), "limit": "\(Self.count)"])
-        let list = try await request.getOfApp("/files\(query)")
+        let list = try await request.list("\(request.api)/files\(query)", of: FileResponse.self)
         let path = "\(Dashboard.root)\(request.publishingPath)/files"
         var pager: PageModel = [:]
         if request.query("after") != nil { pager["first"] = path }
-        if let next = list["next"].stringValue { pager["next"] = "\(path)\(FormText.query(["after": next]))" }
+        if let next = list.next { pager["next"] = "\(path)\(FormText.query(["after": next]))" }
         let model: PageModel = [
-            "files": list["files"].elements.map { file -> PageModel in
+            "files": list.entries.map { file -> PageModel in
                 var row = IssueModel.file(file)
-                row["unusedSince"] = PageValue.of(file["unusedSince"]) ?? false
+                if row["unusedSince"] == nil { row["unusedSince"] = false }
                 return row
             },
             "pager": pager.isEmpty ? false : pager, "path": "\(Dashboard.root)\(request.publishingPath)",

@@ -1,3 +1,4 @@
+import PushStore
 import PushSupport
 import WebPages
 
@@ -11,19 +12,21 @@ struct IssueForm {
     init() { (self.values, self.hasProductID) = ([:], true) }
 
     /// Makes the form of a stored issue.
-    init(_ issue: JSONValue) {
-        let names = ["productId", "title", "number", "date", "access"]
-        self.values = Dictionary(uniqueKeysWithValues: names.map { ($0, issue[$0].stringValue ?? "") })
-        self.hasProductID = issue["publishedAt"] == .null
+    init(_ issue: IssueRecord) {
+        self.values = [
+            "productId": issue.productID, "title": issue.title, "number": issue.number ?? "",
+            "date": issue.date.description, "access": issue.access.rawValue,
+        ]
+        self.hasProductID = issue.publishedAt == nil
     }
 
     /// Makes the form as it was typed.
     ///
     /// - Parameter stored: The issue that it changes; `nil` for a new one.
-    init(typed request: PageRequest, stored: JSONValue? = nil) {
+    init(typed request: PageRequest, stored: IssueRecord? = nil) {
         let names = ["productId", "title", "number", "date", "access"]
         self.values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })
-        self.hasProductID = stored.map { $0["publishedAt"] == .null } ?? true
+        self.hasProductID = stored?.publishedAt == nil
     }
 
     func fields(_ texts: PageTexts) -> [FormField] {

@@ -1,5 +1,7 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import WebPages
@@ -29,15 +31,14 @@ struct IssuePages: PageArea {
     // MARK: The page
 
     static func page(_ request: PageRequest, _ extra: Extra = Extra()) async throws -> Response {
-        let (issue, publication) = try await request.issue()
-        let id = issue["id"].stringValue ?? ""
-        var model = IssueModel.row(issue, request)
-        let texts = request.texts
-        (model["may"], model["id"], model["bundleId"]) = (request.permissions, id, request.app)
+        let (response, publication) = try await request.issue()
+        let (issue, texts) = (response.issue, request.texts)
+        var model = IssueModel.row(response, request)
+        (model["may"], model["id"], model["bundleId"]) = (request.permissions, "\(issue.id)", request.app)
         model["publication"] = PublicationModel.values(publication, request)
-        let hasFiles = !issue["renditions"].elements.isEmpty
-        for state in ["draft", "published", "withdrawn"] { model[state] = issue["state"].stringValue == state }
-        model["files"] = Self.files(issue, request)
+        let hasFiles = !issue.renditions.isEmpty
+        for state in IssueState.allCases { model[state.rawValue] = issue.state == state }
+        model["files"] = Self.files(response, request)
         model["lacksFile"] = !hasFiles
         let isRefused = extra.error != nil
         let form = isRefused && extra.part == .edit ? IssueForm(typed: request, stored: issue) : IssueForm(issue)
@@ -55,12 +56,12 @@ struct IssuePages: PageArea {
             )
         }
         model["isUploadOpen"] = !hasFiles || isRefused && extra.part == .upload
-        try await Self.addNotify(to: &model, issue, publication, extra, request)
+        try await Self.addNotify(to: &model, issue, extra, request)
         // What Notify refused stands where the button was, and not above the page too.
         let above = extra.part == .notify ? nil : extra.error
         return request.page(
             "issue",
-            title: issue["title"].stringValue ?? "",
+            title: issue.title,
             model,
             error: above,
             status: extra.error?.kind.status ?? .ok
@@ -70,8 +71,7 @@ struct IssuePages: PageArea {
     /// Adds the notification with its progress, or the button that makes one, or the reason why there is none.
     private static func addNotify(
         to model: inout PageModel,
-        _ issue: JSONValue,
-        _ publication: JSONValue,
+        _ issue: IssueRecord,
         _ extra: Extra,
         _ request: PageRequest
     ) async throws {
@@ -81,11 +81,11 @@ struct IssuePages: PageArea {
         (model["refusal"], model["mayNotify"], model["again"]) = (false, false, progress != nil)
         if extra.part == .notify, let error = extra.error {
             model["refusal"] = ["message": error.message]
-        } else if issue["state"].stringValue == "published", progress?.hasEnded ?? true {
+        } else if issue.state == .published, progress?.hasEnded ?? true {
             let body = JSONValue.object(["counts": .bool(false)])
-            let preview = try await request.call(.post("\(request.issueAPI):preview", body))
-            if let message = preview["refusal"]["message"].stringValue {
-                model["refusal"] = ["message": message]
+            let call = APICall.post("\(request.issueAPI):preview", body)
+            if let refusal = try await request.call(call, as: NotifyPreview.self).plan.refusal {
+                model["refusal"] = ["message": refusal.message]
             } else {
                 model["mayNotify"] = request.may(.send)
             }
@@ -93,17 +93,16 @@ struct IssuePages: PageArea {
     }
 
     /// Returns the cover and the renditions, the cover first.
-    private static func files(_ issue: JSONValue, _ request: PageRequest) -> [PageModel] {
+    private static func files(_ issue: IssueResponse, _ request: PageRequest) -> [PageModel] {
         var rows: [PageModel] = []
-        if issue["cover"] != .null {
-            var row = IssueModel.file(issue["cover"])
+        if let cover = issue.cover {
+            var row = IssueModel.file(cover)
             (row["place"], row["label"]) = ("cover", request.texts["publishing.cover"])
             rows.append(row)
         }
-        for rendition in issue["renditions"].elements {
-            var row = IssueModel.file(rendition["file"])
-            let size = rendition["screenSize"].stringValue ?? ""
-            (row["place"], row["label"]) = (size, size)
+        for rendition in issue.renditions {
+            var row = IssueModel.file(rendition.file)
+            (row["place"], row["label"]) = (rendition.size, rendition.size)
             rows.append(row)
         }
         return rows
@@ -113,8 +112,8 @@ struct IssuePages: PageArea {
 
     private func edit(_ request: PageRequest) async throws -> Response {
         try await self.change(request, .edit, done: "saved") {
-            let (issue, _) = try await request.issue()
-            let body = IssueForm(typed: request, stored: issue).body(isNew: false)
+            let (response, _) = try await request.issue()
+            let body = IssueForm(typed: request, stored: response.issue).body(isNew: false)
             return try await request.call(.patch(request.issueAPI, body))
         }
     }
@@ -140,10 +139,7 @@ struct IssuePages: PageArea {
         let (_, publication) = try await request.issue()
         do {
             _ = try await request.call(.delete(request.issueAPI))
-            return request.redirect(
-                to: request.publicationPath(publication["id"].stringValue ?? ""),
-                done: "removed"
-            )
+            return request.redirect(to: request.publicationPath("\(publication.publication.id)"), done: "removed")
         } catch let error as RequestError {
             return try await Self.page(request, Extra(part: .state, error: error))
         }

@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -19,7 +20,7 @@ struct IssueUploadPages: PageArea {
         do {
             let hash: String
             if let file {
-                hash = try await request.upload(file)["sha256"].stringValue ?? ""
+                hash = try await request.upload(file).hash
             } else if let known = request.typed("known") {
                 hash = known
             } else {
@@ -46,11 +47,10 @@ struct IssueUploadPages: PageArea {
     static func fields(_ request: PageRequest, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
-        let files = try await request.getOfApp("/files?limit=\(Self.choices)")["files"].elements
-        let known = files.compactMap { file -> (value: String, label: String)? in
-            guard let hash = file["sha256"].stringValue else { return nil }
-            let size = request.format.bytes(file["size"].numberValue ?? 0)
-            return (hash, "\(file["name"].stringValue ?? "") (\(size), \(hash.prefix(8)))")
+        let files = try await request.list("\(request.api)/files?limit=\(Self.choices)", of: FileResponse.self)
+        let known = files.entries.map { response -> (value: String, label: String) in
+            let (file, hash) = (response.file, response.hash)
+            return (hash, "\(file.name) (\(request.format.bytes(Double(file.size))), \(hash.prefix(8)))")
         }
         var fields = [
             FormField(

@@ -1,7 +1,10 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// *Notify*: the question with its figures, the sending, and what changes the notification while it is sent.
@@ -20,47 +23,39 @@ struct NotifyPages: PageArea {
     /// Asks, with the figures at stake. What is refused is said on the page of the issue.
     private func ask(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
-        let (issue, publication) = try await request.issue()
-        let preview = try await request.call(.post("\(request.issueAPI):preview"))
+        let (response, publication) = try await request.issue()
+        let issue = response.issue
+        let plan = try await request.call(.post("\(request.issueAPI):preview"), as: NotifyPreview.self).plan
         let progress = try await NotifyProgress(issue, request)
-        guard preview["refusal"] == .null, progress?.hasEnded ?? true else {
-            return try await IssuePages.page(request, .init(part: .notify, error: Self.refusal(preview, request)))
+        guard plan.refusal == nil, progress?.hasEnded ?? true else {
+            let inProgress = PageProblem.inProgress.error(request.texts["publishing.inProgress"], kind: .conflict)
+            return try await IssuePages.page(request, .init(part: .notify, error: plan.refusal ?? inProgress))
         }
-        let (texts, format) = (request.texts, request.format)
-        let count = format.number(preview["devices"].numberValue ?? 0)
-        let limits = PublicationModel.limits(preview["waves"]["steering"], request)
+        let (texts, environment) = (request.texts, plan.environment.rawValue)
+        let count = request.format.number(Double(plan.devices ?? 0))
+        let limits = PublicationModel.limits(plan.waves, request)
         let model: PageModel = [
             "question": texts["publishing.ask", ["count": count]], "isAgain": progress != nil,
             "button": texts["publishing.askButton", ["count": count]],
-            "isNobody": preview["devices"].integerValue == 0, "app": request.app,
-            "environment": preview["environment"].stringValue ?? "",
+            "isNobody": plan.devices == 0, "app": request.app, "environment": environment,
             "path": "\(Dashboard.root)\(request.issuePath(request.parameter("issue")))",
-            "publicationPath": "\(Dashboard.root)\(request.publicationPath(publication["id"].stringValue ?? ""))",
+            "publicationPath": "\(Dashboard.root)\(request.publicationPath("\(publication.publication.id)"))",
             "maySet": request.may(.admin),
             "facts": [
-                ("issue", issue["title"].stringValue ?? ""), ("productId", issue["productId"].stringValue ?? ""),
-                ("builds", texts["publishing.builds.\(preview["environment"].stringValue ?? "")"]),
-                ("devices", count), ("account", publication["account"].stringValue ?? texts["publishing.everybody"]),
-                ("waves", self.waves(preview, request)), ("limits", limits ?? texts["publishing.noLimit"]),
+                ("issue", issue.title), ("productId", issue.productID),
+                ("builds", texts["publishing.builds.\(environment)"]), ("devices", count),
+                ("account", publication.publication.account ?? texts["publishing.everybody"]),
+                ("waves", self.waves(plan, request)), ("limits", limits ?? texts["publishing.noLimit"]),
             ].map { ["name": texts["publishing.askFacts.\($0)"], "value": $1] as PageModel },
         ]
         return request.page("issue-notify", title: "publishing.askTitle", model)
     }
 
-    private static func refusal(_ preview: JSONValue, _ request: PageRequest) -> RequestError {
-        guard let message = preview["refusal"]["message"].stringValue else {
-            return PageProblem.inProgress.error(request.texts["publishing.inProgress"], kind: .conflict)
-        }
-        return RequestError(.conflict, code: preview["refusal"]["code"].stringValue ?? "refused", message: message)
-    }
-
     /// Returns the number of the waves and the time that they take at least.
-    private func waves(_ preview: JSONValue, _ request: PageRequest) -> String {
-        let waves = preview["waves"]
-        let (count, interval) = (preview["waveCount"].numberValue ?? 0, waves["intervalSeconds"].numberValue ?? 0)
-        let words = PublicationModel.waves(waves, request)
+    private func waves(_ plan: IssueNotifier.Plan, _ request: PageRequest) -> String {
+        let (count, words) = (Double(plan.waveCount ?? 0), PublicationModel.waves(plan.waves, request))
         guard count > 1 else { return request.texts["publishing.oneWave", ["waves": words]] }
-        let time = request.format.duration(seconds: (count - 1) * interval)
+        let time = request.format.duration(seconds: (count - 1) * Double(plan.waves.interval))
         return request.texts[
             "publishing.manyWaves",
             ["count": request.format.number(count), "waves": words, "time": time]
@@ -81,12 +76,12 @@ struct NotifyPages: PageArea {
     }
 
     private func live(_ request: PageRequest) async throws -> Response {
-        let (issue, _) = try await request.issue()
+        let issue = try await request.issue().issue.issue
         return request.live { request in
             guard let progress = try await NotifyProgress(issue, request) else { return .init(html: "", isFinal: true) }
             return .init(
                 html: request.part("issue-progress", ["progress": progress.model(request)]),
-                count: progress.left > 0 ? progress.left : nil,
+                count: progress.left > 0 ? Int64(progress.left) : nil,
                 isFinal: progress.isFinal
             )
         }
@@ -95,10 +90,10 @@ struct NotifyPages: PageArea {
     /// Pauses, resumes or cancels the issue's notification.
     private func change(_ operation: String, _ request: PageRequest) async throws -> Response {
         try request.require(.send)
-        let (issue, _) = try await request.issue()
+        let (response, _) = try await request.issue()
         do {
-            guard let id = issue["notification"].stringValue else { throw RequestError.noSuch("notification") }
-            let answer = try await request.call(.post("/v1/notifications/\(FormText.encoded(id)):\(operation)"))
+            guard let id = response.issue.notification else { throw RequestError.noSuch("notification") }
+            let answer = try await request.call(.post("/v1/notifications/\(id):\(operation)"))
             let path = request.issuePath(request.parameter("issue"))
             return request.redirect(to: path, done: operation, after: answer)
         } catch let error as RequestError {

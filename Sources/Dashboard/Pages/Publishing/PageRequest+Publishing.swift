@@ -1,5 +1,8 @@
+import ProviderAPI
 import PushHTTP
+import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// The requests and the addresses that the pages of publishing share.
@@ -22,19 +25,18 @@ extension PageRequest {
     /// Returns the publication that a path names.
     ///
     /// - Throws: ``RequestError``, also for one of another app.
-    func publication(at path: String) async throws -> JSONValue {
-        let publication = try await self.get(path)
-        guard publication["app"].stringValue == self.app else { throw RequestError.noSuch("publication") }
-        return publication
+    func publication(at path: String) async throws -> PublicationResponse {
+        let response = try await self.get(path, as: PublicationResponse.self)
+        guard response.app?.name == self.app else { throw RequestError.noSuch("publication") }
+        return response
     }
 
     /// Returns the page's issue and its publication.
     ///
     /// - Throws: ``RequestError``, also for an issue of another app.
-    func issue() async throws -> (issue: JSONValue, publication: JSONValue) {
-        let issue = try await self.get(self.issueAPI)
-        let path = "/v1/publications/\(FormText.encoded(issue["publication"].stringValue ?? ""))"
-        return (issue, try await self.publication(at: path))
+    func issue() async throws -> (issue: IssueResponse, publication: PublicationResponse) {
+        let response = try await self.get(self.issueAPI, as: IssueResponse.self)
+        return (response, try await self.publication(at: "/v1/publications/\(response.issue.publication)"))
     }
 
     /// Returns what was typed into a field without the spaces around it; `nil` for an empty one.

@@ -1,5 +1,7 @@
 import Foundation
+import ProviderAPI
 import PushHTTP
+import PushStore
 import PushSupport
 import WebPages
 
@@ -19,17 +21,13 @@ struct PublicationForm {
     init() { self.values = [:] }
 
     /// Makes the form of a stored publication.
-    init(_ publication: JSONValue) {
-        let (waves, steering) = (publication["waves"], publication["waves"]["steering"])
-        var values: [String: String] = [:]
-        values["name"] = publication["name"].stringValue
-        values["account"] = publication["account"].stringValue
-        values["waveSize"] = waves["size"].integerValue.map(String.init)
-        values["waveInterval"] = waves["intervalSeconds"].integerValue.map(String.init)
-        values["maximumDownloads"] = steering["maximumDownloads"].integerValue.map(String.init)
-        values["maximumBandwidth"] = steering["maximumBandwidth"].integerValue.map(Self.megabytes)
-        values["subscriptionProducts"] = publication["subscriptionProducts"].elements.compactMap(\.stringValue)
-            .joined(separator: "\n")
+    init(_ response: PublicationResponse) {
+        let (publication, waves) = (response.publication, response.publication.waves)
+        var values = ["name": publication.name, "waveSize": "\(waves.size)", "waveInterval": "\(waves.interval)"]
+        values["account"] = publication.account
+        values["maximumDownloads"] = waves.maximumDownloads.map { "\($0)" }
+        values["maximumBandwidth"] = waves.maximumBandwidth.map(Self.megabytes)
+        values["subscriptionProducts"] = response.subscriptions.joined(separator: "\n")
         self.values = values
     }
 
@@ -98,7 +96,7 @@ struct PublicationForm {
         return .integer(bytes)
     }
 
-    private static func megabytes(_ bytes: Int64) -> String {
+    private static func megabytes(_ bytes: Int) -> String {
         bytes % 1_000_000 == 0 ? "\(bytes / 1_000_000)" : "\(Double(bytes) / Self.megabyte)"
     }
 }

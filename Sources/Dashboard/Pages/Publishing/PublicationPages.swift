@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -45,8 +46,8 @@ struct PublicationPages: PageArea {
         let isEmpty = (model["issues"] as? [PageModel] ?? []).isEmpty && request.query("state") == nil
         (model["isEmpty"], model["isAddOpen"]) = (isEmpty, isEmpty || failed == .add)
         model["isEditOpen"] = failed == .edit
-        model["id"] = publication["id"].stringValue ?? ""
-        return request.page("publication", title: publication["name"].stringValue ?? "", model, error: error)
+        model["id"] = "\(publication.publication.id)"
+        return request.page("publication", title: publication.publication.name, model, error: error)
     }
 
     private func addIssues(to model: inout PageModel, _ request: PageRequest) async throws {
@@ -54,10 +55,10 @@ struct PublicationPages: PageArea {
         let query = FormText.query([
             "state": state, "sort": sort, "cursor": request.query("cursor"), "limit": "\(Self.count)",
         ])
-        let list = try await request.get("\(request.publicationAPI)/issues\(query)")
+        let list = try await request.list("\(request.publicationAPI)/issues\(query)", of: IssueResponse.self)
         let path = request.publicationPath(request.parameter("publication"))
-        model["issues"] = list["issues"].elements.map { IssueModel.row($0, request) }
-        model["pager"] = request.pager(list["next"], path: path, ["state": state, "sort": sort])
+        model["issues"] = list.entries.map { IssueModel.row($0, request) }
+        model["pager"] = request.pager(list.next, path: path, ["state": state, "sort": sort])
         let isOldest = sort == "oldest"
         model["order"] = isOldest ? "ascending" : "descending"
         let other = FormText.query(["state": state, "sort": isOldest ? nil : "oldest"])
@@ -75,8 +76,9 @@ struct PublicationPages: PageArea {
         try request.require(.send)
         do {
             let body = IssueForm(typed: request).body(isNew: true)
-            let added = try await request.call(.post("\(request.publicationAPI)/issues", body))
-            return request.redirect(to: request.issuePath(added["id"].stringValue ?? ""), done: "issueAdded")
+            let call = APICall.post("\(request.publicationAPI)/issues", body)
+            let added = try await request.call(call, as: IssueResponse.self).issue
+            return request.redirect(to: request.issuePath("\(added.id)"), done: "issueAdded")
         } catch let error as RequestError {
             return try await self.page(request, failed: .add, error: error)
         }

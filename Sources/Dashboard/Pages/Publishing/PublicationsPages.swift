@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
@@ -10,13 +11,12 @@ struct PublicationsPages: PageArea {
     private static let newest = 3
 
     var routes: [PageRoute] {
-        [.get("/apps/{app}/publishing", self.show), .post("/apps/{app}/publishing", self.add)]
+        [.get("/apps/{app}/publishing", { try await self.page($0) }), .post("/apps/{app}/publishing", self.add)]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "publishing") }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
-        let publications = try await request.getOfApp("/publications")["publications"].elements
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let publications = try await request.list("\(request.api)/publications", of: PublicationResponse.self).entries
         var rows: [PageModel] = []
         for (index, publication) in publications.enumerated() {
             // One request of many alike is enough for the list of the page's requests.
@@ -36,12 +36,15 @@ struct PublicationsPages: PageArea {
         return request.page("publications", title: "publishing.title", model, error: error)
     }
 
-    private func row(_ publication: JSONValue, _ request: PageRequest, isNoted: Bool) async throws -> PageModel {
-        let id = publication["id"].stringValue ?? ""
-        let path = "/v1/publications/\(FormText.encoded(id))/issues?limit=\(Self.newest)"
-        let issues = try await request.call(.get(path), isNoted: isNoted)["issues"].elements
-        var model = PublicationModel.values(publication, request)
-        model["issues"] = issues.map { IssueModel.row($0, request) }
+    private func row(
+        _ response: PublicationResponse,
+        _ request: PageRequest,
+        isNoted: Bool
+    ) async throws -> PageModel {
+        let call = APICall.get("/v1/publications/\(response.publication.id)/issues?limit=\(Self.newest)")
+        let issues = try await request.call(call, as: ResponsePage<IssueResponse>.self, isNoted: isNoted)
+        var model = PublicationModel.values(response, request)
+        model["issues"] = issues.entries.map { IssueModel.row($0, request) }
         return model
     }
 
@@ -49,8 +52,9 @@ struct PublicationsPages: PageArea {
         try request.require(.admin)
         do {
             let body = try PublicationForm(typed: request).body(request.texts)
-            let added = try await request.call(.post("\(request.api)/publications", body))
-            return request.redirect(to: request.publicationPath(added["id"].stringValue ?? ""), done: "saved")
+            let call = APICall.post("\(request.api)/publications", body)
+            let added = try await request.call(call, as: PublicationResponse.self).publication
+            return request.redirect(to: request.publicationPath("\(added.id)"), done: "saved")
         } catch let error as RequestError {
             return try await self.page(request, error: error)
         }
@@ -59,33 +63,34 @@ struct PublicationsPages: PageArea {
 
 /// A publication in a page.
 enum PublicationModel {
-    static func values(_ publication: JSONValue, _ request: PageRequest) -> PageModel {
-        var model = PageValue.members(publication)
-        model["path"] = "\(Dashboard.root)\(request.publicationPath(publication["id"].stringValue ?? ""))"
-        model["waveText"] = self.waves(publication["waves"], request)
-        model["limitText"] = self.limits(publication["waves"]["steering"], request) ?? false
-        let products = publication["subscriptionProducts"].elements.compactMap(\.stringValue)
+    static func values(_ response: PublicationResponse, _ request: PageRequest) -> PageModel {
+        let publication = response.publication
+        var model = PageValue.members(response)
+        model["path"] = "\(Dashboard.root)\(request.publicationPath("\(publication.id)"))"
+        model["waveText"] = self.waves(publication.waves, request)
+        model["limitText"] = self.limits(publication.waves, request) ?? false
+        let products = response.subscriptions
         model["subscriptionText"] = products.isEmpty ? false : products.joined(separator: ", ")
         // `account` is who is signed in, on every page.
-        model["accountName"] = publication["account"].stringValue ?? false
+        model["accountName"] = publication.account ?? false
         return model
     }
 
     /// Returns the size and the interval of waves in words.
-    static func waves(_ waves: JSONValue, _ request: PageRequest) -> String {
-        let (format, size) = (request.format, waves["size"].numberValue ?? 0)
-        let interval = format.duration(seconds: waves["intervalSeconds"].numberValue ?? 0)
-        return request.texts["publishing.waves", ["size": format.number(size), "interval": interval]]
+    static func waves(_ waves: NotifyWaves, _ request: PageRequest) -> String {
+        let format = request.format
+        let interval = format.duration(seconds: Double(waves.interval))
+        return request.texts["publishing.waves", ["size": format.number(Double(waves.size)), "interval": interval]]
     }
 
     /// Returns the limits of downloads in words; `nil` without any.
-    static func limits(_ steering: JSONValue, _ request: PageRequest) -> String? {
+    static func limits(_ waves: NotifyWaves, _ request: PageRequest) -> String? {
         let (texts, format) = (request.texts, request.format)
-        let downloads = steering["maximumDownloads"].numberValue.map {
-            texts["publishing.downloadLimit", ["count": format.number($0)]]
+        let downloads = waves.maximumDownloads.map {
+            texts["publishing.downloadLimit", ["count": format.number(Double($0))]]
         }
-        let bandwidth = steering["maximumBandwidth"].numberValue.map {
-            texts["publishing.bandwidthLimit", ["rate": "\(format.bytes($0))/s"]]
+        let bandwidth = waves.maximumBandwidth.map {
+            texts["publishing.bandwidthLimit", ["rate": "\(format.bytes(Double($0)))/s"]]
         }
         let limits = [downloads, bandwidth].compactMap(\.self)
         return limits.isEmpty ? nil : limits.joined(separator: ", ")

@@ -15,54 +15,53 @@ struct SchedulePages: PageArea {
     var routes: [PageRoute] {
         [
             .get("/apps/{app}/schedules", self.list), .get("/apps/{app}/schedules/calendar", self.calendar),
-            .get("/apps/{app}/schedules/{schedule}", self.show),
+            .get("/apps/{app}/schedules/{schedule}", { try await self.page($0) }),
             .get("/apps/{app}/schedules/{schedule}/live", self.live),
             .post("/apps/{app}/schedules/{schedule}/pause", { try await self.change("pause", $0) }),
             .post("/apps/{app}/schedules/{schedule}/resume", { try await self.change("resume", $0) }),
             .post("/apps/{app}/schedules/{schedule}/delete", self.delete),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "schedules") }
 
     // MARK: Pages
 
     private func list(_ request: PageRequest) async throws -> Response {
         let query = FormText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
-        let list = try await request.get("\(request.api)/schedules\(query)")
+        let list = try await request.list("\(request.api)/schedules\(query)", of: ScheduleResponse.Entry.self)
         let path = Self.path(request)
         var model: PageModel = [
             "path": path, "app": request.parameter("app"), "maySend": request.may(.send),
             "new": "\(Dashboard.root)\(request.appPath)/notifications/new?when=recurring",
         ]
-        model["rows"] = list["schedules"].elements.map { schedule -> PageModel in
-            var row = Self.values(schedule, request)
-            row["path"] = "\(path)/\(schedule["id"].stringValue ?? "")"
+        model["rows"] = list.entries.map { entry -> PageModel in
+            var row = PageValue.members(entry)
+            Self.addValues(of: entry.response.schedule, to: &row, request)
+            row["path"] = "\(path)/\(entry.response.schedule.id)"
             return row
         }
-        model["hasRows"] = !list["schedules"].elements.isEmpty
-        var pager: PageModel = [:]
-        if request.query("cursor") != nil { pager["first"] = path }
-        if let next = list["next"].stringValue { pager["next"] = "\(path)?cursor=\(FormText.encoded(next))" }
-        model["pager"] = pager.isEmpty ? nil : pager
+        model["hasRows"] = !list.entries.isEmpty
+        model["pager"] = request.pager(list.next, path: "\(request.appPath)/schedules")
         return request.page("schedules", title: "schedules.title", model)
     }
-
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 
     private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let schedule = try await request.schedule()
         let path = "\(Self.path(request))/\(Self.id(request))"
-        var model = Self.values(schedule, request)
+        var model = PageValue.members(schedule)
+        Self.addValues(of: schedule.schedule, to: &model, request)
         model["path"] = path
         model["maySend"] = request.may(.send)
-        let runs = try await request.get("/v1/schedules/\(Self.id(request))/runs?count=10")
-        model["runs"] = runs["times"].elements.compactMap { PageValue.of($0) }
-        model["hasRuns"] = !runs["times"].elements.isEmpty
-        model["audience"] = schedule["notification"]["to"].line
-        let environment = schedule["notification"]["environment"].stringValue ?? "none"
+        let runs = "/v1/schedules/\(Self.id(request))/runs?count=10"
+        let times = try await request.get(runs, as: RunsResponse.self).times
+        model["runs"] = times.map { PageText($0) }
+        model["hasRuns"] = !times.isEmpty
+        model["audience"] = schedule.notification["to"].line
+        let environment = schedule.notification["environment"].stringValue ?? "none"
         model["environment"] = request.texts["compose.environmentOptions.\(environment)"]
         model["preview"] = try await self.preview(schedule, request, countsRecipients: false)
         model["live"] = "\(path)/live"
-        return request.page("schedule", title: schedule["name"].stringValue ?? "schedules.title", model, error: error)
+        return request.page("schedule", title: schedule.schedule.name, model, error: error)
     }
 
     /// Returns the preview with the number of recipients, which the page does not wait for.
@@ -75,12 +74,13 @@ struct SchedulePages: PageArea {
     }
 
     /// Returns what a device would show of the next run; errors are a part of it.
-    private func preview(_ schedule: JSONValue, _ request: PageRequest, countsRecipients: Bool) async throws
+    private func preview(_ schedule: ScheduleResponse, _ request: PageRequest, countsRecipients: Bool) async throws
         -> PageModel
     {
         do {
             let path = "\(request.api)/notifications:preview\(countsRecipients ? "" : "?count=false")"
-            let preview = try await request.call(.post(path, schedule["notification"]), isNoted: !countsRecipients)
+            let call = APICall.post(path, schedule.notification)
+            let preview = try await request.call(call, as: PreviewResponse.self, isNoted: !countsRecipients)
             return PushPreview(preview, texts: request.texts, countsRecipients: countsRecipients).values()
         } catch let error as RequestError {
             return PushPreview(error).values()
@@ -97,10 +97,8 @@ struct SchedulePages: PageArea {
             Int64(grid.range.lowerBound.timeIntervalSince1970), Int64(grid.range.upperBound.timeIntervalSince1970)
         )
         let query = FormText.query(["from": "\(from)", "to": "\(to)"])
-        let calendar = try await request.get("\(request.api)/schedules:calendar\(query)")
-        let runs = Dictionary(grouping: calendar["runs"].elements) { run in
-            grid.local(Self.date(run["atMs"].integerValue ?? 0)).day
-        }
+        let calendar = try await request.get("\(request.api)/schedules:calendar\(query)", as: CalendarResponse.self)
+        let runs = Dictionary(grouping: calendar.runs) { grid.local(Self.date($0.at.milliseconds)).day }
         let path = Self.path(request)
         let today = grid.local(now).day
         func month(_ month: String) -> String {
@@ -109,7 +107,7 @@ struct SchedulePages: PageArea {
         let model: PageModel = [
             "path": path, "calendar": "\(path)/calendar", "month": grid.month, "zone": name,
             "zones": try await Self.zones(request),
-            "isIncomplete": calendar["complete"] == .bool(false),
+            "isIncomplete": !calendar.isComplete,
             "previous": month(grid.previous), "next": month(grid.next),
             "days": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].map {
                 request.texts["compose.daysOptions.\($0)"]
@@ -126,25 +124,28 @@ struct SchedulePages: PageArea {
 
     /// Returns the time zones of the app's schedules, of the first hundred.
     private static func zones(_ request: PageRequest) async throws -> [String] {
-        let list = try await request.get("\(request.api)/schedules?limit=100")
-        return Set(list["schedules"].elements.compactMap { $0["schedule"]["timeZone"].stringValue }).sorted()
+        let list = try await request.list("\(request.api)/schedules?limit=100", of: ScheduleResponse.Entry.self)
+        return Set(list.entries.map(\.response.schedule.rule.timeZone.identifier)).sorted()
     }
 
     /// The runs that a day of the calendar shows. It says how many more there are.
     private static let runsOfDay = 4
 
-    private static func day(_ day: String, _ runs: [JSONValue], grid: MonthGrid, today: String, path: String)
-        -> PageModel
-    {
+    private static func day(
+        _ day: String,
+        _ runs: [CalendarResponse.Run],
+        grid: MonthGrid,
+        today: String,
+        path: String
+    ) -> PageModel {
         var model: PageModel = [
             "day": day, "number": String(day.suffix(2)), "isOther": !day.hasPrefix(grid.month), "isToday": day == today,
             "hasRuns": !runs.isEmpty,
             "runs": runs.prefix(Self.runsOfDay).map { run -> PageModel in
-                [
-                    "time": grid.local(Self.date(run["atMs"].integerValue ?? 0)).time,
-                    "at": run["at"].stringValue ?? "", "name": run["name"].stringValue ?? "",
-                    "path": "\(path)/\(run["schedule"].stringValue ?? "")", "isPaused": run["paused"] == .bool(true),
-                ]
+                var model = PageValue.members(run)
+                model["time"] = grid.local(Self.date(run.at.milliseconds)).time
+                (model["path"], model["isPaused"]) = ("\(path)/\(run.schedule.id)", run.schedule.isPaused)
+                return model
             },
         ]
         if runs.count > Self.runsOfDay { model["more"] = "\(runs.count - Self.runsOfDay)" }
@@ -171,17 +172,13 @@ struct SchedulePages: PageArea {
 
     private static func path(_ request: PageRequest) -> String { "\(Dashboard.root)\(request.appPath)/schedules" }
 
-    private static func values(_ schedule: JSONValue, _ request: PageRequest) -> PageModel {
-        var model = PageValue.of(schedule) as? PageModel ?? [:]
-        let isPaused = schedule["paused"] == .bool(true)
+    private static func addValues(of schedule: ScheduleRecord, to model: inout PageModel, _ request: PageRequest) {
+        let (isPaused, isOver) = (schedule.isPaused, schedule.nextRunAt == nil)
         model["isPaused"] = isPaused
-        model["stateKind"] = isPaused ? "warn" : schedule["nextRunAt"] == .null ? "good" : "run"
-        let state = isPaused ? "paused" : schedule["nextRunAt"] == .null ? "over" : "active"
-        model["stateText"] = request.texts["schedules.states.\(state)"]
-        model["words"] = CronPlan(cron: schedule["schedule"]["cron"].stringValue ?? "").words(request.texts)
-        model["zone"] = schedule["schedule"]["timeZone"].stringValue ?? ""
-        model["cron"] = schedule["schedule"]["cron"].stringValue ?? ""
-        model["by"] = schedule["key"]["name"].stringValue ?? ""
-        return model
+        model["stateKind"] = isPaused ? "warn" : isOver ? "good" : "run"
+        model["stateText"] = request.texts["schedules.states.\(isPaused ? "paused" : isOver ? "over" : "active")"]
+        model["words"] = CronPlan(cron: schedule.rule.cron.text).words(request.texts)
+        (model["zone"], model["cron"]) = (schedule.rule.timeZone.identifier, schedule.rule.cron.text)
+        model["by"] = schedule.key?.name ?? ""
     }
 }

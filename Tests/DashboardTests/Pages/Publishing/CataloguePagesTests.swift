@@ -49,6 +49,16 @@ import Testing
         }
     }
 
+    /// Pages are kept as they are sent to readers.
+    @Test func aPageThatIsKeptIsShown() async throws {
+        try await withPublishingSite { site in
+            _ = try await site.addIssue(of: try await site.addPublication(), title: "Kept", isPublished: true)
+            let path = "/v1/apps/\(Vectors.bundleID)/catalogue:preview?limit=50"
+            #expect(try await site.provider.api.get(path).json["issues"] != .null)
+            #expect(try await site.browser.get(Self.path).contains("Kept"))
+        }
+    }
+
     @Test func aViewerSeesItAndItEscapes() async throws {
         try await withPublishingSite { site in
             let publication = try await site.addPublication(["name": .string(Browser.markup)])
