@@ -1,5 +1,5 @@
 import Hummingbird
-package import PushHTTP
+import PushHTTP
 import PushProvider
 package import PushStore
 package import PushSupport
