@@ -83,7 +83,9 @@ enum EntitlementFuzz {
 
     /// Checks that the product ids of an answer keep their limits.
     private static func answer(_ bytes: [UInt8], _ form: EntitlementServerRecord.Form) {
-        guard case .entitled(let products)? = try? PublisherAnswer(status: 200, body: bytes, form: form) else { return }
+        guard case .entitled(let products)? = try? PublisherResponse(status: 200, body: bytes, form: form) else {
+            return
+        }
         for product in products {
             let range = 1...EntitlementProduct.maximumID
             precondition(range.contains(product.utf8.count), "a product id of \(product.utf8.count) bytes")

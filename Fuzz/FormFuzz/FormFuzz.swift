@@ -16,17 +16,17 @@ enum FormFuzz {
                 let type = String(decoding: rest.prefix { $0 != 0x0a }, as: UTF8.self)
                 let body = Array(rest.drop { $0 != 0x0a }.dropFirst())
                 Self.check(try? MultipartForm.fields(of: body, contentType: type))
-            case 2: Self.check(try? FormFields(urlEncoded: rest))
+            case 2: Self.check(try? FormData(urlEncoded: rest))
             case nil: break
-            default: Self.check(try? FormFields(json: rest))
+            default: Self.check(try? FormData(json: rest))
             }
         }
     }
 
-    private static let limits = FormFields.Limits()
+    private static let limits = FormData.Limits()
 
     /// Checks that accepted fields keep the limits, and are the same after encoding in both forms.
-    private static func check(_ form: FormFields?) {
+    private static func check(_ form: FormData?) {
         guard let form else { return }
         precondition(form.fields.count <= Self.limits.count, "\(form.fields.count) fields")
         for field in form.fields {
@@ -39,12 +39,12 @@ enum FormFuzz {
         }
         let pairs = form.fields.map { "\(Self.percentEncoded($0.name))=\(Self.percentEncoded($0.value))" }
         let named = form.fields.filter { !$0.name.isEmpty || !$0.value.isEmpty }
-        let encoded = try? FormFields(urlEncoded: pairs.joined(separator: "&").utf8)
+        let encoded = try? FormData(urlEncoded: pairs.joined(separator: "&").utf8)
         precondition(encoded?.fields == named, "not the same percent-encoded: \(form.fields)")
         Self.checkMultipart(form)
     }
 
-    private static func checkMultipart(_ form: FormFields) {
+    private static func checkMultipart(_ form: FormData) {
         let fields = form.fields.filter { !$0.name.isEmpty && !$0.name.utf8.contains { $0 == 0x0a || $0 == 0x0d } }
         var boundary = "b"
         while form.fields.contains(where: { $0.value.contains(boundary) }) { boundary += "b" }

@@ -45,7 +45,7 @@ enum GorushFuzz {
 
     /// Checks that nothing of an old server's answer is kept but reasons.
     private static func answer(_ body: Data) {
-        let answer = GorushAnswer(status: 200, body: body)
+        let answer = GorushResponse(status: 200, body: body)
         for reason in answer.reasons.values {
             precondition(reason.utf8.count <= 64, reason)
         }

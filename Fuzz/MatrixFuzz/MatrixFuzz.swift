@@ -35,7 +35,7 @@ enum MatrixFuzz {
                 settings: settings,
                 hasCredential: true
             )
-            return MatrixTranslator(apps: MatrixApps([app]), forwardsAddresses: true)
+            return MatrixTranslator(apps: MatrixAppDirectory([app]), forwardsAddresses: true)
         }
     }
 

@@ -32,7 +32,7 @@ enum ReceiptsFuzz {
     private static func check(_ request: ReceiptRequest) {
         precondition(request.privacy != .none, "receipts without privacy")
         precondition(request.entries.count <= ReceiptRequest.maximumCount, "\(request.entries.count) receipts")
-        var results = ReceiptResults()
+        var results = ReceiptSubmissionResponse()
         for entry in request.entries {
             precondition((1...64).contains(entry.id.utf8.count), "an id of \(entry.id.utf8.count) bytes")
             switch entry.entry {
@@ -40,7 +40,7 @@ enum ReceiptsFuzz {
             case .success(let entry):
                 let receipt = entry.receipt
                 let length = receipt.action?.utf8.count ?? 0
-                precondition(length <= Receipt.maximumAction, "an action of \(length) bytes")
+                precondition(length <= IncomingReceipt.maximumAction, "an action of \(length) bytes")
                 precondition(receipt.action != "", "an empty action")
                 precondition((receipt.event == .action) ? receipt.action != nil : true, "no action")
                 let mayHaveAction = receipt.event == .action || receipt.event == .converted

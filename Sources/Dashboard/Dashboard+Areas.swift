@@ -10,16 +10,16 @@ extension Dashboard {
         self.areas = [
             SignInPages(), OverviewPages(), AccountPages(), AppPages(),
             // These precede the page of one notification, whose path has a name in the place of theirs.
-            NotificationPages(), ComposePages(), NotificationDetailPages(),
+            NotificationListPages(), ComposePages(), NotificationDetailPages(),
             AudiencePages(), TemplatePages(), SchedulePages(),
             // The page of one publication has a name in the place of theirs.
-            PublicationsPages(), IssuePages(), IssueUploadPages(), NotifyPages(), FilesPages(), CataloguePages(),
-            EntitlementPages(), PublicationPages(),
-            DevicesPages(), DevicePages(), UserPages(), DeliveryPages(),
-            TokensPages(), CredentialsPages(), WebhooksPages(), WebhookPages(), AppSettingsPages(),
-            KeysPages(), KeyPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
+            PublicationListPages(), IssuePages(), IssueUploadPages(), NotifyPages(), FilePages(), CataloguePages(),
+            EntitlementPages(), PublicationDetailPages(),
+            DeviceListPages(), DeviceDetailPages(), UserPages(), DeliveryPages(),
+            TokenListPages(), CredentialPages(), WebhookListPages(), WebhookDetailPages(), AppSettingsPages(),
+            KeyListPages(), KeyDetailPages(), PersonListPages(), PersonDetailPages(), AuditPages(), SystemPages(),
         ]
-        self.frame = try PageFrame(
+        self.frame = try PageRenderer(
             isSecure: interface.isSecure,
             places: interface.budgets[.livePages],
             menu: self.areas.compactMap(\.menuEntry)

@@ -12,19 +12,19 @@ package struct Bridges: ProviderExtension {
     package let services: [any Service]
     /// The legacy bridge; `nil` without its listeners.
     package let binary: BinaryBridgeService?
-    private let doors: Doors
+    private let doors: PushServerRoutes
     private let matrix: MatrixRoutes
-    private let pushDoor: PushDoor
+    private let pushDoor: WebPushRoutes
     private let sessions: ChatSessionService
 
     /// - Parameter binary: The listeners for old providers; `nil` for none.
     /// - Throws: An error of certificates that cannot be used.
-    package init(_ parts: ProviderParts, binary: BinaryBridgeConfiguration? = nil) throws {
+    package init(_ parts: ProviderComponents, binary: BinaryBridgeConfiguration? = nil) throws {
         let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
-        let clients = { (giver: NameGiver) in
-            GuardedClient(
+        let clients = { (giver: HostNameSource) in
+            RestrictedHTTPClient(
                 addresses: configuration.webhookAddresses,
                 resolver: parts.resolver,
                 giver: giver,
@@ -32,13 +32,13 @@ package struct Bridges: ProviderExtension {
             )
         }
         let strangers = clients(.strangers)
-        let (doors, sessions) = (Doors(parts, client: clients(.settings)), ChatSessionService(parts))
+        let (doors, sessions) = (PushServerRoutes(parts, client: clients(.settings)), ChatSessionService(parts))
         self.binary = binary
         self.doors = doors
         self.sessions = sessions
         let forwarder = UnifiedPushForwarder(client: strangers, budgets: parts.budgets, time: time)
         self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
-        self.pushDoor = PushDoor(
+        self.pushDoor = WebPushRoutes(
             store: store,
             acceptor: parts.acceptor,
             runner: parts.runner,

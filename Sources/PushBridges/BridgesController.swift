@@ -32,7 +32,7 @@ struct BridgesController: Controller {
     private static let secret = Member.text("secret", 1...256)
         .described(
             """
-            The secret shared with the other system, for `gorush` and `fcm` of at least \(DoorAccess.goodSecret) \
+            The secret shared with the other system, for `gorush` and `fcm` of at least \(BridgeAuthenticator.goodSecret) \
             bytes. Default: the present one.
             """
         )
@@ -87,14 +87,14 @@ struct BridgesController: Controller {
         if kind == .xmpp, request.caller?.apps != nil, try await self.mustBePublic(given, of: name, app) {
             kept[ComponentSettings.publicOnly] = .bool(true)
         }
-        let made = try fields.value(Self.generateSecret) == true ? DoorAccess.makeSecret() : nil
+        let made = try fields.value(Self.generateSecret) == true ? BridgeAuthenticator.makeSecret() : nil
         let chosen = try fields.value(Self.secret)
         guard made == nil || chosen == nil else {
             throw RequestError.invalid("secret", "a secret is either given or made")
         }
-        if let chosen, Self.guessed.contains(kind), chosen.utf8.count < DoorAccess.goodSecret {
+        if let chosen, Self.guessed.contains(kind), chosen.utf8.count < BridgeAuthenticator.goodSecret {
             let message = """
-                the URL of the client has it, so it needs at least \(DoorAccess.goodSecret) bytes: "generateSecret": true makes one
+                the URL of the client has it, so it needs at least \(BridgeAuthenticator.goodSecret) bytes: "generateSecret": true makes one
                 """
             throw RequestError(.invalid, code: "too_short", message: message, path: "secret")
         }

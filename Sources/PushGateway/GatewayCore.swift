@@ -13,7 +13,7 @@ final class GatewayCore: Sendable {
     let openListeners = OpenListeners()
     let adminConnections = AdminConnections()
     /// The unauthenticated connections of all listeners, including the admin API.
-    let unauthenticated: UnauthenticatedConnections
+    let unauthenticated: UnauthenticatedConnectionBudget
     /// The gauges at `/metrics`; listeners add theirs.
     let gauges = GaugeRegistry()
     /// Keeps the lock of the data directory until the end of ``close()``.
@@ -29,7 +29,10 @@ final class GatewayCore: Sendable {
         )
         let shared = try SharedCore(configuration, authorities, in: directory, time: time, logger: logger)
         (self.configuration, self.authorities, self.shared) = (configuration, authorities, shared)
-        self.unauthenticated = UnauthenticatedConnections(limits: configuration.limits.unauthenticated, logger: logger)
+        self.unauthenticated = UnauthenticatedConnectionBudget(
+            limits: configuration.limits.unauthenticated,
+            logger: logger
+        )
         self.environments = configuration.listeners.keys.sorted { $0.rawValue > $1.rawValue }
             .map { EnvironmentCore($0, shared: shared, configuration: configuration) }
         self.directory = SharedDataDirectory(directory)
@@ -52,33 +55,38 @@ final class GatewayCore: Sendable {
         let (providers, channels, environments) = (self.shared.providers, self.shared.channels, self.environments)
         let services = self.shared.services
         let (devices, events, time) = (services.devices, services.events, services.time)
-        let activation = DeviceActivation(
+        let activation = DeviceCertificateIssuer(
             authority: self.authorities.devices,
             deviceAuthorityPEM: try self.authorities.devices.pem,
             authorityPEM: try self.authorities.gateway.pem
         )
         return [
-            StatusController(
+            AdminStatusController(
                 configuration: self.configuration,
                 services: services,
                 environments: environments,
                 openListeners: self.openListeners
             ),
-            AppsController(
+            AdminAppsController(
                 registry: providers,
                 channels: channels,
                 environments: environments,
                 allowsBroadcastByDefault: self.configuration.rules.allowsBroadcastByDefault
             ),
-            KeysController(registry: providers, time: time),
-            CertificatesController(registry: providers, authority: self.shared.providerAuthority, time: time),
-            DevicesController(devices: devices, environments: environments),
-            DeviceChangesController(devices: devices, environments: environments, activation: activation, time: time),
-            TokenKeysController(minter: devices.minter, directory: self.directory),
-            EventsController(events: events, devices: devices, environments: environments),
-            FaultsController(plan: services.faults, time: time),
-            ChannelsController(registry: providers, channels: channels, environments: environments, time: time),
-            FeedbackController(feedback: self.shared.feedback),
+            AdminKeysController(registry: providers, time: time),
+            AdminCertificatesController(registry: providers, authority: self.shared.providerAuthority, time: time),
+            AdminDevicesController(devices: devices, environments: environments),
+            AdminDeviceChangesController(
+                devices: devices,
+                environments: environments,
+                activation: activation,
+                time: time
+            ),
+            AdminTokenKeysController(minter: devices.minter, directory: self.directory),
+            AdminEventsController(events: events, devices: devices, environments: environments),
+            AdminFaultsController(plan: services.faults, time: time),
+            AdminChannelsController(registry: providers, channels: channels, environments: environments, time: time),
+            AdminFeedbackController(feedback: self.shared.feedback),
         ]
     }
 

@@ -51,7 +51,9 @@ struct CommandTree: Decodable, Sendable {
     let shouldDisplay: Bool?
 
     /// The description, which is made once: it takes time.
-    private static let dump = Result { try JSONDecoder().decode(Dump.self, from: Data(Martlet._dumpHelp().utf8)) }
+    private static let dump = Result {
+        try JSONDecoder().decode(Dump.self, from: Data(MartletCommand._dumpHelp().utf8))
+    }
 
     /// The tree of all commands.
     static func root() throws -> CommandTree { try self.dump.get().command }

@@ -54,7 +54,7 @@ struct HelpCommand: ParsableCommand {
             let shells = CompletionShell.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("Name the shell: one of \(shells).")
         }
-        try StandardOutput.result(Martlet.completionScript(for: shell))
+        try StandardOutput.result(MartletCommand.completionScript(for: shell))
     }
 
     /// Writes the manual pages to a directory, with the date of `SOURCE_DATE_EPOCH` for builds that are repeated.
@@ -75,7 +75,7 @@ struct HelpCommand: ParsableCommand {
 
     /// Returns the command with these names, beginning below `martlet`.
     private static func subcommand(_ names: [String]) throws -> any ParsableCommand.Type {
-        var command: any ParsableCommand.Type = Martlet.self
+        var command: any ParsableCommand.Type = MartletCommand.self
         for name in names {
             let children =
                 command.configuration.subcommands + command.configuration.groupedSubcommands.flatMap(\.subcommands)

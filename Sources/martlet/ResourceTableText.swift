@@ -13,10 +13,10 @@ enum ResourceTableText {
             |---|---|---|---|---|---|---|
 
             """
-        return PushSupport.Resource.allCases.reduce(into: head) { $0 += self.line($1) + "\n" }
+        return PushSupport.BudgetedResource.allCases.reduce(into: head) { $0 += self.line($1) + "\n" }
     }
 
-    private static func line(_ resource: PushSupport.Resource) -> String {
+    private static func line(_ resource: PushSupport.BudgetedResource) -> String {
         let row = resource.row
         let bounds = row.limits.bounds
         let cells = [

@@ -10,7 +10,7 @@ import Testing
     let time = ManualTime(SystemTime().now)
     private let app = Vectors.bundleID
 
-    private static let contents: [(kind: TokenKind, content: JSONValue)] = [
+    private static let contents: [(kind: DeviceTokenKind, content: JSONValue)] = [
         (.alert, ["alert": "Hi"]),
         (.voip, ["pushType": "voip", "data": ["call": 1]]),
         (.complication, ["pushType": "complication", "data": ["steps": 1]]),
@@ -34,7 +34,7 @@ import Testing
     @Test func eachPushTypeReachesTheTokensOfItsKind() async throws {
         try await withLoop(time: self.time) { loop in
             try await loop.withDevice(try await loop.activate()) { device in
-                var tokens: [TokenKind: String] = [:]
+                var tokens: [DeviceTokenKind: String] = [:]
                 for kind in Self.contents.map(\.kind) {
                     let topic = try #require(Topic(self.app).flatMap { kind.topic(of: $0) })
                     tokens[kind] = try await device.deviceToken(for: topic.name, timeout: .patience)

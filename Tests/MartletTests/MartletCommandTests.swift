@@ -6,13 +6,13 @@ import Testing
 
 @Suite struct MartletCommandTests {
     @Test func deviceWithoutASubcommandIsTheDeviceSimulator() throws {
-        let command = try Martlet.parseAsRoot(["device", "--topic", "com.example.MyApp", "--json"])
+        let command = try MartletCommand.parseAsRoot(["device", "--topic", "com.example.MyApp", "--json"])
         let device = try #require(command as? DeviceRunCommand)
         #expect(device.flags.has(DeviceSettings.topics) && !device.flags.has(DeviceSettings.name) && device.json)
-        #expect(try Martlet.parseAsRoot(["device", "list", "--app", "x"]) is ListResources<RegisteredDevice>)
+        #expect(try MartletCommand.parseAsRoot(["device", "list", "--app", "x"]) is ListResources<RegisteredDevice>)
     }
 
     @Test func theVersionIsTheReleaseAndPerhapsTheCommit() {
-        #expect(Martlet.configuration.version.hasPrefix(MartletVersion.number))
+        #expect(MartletCommand.configuration.version.hasPrefix(MartletVersion.number))
     }
 }

@@ -24,9 +24,9 @@ func martlet(
         try await APIClient.$timeout.withValue(.patience) {
             try await APIClient.$silence.withValue(.patience) {
                 try await DirectDestination.$timeout.withValue(.patience) {
-                    try await Interruption.$wait.withValue(interruption) {
+                    try await TerminationSignal.$wait.withValue(interruption) {
                         try await ProviderSend.$pause.withValue(.zero) {
-                            try await Martlet.run(FormerSpelling.translated(words).words)
+                            try await MartletCommand.run(FormerSpelling.translated(words).words)
                         }
                     }
                 }

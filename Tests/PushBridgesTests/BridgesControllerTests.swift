@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test func anAppHasAMaximumOfBridges() async throws {
-        let parts = Mutex<ProviderParts?>(nil)
+        let parts = Mutex<ProviderComponents?>(nil)
         try await withDoors(capture: { value in parts.withLock { $0 = value } }) { provider in
             let store = try #require(parts.withLock { $0 }).store
             let bundleID = try #require(Topic(Vectors.bundleID))

@@ -78,8 +78,8 @@ extension GatewayConfiguration.Limits {
 
 extension BudgetLimits {
     /// The limits of the resources for which callers wait, for as long as a busy machine needs.
-    package static var patient: [Resource: BudgetLimits] {
-        let waiting = Resource.allCases.map { ($0, $0.row.limits) }.filter { $0.1.waiting != nil }
+    package static var patient: [BudgetedResource: BudgetLimits] {
+        let waiting = BudgetedResource.allCases.map { ($0, $0.row.limits) }.filter { $0.1.waiting != nil }
         return Dictionary(uniqueKeysWithValues: waiting).mapValues { limits in
             var limits = limits
             limits.patience = .patience
@@ -90,7 +90,7 @@ extension BudgetLimits {
 
 extension Budget {
     /// Makes a budget with the limits of its resource, in which callers wait for as long as a busy machine needs.
-    package static func patient(_ resource: Resource) -> Budget {
+    package static func patient(_ resource: BudgetedResource) -> Budget {
         Budget(resource, limits: BudgetLimits.patient[resource])
     }
 }
@@ -137,9 +137,9 @@ extension ProviderConfiguration {
     }
 }
 
-extension GatewayEvents {
+extension GatewayEventClient {
     /// The same events, for whose responses there is time.
-    package var patient: GatewayEvents {
+    package var patient: GatewayEventClient {
         var events = self
         events.deadline = .patience
         return events

@@ -3,7 +3,7 @@ package import PushTypes
 import Synchronization
 
 /// The channels of a push service in memory, which fails as told.
-package final class ScriptedChannels: ChannelManaging {
+package final class ScriptedChannels: ChannelServiceClient {
     private struct State {
         var channels: [(id: ChannelID, app: Topic, storage: ChannelStorage)] = []
         var made = 0

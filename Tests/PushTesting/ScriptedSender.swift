@@ -98,7 +98,7 @@ package final class ScriptedSender: SenderSource {
         for credential: PushCredential,
         app: Int64,
         environment: PushEnvironment
-    ) -> any ChannelManaging {
+    ) -> any ChannelServiceClient {
         self.channels[environment] ?? ScriptedChannels()
     }
 

@@ -22,7 +22,7 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
                     path: "\(folder)/provider.sqlite",
                     masterKey: try .fixture(7),
                     limits: .patient,
-                    budgets: Budgets(BudgetLimits.patient)
+                    budgets: BudgetRegistry(BudgetLimits.patient)
                 )
             },
             check: { try await ($0 as? SQLiteStore)?.checkIntegrity() ?? [] }

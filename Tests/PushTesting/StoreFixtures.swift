@@ -51,7 +51,8 @@ extension ProviderStore {
     }
 
     /// Reads all recipients of a claimed shard, in pages of `page`.
-    package func readAll(_ claim: ShardClaim, page: Int, needs: RecipientNeeds = []) async throws -> [Recipient] {
+    package func readAll(_ claim: ShardClaim, page: Int, needs: RecipientProfileFields = []) async throws -> [Recipient]
+    {
         var (claim, all) = (claim, [Recipient]())
         while true {
             let next = try await self.page(claim, limit: page, needs: needs)

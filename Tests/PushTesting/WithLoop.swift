@@ -55,7 +55,7 @@ package func withDeviceConnected<Value: Sendable>(
 package func withLoop<Value: Sendable>(
     through proxy: ProxyEndpoint? = nil,
     time: any TimeSource = SystemTime(),
-    addition: @escaping @Sendable (ProviderParts) throws -> (any ProviderExtension)? = { _ in nil },
+    addition: @escaping @Sendable (ProviderComponents) throws -> (any ProviderExtension)? = { _ in nil },
     configure: @escaping @Sendable (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningLoop) async throws -> Value
 ) async throws -> Value {
@@ -76,7 +76,7 @@ package func withLoop<Value: Sendable>(
                 logger: silentLogger
             )
             return try await withServices([pool]) {
-                let admin = GatewayEvents(url: "http://127.0.0.1:\(gateway.addresses.admin)")?.patient
+                let admin = GatewayEventClient(url: "http://127.0.0.1:\(gateway.addresses.admin)")?.patient
                 return try await withProvider(
                     senders: pool,
                     time: time,

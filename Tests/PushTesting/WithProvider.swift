@@ -64,7 +64,7 @@ package func withProvider<Value: Sendable>(
     time: any TimeSource = SystemTime(),
     compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
     logger: Logger = silentLogger,
-    addition: (ProviderParts) throws -> (any ProviderExtension)? = { _ in nil },
+    addition: (ProviderComponents) throws -> (any ProviderExtension)? = { _ in nil },
     pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
@@ -75,7 +75,7 @@ package func withProvider<Value: Sendable>(
         configuration.bePatient()
         configuration.compatibility = compatibility
         // Passwords of tests are no secrets.
-        configuration.passwords = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
+        configuration.passwords = StoredPassword.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
         configure(&configuration)
         let server = try await ProviderServer(
             configuration: configuration,

@@ -5,14 +5,14 @@ extension PhoneCommand {
     /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
     /// - Throws: ``CommandError`` that says what the command takes.
     package init?(parsing line: some StringProtocol) throws {
-        var words = CommandWords(line, usage: Self.usage, events: SimulatorEvent.Name.ofPhones)
+        var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofPhones)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }
         self = try Self.parsed(name, &words)
         guard words.next() == nil else { throw words.usageError(of: name) }
     }
 
     /// Reads the words of one command.
-    private static func parsed(_ name: String, _ words: inout CommandWords) throws -> PhoneCommand {
+    private static func parsed(_ name: String, _ words: inout CommandScanner) throws -> PhoneCommand {
         switch name {
         case "list": return .list
         case "status": return .status
@@ -48,7 +48,7 @@ extension PhoneCommand {
 }
 
 /// The words of a phone's commands.
-extension CommandWords {
+extension CommandScanner {
     /// Returns the number of a notification; `nil` for none.
     fileprivate mutating func number(for command: String) throws -> Int? {
         guard let word = self.next() else { return nil }

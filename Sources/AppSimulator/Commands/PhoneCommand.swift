@@ -83,6 +83,6 @@ package enum PhoneCommand: Hashable, Sendable {
 
     /// The text of `help`.
     package static var helpText: String {
-        CommandWords.helpText(of: self.usage, events: SimulatorEvent.Name.ofPhones)
+        CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofPhones)
     }
 }

@@ -4,7 +4,7 @@ import PushSupport
 extension Device {
     /// Returns the device token of a topic, for which it asks until there is one.
     /// - Returns: `nil` if the push service does not know the topic, or the phone ends.
-    func token(of topic: String, log: EventLog) async -> String? {
+    func token(of topic: String, log: SimulatorEventLog) async -> String? {
         while !Task.isCancelled {
             do {
                 return try await self.deviceToken(for: topic)

@@ -7,9 +7,9 @@ extension Simulator {
     /// Carries out a command of the user.
     /// - Returns: The text that it prints, and the same as JSON; `nil` for none.
     /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
-    package func perform(_ command: PhoneCommand) async throws -> SimulatorAnswer? {
+    package func perform(_ command: PhoneCommand) async throws -> SimulatorResponse? {
         switch command {
-        case .list: return SimulatorAnswer(lines: self.center.lines, json: self.center.json)
+        case .list: return SimulatorResponse(lines: self.center.lines, json: self.center.json)
         case .status: return await self.status()
         case .open(let number): try await self.open(number)
         case .dismiss(let number): try await self.dismiss(number)
@@ -35,7 +35,7 @@ extension Simulator {
         case .flush: await self.synchronize()
         case .wait(let name, let count, let seconds): try await self.log.wait(for: name, count: count, seconds: seconds)
         case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
-        case .help: return SimulatorAnswer(help: PhoneCommand.helpText)
+        case .help: return SimulatorResponse(help: PhoneCommand.helpText)
         case .quit: break
         }
         return nil
@@ -51,7 +51,7 @@ extension Simulator {
 
     private func synchronize() async { await self.app.martlet.synchronize() }
 
-    private func status() async -> SimulatorAnswer {
+    private func status() async -> SimulatorResponse {
         let status = await self.app.martlet.status()
         let permissions = self.center.capabilities.names
         let optOuts = status?.preferences.optOuts.sorted() ?? []
@@ -77,7 +77,7 @@ extension Simulator {
                 .object(["from": .string($0.from), "to": .string($0.to)])
             }, "waitingReceipts": status.map { .integer(Int64($0.waitingReceipts)) },
         ]
-        return SimulatorAnswer(lines: lines, json: .object(json.compactMapValues { $0 }))
+        return SimulatorResponse(lines: lines, json: .object(json.compactMapValues { $0 }))
     }
 
     private func setBadge(_ number: Int) throws {
@@ -184,6 +184,6 @@ extension Simulator {
     }
 }
 
-extension Simulator: CommandedPhone {
+extension Simulator: PhoneCommandHandler {
     package func flush() async -> Int { await self.flush(within: Self.flushTime) }
 }

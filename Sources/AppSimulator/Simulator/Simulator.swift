@@ -41,7 +41,7 @@ package actor Simulator: Service {
     private var session: Task<Void, Never>?
     /// Waits for the next change of a Live Activity.
     private var timer: Task<Void, any Error>?
-    let log: EventLog
+    let log: SimulatorEventLog
 
     /// Makes the phone of a folder.
     /// - Parameters:
@@ -61,7 +61,7 @@ package actor Simulator: Service {
         let center = try folder.loadCenter()
         self.center = center
         self.attachments = folder.attachments(install: center.installs)
-        self.log = EventLog(tally: self.tally, print: print)
+        self.log = SimulatorEventLog(tally: self.tally, print: print)
         self.app = try Self.app(configuration, folder, install: self.center.installs, self.log)
     }
 
@@ -69,7 +69,7 @@ package actor Simulator: Service {
         _ configuration: SimulatorConfiguration,
         _ folder: PhoneFolder,
         install: Int,
-        _ log: EventLog
+        _ log: SimulatorEventLog
     ) throws -> SimulatedApp {
         log.current(install: install)
         return try SimulatedApp(configuration, folder: folder.appFolder(install: install)) { event in

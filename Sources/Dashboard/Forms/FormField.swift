@@ -98,7 +98,7 @@ struct FormModel {
         names: [String: String] = [:]
     ) -> [PageModel] {
         let problems = FieldErrors.model(error, names: names)
-        let language = error.flatMap(PageProblem.language)
+        let language = error.flatMap(PageError.language)
         return fields.map { $0.model(form: name, problem: problems[$0.name] as? String, language: language) }
     }
 }

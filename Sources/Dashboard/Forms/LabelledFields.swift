@@ -5,7 +5,7 @@ import WebPages
 ///
 /// The label of the field `title` is the text `AREA.title`, its hint `AREA.titleHint`, the label of an option `AREA.titleOptions.VALUE`.
 struct LabelledFields {
-    let texts: PageTexts
+    let texts: LocalizedTexts
     /// The object of the texts.
     let area: String
     let values: [String: String]

@@ -17,7 +17,7 @@ package struct Dashboard: ProviderPages {
     static let root = "/dashboard"
 
     let areas: [any PageArea]
-    let frame: PageFrame
+    let frame: PageRenderer
     let interface: ProviderInterface
 
     package func addRoutes(to router: Router<APIContext>) {
@@ -34,11 +34,11 @@ package struct Dashboard: ProviderPages {
 
     /// The page of every path that has no other one.
     private static let nothing = PageRoute.get("/**") { request in
-        throw PageProblem.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
+        throw PageError.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
     }
 
     /// Returns the request of the signed-in caller; `nil` without a session.
-    private func page(_ visitor: Visitor, _ route: PageRoute) async throws -> PageRequest? {
+    private func page(_ visitor: AnonymousPageRequest, _ route: PageRoute) async throws -> PageRequest? {
         guard let session = try await visitor.session() else { return nil }
         try self.interface.connections.assign(visitor.context.channel, to: session.caller.account)
         return PageRequest(visitor, session: session, path: route.path)
@@ -46,7 +46,7 @@ package struct Dashboard: ProviderPages {
 
     /// Carries out a request to a page. It never throws: errors become pages.
     private func respond(to request: Request, _ context: APIContext, _ route: PageRoute) async -> Response {
-        let visitor = Visitor(request, context, frame: self.frame, interface: self.interface)
+        let visitor = AnonymousPageRequest(request, context, frame: self.frame, interface: self.interface)
         do {
             try visitor.checkOrigin()
             switch route.handler {

@@ -17,14 +17,14 @@ extension PageRequest {
     ///   - type: The type of the value that the response is made of, such as `AppResponse`.
     ///   - isNoted: `false` for one of many like it, which would hide the others in the list.
     /// - Throws: The API's own ``RequestError``.
-    func call<Value>(_ call: APICall, as type: Value.Type, isNoted: Bool = true) async throws -> Value {
+    func call<Value>(_ call: LocalAPIRequest, as type: Value.Type, isNoted: Bool = true) async throws -> Value {
         try Self.value(of: try await self.respond(to: call, isNoted: isNoted), as: type)
     }
 
     /// Carries out a request to the API as ``call(_:as:isNoted:)`` does.
     ///
     /// - Returns: The JSON of the response; `null` for an empty one.
-    func call(_ call: APICall, isNoted: Bool = true) async throws -> JSONValue {
+    func call(_ call: LocalAPIRequest, isNoted: Bool = true) async throws -> JSONValue {
         try await self.respond(to: call, isNoted: isNoted).json
     }
 
@@ -43,8 +43,8 @@ extension PageRequest {
     func upload(_ file: UploadForm.File) async throws -> FileResponse {
         // Some browsers send the folder too.
         let name = file.fileName.split { "/\\".contains($0) }.last.map(String.init) ?? ""
-        let query = FormText.query(["name": name.isEmpty ? nil : name])
-        var call = APICall.post("\(self.api)/files\(query)")
+        let query = URLText.query(["name": name.isEmpty ? nil : name])
+        var call = LocalAPIRequest.post("\(self.api)/files\(query)")
         call.headers[.contentType] = file.contentType ?? "application/octet-stream"
         call.file = name
         self.note(call)
@@ -52,7 +52,7 @@ extension PageRequest {
         return try Self.value(of: response, as: FileResponse.self)
     }
 
-    private func respond(to call: APICall, isNoted: Bool) async throws -> ResponseValue {
+    private func respond(to call: LocalAPIRequest, isNoted: Bool) async throws -> ResponseValue {
         if isNoted { self.note(call) }
         var call = call
         var body = ByteBuffer()
@@ -63,7 +63,7 @@ extension PageRequest {
         return try await self.respond(to: call, .init(buffer: body))
     }
 
-    private func respond(to call: APICall, _ body: RequestBody) async throws -> ResponseValue {
+    private func respond(to call: LocalAPIRequest, _ body: RequestBody) async throws -> ResponseValue {
         var head = HTTPRequest(method: call.method, scheme: nil, authority: nil, path: call.path)
         head.headerFields = call.headers
         let source = ApplicationRequestContextSource(channel: self.context.channel, logger: self.context.logger)

@@ -11,13 +11,13 @@ extension PageRequest {
     var app: String { self.parameter("app") }
 
     /// Returns the path of an app below ``Dashboard/root``. With `/v1` before it, it is the app's path in the API.
-    static func appPath(_ app: String) -> String { "/apps/\(FormText.encoded(app))" }
+    static func appPath(_ app: String) -> String { "/apps/\(URLText.encoded(app))" }
 
     /// Returns the schedule that the path names.
     ///
     /// - Throws: ``RequestError``, also for one of another app.
     func schedule() async throws -> ScheduleResponse {
-        let path = "/v1/schedules/\(FormText.encoded(self.parameter("schedule")))"
+        let path = "/v1/schedules/\(URLText.encoded(self.parameter("schedule")))"
         let response = try await self.get(path, as: ScheduleResponse.self)
         guard response.app.name == self.app else { throw RequestError.noSuch("schedule") }
         return response

@@ -11,10 +11,10 @@ import WebPages
 /// The app of a page, and what its pages share.
 extension PageRequest {
     /// The path of the app in the API.
-    var api: String { "/v1/apps/\(FormText.encoded(self.parameter("app")))" }
+    var api: String { "/v1/apps/\(URLText.encoded(self.parameter("app")))" }
 
     /// The path of the app's pages, below the dashboard's.
-    var appPath: String { "/apps/\(FormText.encoded(self.parameter("app")))" }
+    var appPath: String { "/apps/\(URLText.encoded(self.parameter("app")))" }
 
     /// Refuses the pages of an app that is none of the caller's, also those that ask the API for nothing.
     ///
@@ -22,7 +22,7 @@ extension PageRequest {
     func checkApp() throws {
         guard !self.app.isEmpty, self.session.caller.apps != nil else { return }
         guard let topic = Topic(self.app), self.session.caller.mayUse(topic) else {
-            throw PageProblem.otherApp.error(self.texts["failure.otherApp"], kind: .forbidden)
+            throw PageError.otherApp.error(self.texts["failure.otherApp"], kind: .forbidden)
         }
     }
 
@@ -32,7 +32,7 @@ extension PageRequest {
     func require(_ scope: APIScope) throws {
         guard !self.may(scope) else { return }
         let message = self.texts["failure.scope", ["scope": scope.rawValue]]
-        throw PageProblem.scopeLacks.error(message, kind: .forbidden)
+        throw PageError.scopeLacks.error(message, kind: .forbidden)
     }
 
     /// Returns the names of the app's audiences, the oldest first, 1,000 at most.

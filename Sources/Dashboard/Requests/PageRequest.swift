@@ -11,22 +11,22 @@ import WebPages
 
 /// A request to a page by the signed-in caller.
 final class PageRequest: Sendable {
-    let visitor: Visitor
+    let visitor: AnonymousPageRequest
     let session: Session
-    let texts: PageTexts
+    let texts: LocalizedTexts
     /// The path of the page's route.
     let path: String
     private let state = Mutex(State())
 
     /// The state of one request, which a page fills.
     private struct State {
-        var calls: [APICall] = []
-        var form: FormFields?
+        var calls: [LocalAPIRequest] = []
+        var form: FormData?
         /// The `retry-after` of a call that was refused for now.
         var retryAfter: String?
     }
 
-    init(_ visitor: Visitor, session: Session, path: String) {
+    init(_ visitor: AnonymousPageRequest, session: Session, path: String) {
         (self.visitor, self.session, self.path) = (visitor, session, path)
         self.texts = visitor.texts(session)
     }
@@ -45,15 +45,15 @@ final class PageRequest: Sendable {
     }
 
     /// The fields of the posted form, whose token has been checked.
-    var form: FormFields { self.state.withLock { $0.form } ?? FormFields() }
+    var form: FormData { self.state.withLock { $0.form } ?? FormData() }
 
     /// Returns `true` if the caller's scopes allow operations of a scope.
     func may(_ scope: APIScope) -> Bool { self.session.caller.allows(scope) }
 
     /// Notes a call for the list at the foot of the page.
-    func note(_ call: APICall) { self.state.withLock { $0.calls.append(call) } }
+    func note(_ call: LocalAPIRequest) { self.state.withLock { $0.calls.append(call) } }
 
-    private var calls: [APICall] { self.state.withLock { $0.calls } }
+    private var calls: [LocalAPIRequest] { self.state.withLock { $0.calls } }
 
     /// Notes the `retry-after` of a refused call, for a page that shows the refusal; `nil` for a refusal without one.
     func noteRetryAfter(_ seconds: String?) { self.state.withLock { $0.retryAfter = seconds } }
@@ -67,7 +67,7 @@ final class PageRequest: Sendable {
         do {
             try self.checkApp()
             if self.http.method == .post {
-                let form: FormFields
+                let form: FormData
                 (form, held) = try await self.visitor.form(of: self.session.caller)
                 guard self.session.accepts(csrfToken: form["csrf"] ?? "") else { throw Self.staleForm }
                 self.state.withLock { $0.form = form }
@@ -124,7 +124,7 @@ extension PageRequest {
             "name": self.session.caller.name, "path": "\(Dashboard.root)/account",
             "signOut": "\(Dashboard.root)/sign-out",
         ]
-        if let error { model["error"] = PageProblem.model(error, self.texts) }
+        if let error { model["error"] = PageError.model(error, self.texts) }
         if let notice = self.query("done") {
             model["notice"] = self.texts.text("done.\(notice)").map { ["kind": "good", "text": $0 + self.underWay] }
         }

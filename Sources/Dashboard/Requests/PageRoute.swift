@@ -42,7 +42,7 @@ struct PageRoute: Sendable {
     /// The handler of a page.
     enum Handler: Sendable {
         /// A handler without a session.
-        case visitor(@Sendable (Visitor) async throws -> Response)
+        case visitor(@Sendable (AnonymousPageRequest) async throws -> Response)
         /// A handler for a signed-in person or key. The token of each posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)
         /// For who is signed in and posts a form with a file, which the handler reads as it arrives. The token has been checked.
@@ -74,7 +74,7 @@ struct PageRoute: Sendable {
     static func open(
         _ method: HTTPRequest.Method,
         _ path: String,
-        _ handler: @escaping @Sendable (Visitor) async throws -> Response
+        _ handler: @escaping @Sendable (AnonymousPageRequest) async throws -> Response
     ) -> Self {
         Self(method: method, path: path, handler: .visitor(handler))
     }

@@ -4,7 +4,7 @@ import WebPages
 /// The state of something as a word with a shape and a colour, for the class `state`.
 enum StateLabel {
     /// Returns the variables `kind` and `text` of a state of the API, which are the same in all lists.
-    static func model(_ state: String, _ texts: PageTexts) -> PageModel {
+    static func model(_ state: String, _ texts: LocalizedTexts) -> PageModel {
         ["kind": Self.kinds[state] ?? "wait", "text": texts.text("states.\(state)") ?? state]
     }
 

@@ -41,7 +41,7 @@ public struct AttachmentLoader: Sendable {
                 try Data().write(to: unfinished, options: .withoutOverwriting)
                 return try FileHandle(forWritingTo: unfinished)
             }
-            let type = try await self.receive(AttachmentReception(download, file: handle))
+            let type = try await self.receive(AttachmentReceiver(download, file: handle))
             let file = self.folder.appending(path: "\(UUID().uuidString).\(type.fileExtension)")
             try Self.writing { try FileManager.default.moveItem(at: unfinished, to: file) }
             return DownloadedAttachment(file: file, type: type)
@@ -56,7 +56,7 @@ public struct AttachmentLoader: Sendable {
     }
 
     /// Receives the file within the deadline, redirects included.
-    private func receive(_ reception: AttachmentReception) async throws(AttachmentError) -> AttachmentType {
+    private func receive(_ reception: AttachmentReceiver) async throws(AttachmentError) -> AttachmentType {
         defer { reception.close() }
         let (transport, deadline) = (self.transport, self.policy.deadline)
         do {
@@ -87,7 +87,7 @@ public struct AttachmentLoader: Sendable {
         } catch TransportError.noHTTPResponse {
             throw .connection("the response is not HTTP")
         } catch {
-            throw Task.isCancelled ? AttachmentError.tooLate : .connection(ProviderResponse.text(of: error).forLog)
+            throw Task.isCancelled ? AttachmentError.tooLate : .connection(ProviderResult.text(of: error).forLog)
         }
     }
 }

@@ -10,7 +10,7 @@ extension Arrival {
         isVisible: Bool,
         presentation: Presentation,
         capabilities: Capabilities?
-    ) -> [(event: ReceiptEvent, action: String?)] {
+    ) -> [(event: ReportedEvent, action: String?)] {
         switch self {
         case .background: [(.delivered, nil)]
         case .foreground:

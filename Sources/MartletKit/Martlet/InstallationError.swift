@@ -16,7 +16,7 @@ public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-extension ProviderResponse {
+extension ProviderResult {
     /// Returns the members of a response to a request that was carried out.
     func members() throws(InstallationError) -> [String: JSONValue] {
         switch self {

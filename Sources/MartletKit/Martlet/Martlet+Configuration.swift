@@ -145,7 +145,7 @@ extension Martlet {
 }
 
 /// The clock, the waiting and the randomness of the logic, so that tests can give them.
-struct Surroundings: Sendable {
+struct Dependencies: Sendable {
     var now: @Sendable () -> Date = { Date() }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     /// Waits for the end of a caller's time.

@@ -67,7 +67,7 @@ extension Martlet {
         }
     }
 
-    private func record(_ notification: UUID, _ event: ReceiptEvent, action: String?, privacy: ReceiptPrivacy) {
+    private func record(_ notification: UUID, _ event: ReportedEvent, action: String?, privacy: ReceiptPrivacy) {
         if let action, !Self.isAction(action) {
             let message = "an action has 1 to \(Receipt.maximumAction) bytes"
             return self.report(.refused(member: "action", code: "invalid_value", message: message))
@@ -160,9 +160,9 @@ extension Martlet {
     /// The name of the back-off in the storage. App and extension both keep to it: each push starts a process of the extension.
     private static let backOffName = "outbox"
 
-    private func storedBackOff() throws -> BackOff {
+    private func storedBackOff() throws -> RetryDelay {
         let data = try self.storage.read(Self.backOffName)
-        return data.flatMap { try? JSONDecoder().decode(BackOff.self, from: $0) } ?? BackOff()
+        return data.flatMap { try? JSONDecoder().decode(RetryDelay.self, from: $0) } ?? RetryDelay()
     }
 
     /// Stores the back-off if it has changed.
@@ -171,7 +171,7 @@ extension Martlet {
             let backOff = self.outbox.backOff
             self.isBackOffStored = false
             if try self.storedBackOff() != backOff {
-                if backOff == BackOff() {
+                if backOff == RetryDelay() {
                     try self.storage.remove(Self.backOffName)
                 } else {
                     try self.storage.write(JSONEncoder().encode(backOff), for: Self.backOffName)

@@ -16,7 +16,7 @@ public actor Martlet {
     nonisolated let transport: any MartletTransport
     let handler: (any NotificationHandler)?
     let report: @Sendable (Event) -> Void
-    let surroundings: Surroundings
+    let surroundings: Dependencies
     let environment: PushEnvironment
 
     /// `nil` until the storage could be read.
@@ -48,7 +48,7 @@ public actor Martlet {
         handler: (any NotificationHandler)? = nil,
         report: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
-        self.init(configuration, storage, transport, handler, report, surroundings: Surroundings())
+        self.init(configuration, storage, transport, handler, report, surroundings: Dependencies())
     }
 
     init(
@@ -57,7 +57,7 @@ public actor Martlet {
         _ transport: any MartletTransport,
         _ handler: (any NotificationHandler)?,
         _ report: @escaping @Sendable (Event) -> Void,
-        surroundings: Surroundings
+        surroundings: Dependencies
     ) {
         (self.configuration, self.storage, self.transport) = (configuration, storage, transport)
         (self.handler, self.report, self.surroundings) = (handler, report, surroundings)
@@ -260,8 +260,8 @@ extension Martlet {
         }
     }
 
-    func exchange(_ request: TransportRequest) async -> ProviderResponse {
-        ProviderResponse(await self.send(request))
+    func exchange(_ request: TransportRequest) async -> ProviderResult {
+        ProviderResult(await self.send(request))
     }
 
     func send(_ request: TransportRequest) async -> Result<TransportResponse, any Error> {

@@ -11,7 +11,7 @@ struct ReceiptOutbox: Equatable, Sendable {
 
     private(set) var waiting: [String: Receipt] = [:]
     private var sent: [String: Receipt] = [:]
-    var backOff = BackOff()
+    var backOff = RetryDelay()
     /// The receipts of the next request; smaller after the provider has refused one as a whole.
     private var batchSize = Self.batch
 
@@ -93,7 +93,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// Forgets everything.
     mutating func removeAll() -> Changes {
         let names = [self.waiting, self.sent].joined().map(\.key)
-        (self.waiting, self.sent, self.backOff) = ([:], [:], BackOff())
+        (self.waiting, self.sent, self.backOff) = ([:], [:], RetryDelay())
         return Changes(removed: names)
     }
 
@@ -121,7 +121,7 @@ struct ReceiptOutbox: Equatable, Sendable {
 
     /// Takes what came of a batch.
     /// - Parameter random: A number from 0 to 1.
-    mutating func completed(_ batch: Batch, _ response: ProviderResponse, now: Date, random: Double) -> Changes {
+    mutating func completed(_ batch: Batch, _ response: ProviderResult, now: Date, random: Double) -> Changes {
         switch response {
         case .done(let members):
             // A page in the provider's place would lose what was not taken.
@@ -171,7 +171,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     mutating func launched() { self.backOff.launched() }
 }
 
-extension ReceiptEvent {
+extension ReportedEvent {
     /// The order in which receipts are kept when there are too many.
     var rank: Int {
         switch self {

@@ -31,7 +31,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var room = RegistrationStateMachine.maximumShared
     /// The last time at which the provider did not accept the installation as this one's own.
     var replacedAt: Date?
-    var backOff = BackOff()
+    var backOff = RetryDelay()
     /// The level that the user allows receipts.
     var receiptPrivacy = ReceiptPrivacy.device
 
@@ -109,7 +109,7 @@ extension RegistrationState {
         self.registered = value(.registered, nil as Token?)
         self.room = value(.room, RegistrationStateMachine.maximumShared)
         self.replacedAt = value(.replacedAt, nil as Date?)
-        self.backOff = value(.backOff, BackOff())
+        self.backOff = value(.backOff, RetryDelay())
         self.receiptPrivacy = value(.receiptPrivacy, .none)
     }
 }

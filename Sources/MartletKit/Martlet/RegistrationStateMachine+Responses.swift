@@ -8,7 +8,7 @@ extension RegistrationStateMachine {
     /// - Returns: What the app should hear of.
     mutating func completed(
         _ request: Request,
-        _ response: ProviderResponse,
+        _ response: ProviderResult,
         now: Date,
         random: Double,
         newInstallation: UUID

@@ -50,7 +50,7 @@ public struct IssueEntitlement: Hashable, Sendable {
         if isEntitled {
             self.decision = .entitled(by: members["by"]?.string ?? "")
         } else if let seconds = members["retryAfterSeconds"]?.integer {
-            let wait = min(max(1, seconds), ProviderResponse.maximumWait)
+            let wait = min(max(1, seconds), ProviderResult.maximumWait)
             self.decision = .unavailable(message: message, retryAfter: .seconds(wait))
         } else {
             self.decision = .refused(code: members["reason"]?.string ?? "", message: message)

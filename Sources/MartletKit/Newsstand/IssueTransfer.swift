@@ -11,7 +11,7 @@ final class IssueTransfer: Sendable {
     private let file: PublishedFile
     private let partial: any PartialContent
     private let progress: @Sendable (Int64) -> Void
-    private let download: Guarded<IssueDownload>
+    private let download: LockedValue<IssueDownload>
 
     init(
         _ file: PublishedFile,
@@ -22,7 +22,7 @@ final class IssueTransfer: Sendable {
         // It is what another file has left.
         if partial.count > file.size { try partial.removeAll() }
         let download = IssueDownload(file, present: partial.count)
-        self.download = Guarded(download)
+        self.download = LockedValue(download)
         let isWhole = partial.count == file.size && file.size > 0
         self.request =
             isWhole

@@ -140,7 +140,7 @@ public struct Newsstand: Sendable {
             } catch let error as NewsstandError {
                 throw error
             } catch {
-                throw NewsstandError.unavailable(reason: ProviderResponse.text(of: error), retryAfter: nil)
+                throw NewsstandError.unavailable(reason: ProviderResult.text(of: error), retryAfter: nil)
             }
         }
         try transfer.finish()
@@ -171,7 +171,7 @@ public struct Newsstand: Sendable {
         do {
             return try await self.transport.send(request)
         } catch {
-            throw NewsstandError.unavailable(reason: ProviderResponse.text(of: error), retryAfter: nil)
+            throw NewsstandError.unavailable(reason: ProviderResult.text(of: error), retryAfter: nil)
         }
     }
 

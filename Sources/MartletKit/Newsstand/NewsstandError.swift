@@ -30,7 +30,7 @@ public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The error of a response; `nil` for one that is none.
     init?(_ response: TransportResponse) {
         guard !(200..<300).contains(response.status) else { return nil }
-        switch ProviderResponse(.success(response)) {
+        switch ProviderResult(.success(response)) {
         case .refused(let refusal): self = .refused(code: refusal.code, message: refusal.message)
         case .later(let delay, let reason):
             let message = ProviderRefusal(response)?.message

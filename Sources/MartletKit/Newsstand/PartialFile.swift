@@ -34,7 +34,7 @@ package final class PartialFile: PartialContent {
     }
 
     private let url: URL
-    private let state: Guarded<State>
+    private let state: LockedValue<State>
 
     /// Opens what an earlier download has left, or begins with nothing.
     /// - Throws: ``NewsstandError``
@@ -46,7 +46,7 @@ package final class PartialFile: PartialContent {
             }
             var state = State(file: try FileHandle(forUpdating: self.url))
             while let bytes = try state.file.read(upToCount: Self.piece), !bytes.isEmpty { state.add(bytes) }
-            self.state = Guarded(state)
+            self.state = LockedValue(state)
         } catch {
             throw NewsstandError(file: error)
         }

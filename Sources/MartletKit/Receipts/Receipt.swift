@@ -8,7 +8,7 @@ struct Receipt: Codable, Hashable, Sendable {
     /// Made once, so that the provider knows a receipt that it has already.
     let id: UUID
     let notification: UUID
-    let event: ReceiptEvent
+    let event: ReportedEvent
     /// The action that the user chose, or the name of a conversion.
     let action: String?
     let at: Date

@@ -12,7 +12,7 @@ extension ScreenRules {
         guard let value = JSONValue(json: json) else {
             throw ScreenRulesError("", Self.explanation(of: json))
         }
-        let file = try Members(value, at: "")
+        let file = try RuleFileObject(value, at: "")
         guard case .integer(let version)? = file["version"], version == Int64(Self.formatVersion) else {
             throw ScreenRulesError("version", "it must be \(Self.formatVersion)")
         }
@@ -23,7 +23,7 @@ extension ScreenRules {
         }
         var screens: [NotificationScreen] = []
         for (index, element) in elements.enumerated() {
-            screens.append(try NotificationScreen(try Members(element, at: "screens[\(index)]")))
+            screens.append(try NotificationScreen(try RuleFileObject(element, at: "screens[\(index)]")))
         }
         try self.init(screens: screens, fallback: try file.text("fallback"))
     }
@@ -43,12 +43,12 @@ extension ScreenRules {
 }
 
 extension NotificationScreen {
-    fileprivate init(_ members: Members) throws(ScreenRulesError) {
+    fileprivate init(_ members: RuleFileObject) throws(ScreenRulesError) {
         try members.expectOnly(["name", "class", "path", "parameters"])
         var parameters: [Parameter] = []
         if members["parameters"] != nil {
             for (index, element) in try members.elements("parameters").enumerated() {
-                parameters.append(try Parameter(try Members(element, at: members.place("parameters[\(index)]"))))
+                parameters.append(try Parameter(try RuleFileObject(element, at: members.place("parameters[\(index)]"))))
             }
         }
         self.init(
@@ -61,7 +61,7 @@ extension NotificationScreen {
 }
 
 extension NotificationScreen.Parameter {
-    fileprivate init(_ members: Members) throws(ScreenRulesError) {
+    fileprivate init(_ members: RuleFileObject) throws(ScreenRulesError) {
         let common: Set<String> = ["name", "type", "required"]
         self.name = try members.text("name")
         switch members["required"] {
@@ -114,7 +114,7 @@ extension NotificationScreen.Parameter {
 }
 
 /// The members of an object of a rule file.
-private struct Members {
+private struct RuleFileObject {
     private let members: [String: JSONValue]
     private let path: String
 

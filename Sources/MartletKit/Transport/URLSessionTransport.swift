@@ -8,7 +8,7 @@ import FoundationNetworking
 ///
 /// It follows no redirection, so that neither key nor secret reaches another host, and keeps no cookie and no cache.
 public struct URLSessionTransport: DownloadTransport {
-    private let exchanges = Exchanges()
+    private let exchanges = ExchangeSession()
 
     public init() {}
 
@@ -69,7 +69,7 @@ public struct URLSessionTransport: DownloadTransport {
 }
 
 /// A session, which ends with its transport.
-private final class Exchanges: Sendable {
+private final class ExchangeSession: Sendable {
     private let delegate = ExchangeDelegate()
     private let session: URLSession
 
@@ -112,14 +112,14 @@ private final class Exchange: Sendable {
     private struct Closed: Error {}
 
     /// Takes the parts; `nil` once nobody wants them.
-    private let part: Guarded<(@Sendable (ResponsePart) throws -> Void)?>
+    private let part: LockedValue<(@Sendable (ResponsePart) throws -> Void)?>
     let end: @Sendable ((any Error)?) -> Void
 
     init(
         part: @escaping @Sendable (ResponsePart) throws -> Void,
         end: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        (self.part, self.end) = (Guarded(part), end)
+        (self.part, self.end) = (LockedValue(part), end)
     }
 
     /// Hands a part on, one at a time.
@@ -137,7 +137,7 @@ private final class Exchange: Sendable {
 /// Hands the callbacks of a session on to its exchanges.
 private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// The exchanges that have not ended, by the identifier of their task.
-    private let exchanges = Guarded<[Int: Exchange]>([:])
+    private let exchanges = LockedValue<[Int: Exchange]>([:])
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
         self.exchanges.withLock { $0[task.taskIdentifier] = exchange }

@@ -14,7 +14,7 @@ extension Martlet {
     {
         var body: [String: JSONValue] = [:]
         body["name"] = name.map { .string($0) }
-        body["vapidKey"] = sender.map { .string(Base64URL.encode($0)) }
+        body["vapidKey"] = sender.map { .string(URLSafeBase64.encode($0)) }
         let members = try await self.members("POST", "push-resources", body: body)
         guard let resource = PushResource(members), resource.endpoint != nil else {
             throw .unavailable(reason: "the response has no address", retryAfter: nil)
@@ -53,7 +53,7 @@ extension Martlet {
         request.headers = ["authorization": "Bearer \(reference.token)", "accept": "application/octet-stream"]
         let result = await self.send(request)
         guard case .success(let response) = result, response.status == 200 else {
-            _ = try ProviderResponse(result).members()
+            _ = try ProviderResult(result).members()
             throw .unavailable(reason: "the response cannot be read", retryAfter: nil)
         }
         return PushedMessage(notification.data, body: response.body)

@@ -47,8 +47,8 @@ public struct PushedMessage: Hashable, Sendable {
     init(_ payload: [String: JSONValue], body: Data) {
         self.resource = payload["wpid"]?.string
         self.body = body
-        if let salt = payload["wpsalt"]?.string.flatMap(Base64URL.decode),
-            let key = payload["wpdh"]?.string.flatMap(Base64URL.decode)
+        if let salt = payload["wpsalt"]?.string.flatMap(URLSafeBase64.decode),
+            let key = payload["wpdh"]?.string.flatMap(URLSafeBase64.decode)
         {
             self.coding = .aesgcm(salt: salt, publicKey: key)
         } else {
@@ -58,7 +58,7 @@ public struct PushedMessage: Hashable, Sendable {
 
     /// Reads the message that a notification holds; `nil` for one that holds none.
     init?(in notification: ReceivedNotification) {
-        guard let body = notification.data["wp"]?.string.flatMap(Base64URL.decode), body.count <= Self.maximumBody
+        guard let body = notification.data["wp"]?.string.flatMap(URLSafeBase64.decode), body.count <= Self.maximumBody
         else { return nil }
         self.init(notification.data, body: body)
     }

@@ -8,7 +8,7 @@ import PushTypes
 /// `/v1/apps`: the apps that notifications are sent to.
 struct AppsController: Controller {
     let store: any AppStore
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     let time: any TimeSource
 
     private static let bundleID = Member.text("bundleId", maximum: Topic.maximumLength, as: .bundleID)
@@ -90,7 +90,7 @@ struct AppsController: Controller {
         AppChanges(
             name: try fields.value(Self.name),
             rate: try fields.value(Self.rate).map { $0.map { Int($0) } },
-            receipts: try fields.value(Self.receipts).map { $0.value ?? ReceiptPrivacy.none }
+            receipts: try fields.value(Self.receipts).map { $0.value ?? ReceiptLevel.none }
         )
     }
 
@@ -131,7 +131,7 @@ package struct AppResponse: ResponseObject {
         .required("installationTags", \.tags, "The tags that installations may write themselves."),
         .required("installationAttributes", \.attributes, "The attributes that installations may write themselves."),
         .optional("cap", \.cap, "The most notifications of a user, but for urgent ones."),
-        .required("receipts", \.app.receipts.word, as: .choice(ReceiptPrivacy.allCases.map(\.word))),
+        .required("receipts", \.app.receipts.word, as: .choice(ReceiptLevel.allCases.map(\.word))),
         .required("environments", \.environments, "The environments with a credential."),
         .required("environmentStates", \.states, "Whether pushes are sent, per environment."),
         .required("stop", \.stop, "Whether a person has stopped everything of the app."),

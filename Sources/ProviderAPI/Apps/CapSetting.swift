@@ -5,13 +5,13 @@ import PushSupport
 
 /// The cap of an app in requests and responses.
 struct CapSetting: JSONRepresentable {
-    let cap: NotificationCap
+    let cap: FrequencyCap
 
-    private static let count = Member.integer("count", 1...NotificationCap.maximumCount)
+    private static let count = Member.integer("count", 1...FrequencyCap.maximumCount)
     private static let window = Member.text("window", 2...12, pattern: DurationText.pattern)
         .described("Such as 24h; at most 30d.")
         .parsed("invalid_value", "use a time such as 90m, 24h or 7d, of 30d at most") { text -> Int64? in
-            DurationText.seconds(text).flatMap { (1...NotificationCap.maximumWindow).contains($0) ? $0 : nil }
+            DurationText.seconds(text).flatMap { (1...FrequencyCap.maximumWindow).contains($0) ? $0 : nil }
         }
 
     private static let object = RequestObject(required: [Self.count, Self.window]) { $0.named("Cap") }
@@ -23,10 +23,10 @@ struct CapSetting: JSONRepresentable {
         ])
     }
 
-    static let member = Member.object("cap", Self.object) { (cap) throws(RequestError) -> NotificationCap in
+    static let member = Member.object("cap", Self.object) { (cap) throws(RequestError) -> FrequencyCap in
         guard let count = try cap.value(Self.count) else {
             throw cap.error("count", "missing_field", "the most notifications in the window")
         }
-        return NotificationCap(count: Int(count), window: try cap.required(Self.window))
+        return FrequencyCap(count: Int(count), window: try cap.required(Self.window))
     }.clearable
 }

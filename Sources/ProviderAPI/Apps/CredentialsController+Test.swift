@@ -50,7 +50,7 @@ extension CredentialsController {
 
 /// The result of a test in a response.
 package struct CredentialTestResponse: ResponseObject {
-    package let test: CredentialTest
+    package let test: CredentialTestResult
     let environment: PushEnvironment
     let app: Topic
 

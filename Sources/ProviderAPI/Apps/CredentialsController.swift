@@ -25,7 +25,7 @@ struct CredentialsController: Controller {
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
     let expiry: CredentialExpiryMonitor
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     /// The notifications in memory, where a removal finds them.
     let direct: DirectDispatch
     let tester: CredentialTester

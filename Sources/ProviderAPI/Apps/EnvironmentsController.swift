@@ -7,7 +7,7 @@ import PushTypes
 /// `/v1/apps/{app}/environments`: the environments of an app, and the end of their pauses.
 struct EnvironmentsController: Controller {
     let store: any AppStore
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     let monitor: ConfigurationFaultMonitor
 
     var operations: [ProviderOperation] {
@@ -38,7 +38,7 @@ struct EnvironmentsController: Controller {
 
 extension EnvironmentResponse {
     /// The state of an environment at present.
-    init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaults) async throws {
+    init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaultTracker) async throws {
         let target = AppEnvironment(app: app.id, environment: environment)
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
@@ -60,7 +60,7 @@ extension EnvironmentResponse {
     static func faulty(
         _ app: AppRecord,
         _ environments: [PushEnvironment],
-        _ faults: ConfigurationFaults
+        _ faults: ConfigurationFaultTracker
     ) async throws -> [EnvironmentResponse] {
         var states: [EnvironmentResponse] = []
         for environment in environments {

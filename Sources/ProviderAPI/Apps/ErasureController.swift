@@ -9,7 +9,7 @@ import PushTypes
 /// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of all that is kept of them.
 struct ErasureController: Controller {
     let store: any AppStore & ErasureStore & WebhookStore
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     /// The notifications in memory, where an erasure finds them.
     let direct: DirectDispatch
     /// The wake signal of the service that finishes erasures.

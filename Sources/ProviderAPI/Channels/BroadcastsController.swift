@@ -13,7 +13,7 @@ struct BroadcastsController: Controller {
     let store: any AppStore & NotificationStore
     let channels: ChannelDirectory
     let acceptor: NotificationAcceptor
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     let time: any TimeSource
 
     var operations: [ProviderOperation] {

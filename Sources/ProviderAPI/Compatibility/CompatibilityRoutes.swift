@@ -63,7 +63,7 @@ struct CompatibilityRoutes: Sendable {
     @Sendable private func notifyPage(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherNotifyPage", in: .text, context) {
             guard let bundleID = context.bundleID else { throw Self.noSuchApp }
-            return NotifyPage.response(app: bundleID.name)
+            return NotifyFormPage.response(app: bundleID.name)
         }
     }
 

@@ -32,7 +32,7 @@ struct PublisherNotify: Equatable {
     let id: String?
 
     /// - Throws: ``RequestError`` that names the form's field.
-    init(_ form: FormFields) throws(RequestError) {
+    init(_ form: FormData) throws(RequestError) {
         self.account = try form.requiredText("adobeID", maximum: 256)
         self.password = try form.requiredText("password", maximum: 256)
         self.productID = try form.requiredText("productId", maximum: 256)

@@ -17,7 +17,7 @@ enum PublisherRegistration {
         .union(["devid", "token", "accountid", "environment"])
 
     /// - Throws: ``RequestError`` that names the form's field.
-    static func registration(_ form: FormFields) throws(RequestError) -> DeviceRegistration {
+    static func registration(_ form: FormData) throws(RequestError) -> DeviceRegistration {
         var registration = try FormDevice.registration(form, token: form["token"])
         registration.installation = try form.text("devId", maximum: DeviceRequest.maximumText)
         if let account = try form.text("accountId", maximum: DeviceRequest.maximumText) {
@@ -33,14 +33,14 @@ enum PublisherRegistration {
 
     /// Returns the capabilities whose field is not 0, as in the publisher's sample; `nil` if the form has no such
     /// field.
-    private static func capabilities(_ form: FormFields) -> DeviceCapabilities? {
+    private static func capabilities(_ form: FormData) -> DeviceCapabilities? {
         let given = Self.capabilities.filter { form[$0.key] != nil }
         guard !given.isEmpty else { return nil }
         return given.filter { form[$0.key] != "0" }.values.reduce([]) { $0.union($1) }
     }
 
     /// Returns the first value such as 1024x768 in a field of unknown name; the reference does not name the field.
-    private static func screenSize(_ form: FormFields) -> String? {
+    private static func screenSize(_ form: FormData) -> String? {
         form.fields.first { !Self.known.contains($0.name.lowercased()) && Self.isSize($0.value) }?.value.lowercased()
     }
 
@@ -53,12 +53,12 @@ enum FormDevice {
     /// Returns a registration with the token and the environment of a form; the default environment is production.
     ///
     /// - Throws: ``RequestError`` that names the form's field.
-    static func registration(_ form: FormFields, token text: String?) throws(RequestError) -> DeviceRegistration {
+    static func registration(_ form: FormData, token text: String?) throws(RequestError) -> DeviceRegistration {
         guard let text, !text.isEmpty else {
-            throw FormFields.error("missing_field", "a device token is required", field: "token")
+            throw FormData.error("missing_field", "a device token is required", field: "token")
         }
         guard let token = Self.token(text) else {
-            throw FormFields.error("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
+            throw FormData.error("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
         }
         var registration = DeviceRegistration(environment: try Self.environment(form), token: token)
         // The systems of these forms know no other kind.
@@ -75,7 +75,7 @@ enum FormDevice {
     }
 
     /// Parses the environment, which may have a name of the publisher's dashboard.
-    private static func environment(_ form: FormFields) throws(RequestError) -> PushEnvironment {
+    private static func environment(_ form: FormData) throws(RequestError) -> PushEnvironment {
         guard let text = form["environment"]?.lowercased(), !text.isEmpty else { return .production }
         let names = ["distribution": "production", "developer": "sandbox"]
         guard let environment = PushEnvironment(named: names[text] ?? text) else { throw .invalidEnvironment() }

@@ -7,7 +7,7 @@ import ServiceLifecycle
 /// The callers of a provider: API keys, people and their sign-ins, and the audit trail of what they change.
 struct CallerFeature: ProviderFeature {
     let keys: APIKeys
-    let people: People
+    let people: PeopleService
     /// Signs people in, for the pages.
     let signIns: SignInService
     /// The runner of all operations.
@@ -18,7 +18,7 @@ struct CallerFeature: ProviderFeature {
     init(_ core: ProviderCore) async throws {
         let (store, time, logger) = (core.store, core.time, core.logger)
         let keys = try await APIKeys(store: store, time: time, logger: logger)
-        let people = People(store: store, settings: core.configuration.sessions, time: time)
+        let people = PeopleService(store: store, settings: core.configuration.sessions, time: time)
         let trail = AuditTrail(store: store, time: time, logger: logger)
         let signIns = Self.signIns(core, keys: keys, trail: trail)
         let refusals = RefusedKeyLog(logger: logger)
@@ -28,7 +28,7 @@ struct CallerFeature: ProviderFeature {
         self.controllers = [
             KeysController(store: store, keys: keys, time: time),
             PeopleController(store: store, people: people, time: time),
-            MeController(store: store, signIns: signIns, time: time),
+            AccountController(store: store, signIns: signIns, time: time),
             AuditController(store: store, trail: trail),
         ]
     }

@@ -72,11 +72,11 @@ struct DeliveryFeature: ProviderFeature {
     }
 
     /// Makes the senders to browsers.
-    private static func webPush(_ core: ProviderCore) -> WebPushSenders {
+    private static func webPush(_ core: ProviderCore) -> WebPushSenderFactory {
         var limits = WebPushLimits()
         limits.deadline = core.configuration.limits.peer
         limits.page = core.configuration.limits.peer * 4 / 5
-        return WebPushSenders(
+        return WebPushSenderFactory(
             store: core.store,
             addresses: core.configuration.webhookAddresses,
             resolver: core.resolver,

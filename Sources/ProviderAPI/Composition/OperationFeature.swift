@@ -30,7 +30,7 @@ struct OperationFeature: ProviderFeature {
             waits: core.waits,
             time: time
         )
-        let trouble = TroubleReport(
+        let trouble = HealthChecker(
             store: store,
             faults: sending.faults,
             expiry: expiry,

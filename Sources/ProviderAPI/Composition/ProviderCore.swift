@@ -13,9 +13,9 @@ struct ProviderCore: Sendable {
     let lock: LockedDirectory
     let store: SQLiteStore
     /// The account of what callers compete for.
-    let budgets: Budgets
-    let connections: HeldConnections
-    let unauthenticated: UnauthenticatedConnections
+    let budgets: BudgetRegistry
+    let connections: ConnectionLimiter
+    let unauthenticated: UnauthenticatedConnectionBudget
     /// The resolver of all names that callers give.
     let resolver: any NameResolver
     let metrics: PrometheusRegistry
@@ -31,7 +31,7 @@ struct ProviderCore: Sendable {
     let erasureWake = WakeSignal()
     /// The signals by which requests wait for outcomes.
     let outcomes = OutcomeSignals()
-    let waits = WaveWaits()
+    let waits = HeldWaveRegistry()
 
     /// The connections that are accepted beyond the limit, so that idle ones can be closed for them.
     static let acceptedBeyond = 64
@@ -50,7 +50,7 @@ struct ProviderCore: Sendable {
         guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
             throw ProviderError.restoreInterrupted(configuration.databasePath)
         }
-        self.budgets = Budgets(configuration.budgets, clock: time.instants)
+        self.budgets = BudgetRegistry(configuration.budgets, clock: time.instants)
         (self.connections, self.unauthenticated) = Self.connections(configuration, self.budgets, logger)
         self.store = try SQLiteStore(
             path: configuration.databasePath,
@@ -71,14 +71,14 @@ struct ProviderCore: Sendable {
     /// Returns the accounts of all connections, and those that are not authenticated yet.
     private static func connections(
         _ configuration: ProviderConfiguration,
-        _ budgets: Budgets,
+        _ budgets: BudgetRegistry,
         _ logger: Logger
-    ) -> (held: HeldConnections, unauthenticated: UnauthenticatedConnections) {
+    ) -> (held: ConnectionLimiter, unauthenticated: UnauthenticatedConnectionBudget) {
         var limits = configuration.limits.unauthenticated
-        let held = HeldConnections(budgets, maximumStrangers: limits.connections, logger: logger)
+        let held = ConnectionLimiter(budgets, maximumStrangers: limits.connections, logger: logger)
         // Their number is bounded by their accounts.
         limits.connections = configuration.limits.connections + Self.acceptedBeyond
-        return (held, UnauthenticatedConnections(limits: limits, logger: logger))
+        return (held, UnauthenticatedConnectionBudget(limits: limits, logger: logger))
     }
 }
 

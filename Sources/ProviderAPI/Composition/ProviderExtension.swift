@@ -24,19 +24,19 @@ extension ProviderExtension {
 }
 
 /// The parts of a provider that an extension is made of.
-package struct ProviderParts: Sendable {
+package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore
     package let acceptor: NotificationAcceptor
     /// The signals by which requests wait for outcomes.
     package let outcomes: OutcomeSignals
     /// The messages past the ledger, which stops count.
-    package let forwards: ForwardsUnderWay
+    package let forwards: ForwardsInFlight
     /// The runner of operations, for its keys, limits, metrics and audit.
     package let runner: OperationRunner
     /// The resolver of all names that callers give.
     package let resolver: any NameResolver
-    package let budgets: Budgets
+    package let budgets: BudgetRegistry
     package let metrics: PrometheusRegistry
     package let time: any TimeSource
     package let logger: Logger

@@ -15,9 +15,9 @@ package struct ProviderInterface: Sendable {
     /// The REST API. A request to it names its caller in ``APIContext/caller``.
     package let api: any HTTPResponder<APIContext>
     package let signIn: SignInService
-    package let budgets: Budgets
+    package let budgets: BudgetRegistry
     /// The connections of the listener.
-    package let connections: HeldConnections
+    package let connections: ConnectionLimiter
     /// Turns failures into errors that people may see.
     package let failures: FailureReporter
     /// Indicates whether the API is reached over TLS.

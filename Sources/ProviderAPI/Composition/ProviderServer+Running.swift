@@ -85,7 +85,7 @@ extension ProviderServer {
 
     /// Logs a warning for each app whose bridges lose pushes to another app.
     func warnOfOverruledBridges() async {
-        let log = LimitedLog(self.core.logger, self.core.budgets[.logLines])
+        let log = RateLimitedLog(self.core.logger, self.core.budgets[.logLines])
         do {
             let apps = try await self.core.store.apps().map(\.id)
             let overruled = try await self.core.store.overruledBridges(apps: apps, limit: .max)

@@ -47,7 +47,7 @@ package final class ProviderServer: Service {
         senders: any SenderSource,
         policy: RetryPolicy = RetryPolicy(),
         metrics: PrometheusRegistry = PrometheusRegistry(ProviderServer.metricDescriptions),
-        addition: (ProviderParts) throws -> (any ProviderExtension)? = { _ in nil },
+        addition: (ProviderComponents) throws -> (any ProviderExtension)? = { _ in nil },
         pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
         showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
         showAdminLink: @escaping @Sendable (String) -> Void = { _ in },
@@ -62,7 +62,7 @@ package final class ProviderServer: Service {
         self.adminLink = FirstAdminLink(callers.people, configuration, logger: logger, show: showAdminLink)
         self.signIns = callers.signIns
         let sending = SendingParts(core, senders)
-        let addition = try addition(ProviderParts(core, sending, callers.runner))
+        let addition = try addition(ProviderComponents(core, sending, callers.runner))
         self.addition = addition
 
         let publishing = PublishingFeature(core, sending)

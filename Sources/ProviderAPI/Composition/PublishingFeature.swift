@@ -35,7 +35,7 @@ struct PublishingFeature: ProviderFeature {
             time: core.time,
             logger: core.logger
         )
-        let entitlements = IssueEntitlements(checker)
+        let entitlements = EntitlementResolver(checker)
         self.notifier = IssueNotifier(
             store: store,
             acceptor: sending.acceptor,

@@ -9,7 +9,7 @@ struct SendingParts: Sendable {
     let directory: SenderDirectory
     /// The policy that decides about tokens.
     let invalidation: TokenInvalidationPolicy
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     /// The way past the ledger for single pushes.
     let direct: DirectDispatch
     let acceptor: NotificationAcceptor
@@ -28,7 +28,7 @@ struct SendingParts: Sendable {
             limits: core.configuration.breaker,
             logger: logger
         )
-        self.faults = ConfigurationFaults(
+        self.faults = ConfigurationFaultTracker(
             store: store,
             directory: self.directory,
             source: source,

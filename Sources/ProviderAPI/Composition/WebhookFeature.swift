@@ -24,7 +24,7 @@ struct WebhookFeature: ProviderFeature {
         var services: [any Service] = [delivery]
         if let gateway = configuration.gatewayEvents {
             services.append(
-                GatewayReceipts(gateway: gateway, store: store, writer: receipts, logger: core.logger)
+                GatewayReceiptReader(gateway: gateway, store: store, writer: receipts, logger: core.logger)
             )
         }
         self.services = services

@@ -44,7 +44,7 @@ struct DeviceListController: Controller {
         search.installation = try request.text("installation")
         search.tag = try request.text("tag")
         search.environment = try request.environment()
-        search.kind = try request.choice("kind", TokenKind.self)
+        search.kind = try request.choice("kind", DeviceTokenKind.self)
         search.state = try request.choice("state", DeviceSearch.State.self)
         let list = sort.cursors
         let page = try await self.store.devices(

@@ -4,7 +4,7 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-extension TokenKind: JSONRepresentable {}
+extension DeviceTokenKind: JSONRepresentable {}
 
 /// A device in a response.
 package struct DeviceResponse: ResponseObject {
@@ -46,7 +46,7 @@ package struct DeviceResponse: ResponseObject {
         .required("tags", \.tags),
         .required("attributes", \.device.profile.attributes, as: .map(of: .any)),
         .optional("preferences", \.preferences, as: Preferences.object.schema, "What the device itself has said."),
-        .optional("encryptionKey", \.encryptionKey, as: EncryptionKey.object.schema),
+        .optional("encryptionKey", \.encryptionKey, as: InstallationPublicKey.object.schema),
         .required("state", \.state, as: .choice(["active", "inactive"])),
         .required("createdAtMs", \.device.createdAt),
         .optional("underWay", \.underWay, Self.tooLate),

@@ -22,7 +22,9 @@ struct DevicesController: Controller {
     var addresses = AddressPolicy()
     let time: any TimeSource
 
-    private var subscriptions: SubscriptionCheck { SubscriptionCheck(store: self.store, addresses: self.addresses) }
+    private var subscriptions: SubscriptionValidator {
+        SubscriptionValidator(store: self.store, addresses: self.addresses)
+    }
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/devices"

@@ -69,7 +69,7 @@ struct InstallationsController: Controller {
         let own = try fields.value(Self.secret)
         var registration = try DeviceRequest.ownRegistration(fields, app: app)
         registration.installation = installation
-        try await SubscriptionCheck(store: self.store, addresses: self.addresses).check(registration, app: app.id)
+        try await SubscriptionValidator(store: self.store, addresses: self.addresses).check(registration, app: app.id)
         registration.user = try await self.user(fields, app, installation)
         let result = try await self.store.registerOwn(
             registration,

@@ -65,7 +65,7 @@ struct AudiencesController: Controller {
     private func conditions(
         _ fields: JSONFields,
         _ app: AppRecord
-    ) async throws -> (AudienceExpression, PushEnvironment?, TokenKind) {
+    ) async throws -> (AudienceExpression, PushEnvironment?, DeviceTokenKind) {
         guard let members = try fields.value(Member.audience) else {
             throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
         }

@@ -7,16 +7,16 @@ import PushTypes
 
 /// `/v1/apps/{app}/audiences`: audiences with a name, which notifications and schedules refer to.
 struct NamedAudiencesController: Controller {
-    private let items: LibraryItems
+    private let items: LibraryOperations
     private let time: any TimeSource
 
     /// - Parameter turns: The turns in which long lists are encoded.
     init(store: any AppStore & LibraryStore, turns: Budget, time: any TimeSource) {
-        self.items = LibraryItems(kind: .audience, store: store, turns: turns, time: time)
+        self.items = LibraryOperations(kind: .audience, store: store, turns: turns, time: time)
         self.time = time
     }
 
-    static let bodies = LibraryItems.Bodies(Member.audience)
+    static let bodies = LibraryOperations.Bodies(Member.audience)
 
     var operations: [ProviderOperation] {
         let own: [ProviderOperation] = [

@@ -9,12 +9,12 @@ import PushTypes
 /// `/v1/apps/{app}/templates`: contents with a name and versions, which notifications and schedules refer to.
 struct TemplatesController: Controller {
     private let store: any AppStore & DeviceStore & LibraryStore & UserStore
-    private let items: LibraryItems
+    private let items: LibraryOperations
     private let time: any TimeSource
 
     /// - Parameter turns: The turns in which long lists are encoded.
     init(store: any AppStore & DeviceStore & LibraryStore & UserStore, turns: Budget, time: any TimeSource) {
-        self.items = LibraryItems(kind: .template, store: store, turns: turns, time: time)
+        self.items = LibraryOperations(kind: .template, store: store, turns: turns, time: time)
         (self.store, self.time) = (store, time)
     }
 
@@ -23,9 +23,9 @@ struct TemplatesController: Controller {
         .object(isOpen: true)
             .described("The members of the content, as those of a notification; see docs/content.md.")
     ) { (fields, name) throws(RequestError) in try fields.fields(name, known: NotificationContent.object.known) }
-    static let bodies = LibraryItems.Bodies(Self.content)
+    static let bodies = LibraryOperations.Bodies(Self.content)
     private static let reference: [any ObjectMember] = [TemplateReference.versionMember, TemplateVariables.member]
-    static let previewRequest = RequestObject(optional: Self.reference, PreviewSubjects.members)
+    static let previewRequest = RequestObject(optional: Self.reference, PreviewSubjectResolver.members)
 
     var operations: [ProviderOperation] {
         let own: [ProviderOperation] = [
@@ -81,7 +81,7 @@ struct TemplatesController: Controller {
         let wanted: [String: JSONValue] = ["template": .object(reference), "to": .object(["all": .bool(true)])]
         let named = try JSONFields(members: wanted, path: nil, known: NotificationRequest.object.known)
         let notification = try await self.read(named, of: app)
-        let subject = try await PreviewSubjects(store: self.store).subject(fields, app, notification.content)
+        let subject = try await PreviewSubjectResolver(store: self.store).subject(fields, app, notification.content)
         return try .json(PreviewResponse(notification, bundleID: app.bundleID, for: subject))
     }
 

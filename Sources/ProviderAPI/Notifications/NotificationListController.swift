@@ -8,7 +8,7 @@ import PushTypes
 /// `GET /v1/notifications` and `GET /v1/apps/{app}/notifications`: lists that are filtered, sorted and paged.
 struct NotificationListController: Controller {
     let store: any AppStore & NotificationStore
-    let waits: WaveWaits
+    let waits: HeldWaveRegistry
     let time: any TimeSource
 
     var operations: [ProviderOperation] {

@@ -44,7 +44,7 @@ package struct NotificationResponse: ResponseObject {
     var underWay: Int?
 
     /// The wait of the next wave for downloads; `nil` if it does not wait.
-    package var steered: WaveWait?
+    package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
@@ -137,7 +137,7 @@ package struct NotificationResponse: ResponseObject {
         .optional("encrypted", \.encrypted, "true, or absent."),
         .optional("when", \.notification.delivery?.json),
         .optional("pace", \.notification.pace?.json),
-        .required("receipts", \.headers.receipts.word, as: .choice(ReceiptPrivacy.allCases.map(\.word))),
+        .required("receipts", \.headers.receipts.word, as: .choice(ReceiptLevel.allCases.map(\.word))),
     ]
 }
 
@@ -180,7 +180,7 @@ extension WaveProgress: ResponseObject {
 }
 
 /// The downloads for which the next wave of a notification waits.
-extension WaveWait: ResponseObject {
+extension HeldWave: ResponseObject {
     private var openDownloads: Int? { self.figures?.open }
     private var bytesPerSecond: Int? { self.figures?.bytesPerSecond }
 

@@ -14,8 +14,8 @@ struct NotificationsController: Controller {
     let direct: DirectDispatch
     /// Wakes requests that wait for outcomes.
     let outcomes: OutcomeSignals
-    let faults: ConfigurationFaults
-    let waits: WaveWaits
+    let faults: ConfigurationFaultTracker
+    let waits: HeldWaveRegistry
     let time: any TimeSource
 
     var operations: [ProviderOperation] {

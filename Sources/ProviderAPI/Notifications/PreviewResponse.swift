@@ -99,7 +99,7 @@ package struct PreviewResponse: ResponseObject {
         .required(
             "receipts",
             \.request.content.receipts.word,
-            as: .choice(ReceiptPrivacy.allCases.map(\.word)),
+            as: .choice(ReceiptLevel.allCases.map(\.word)),
             "The payload names the notification in the member martlet, here with an id of zeros."
         ),
         .required("warnings", \.warnings),
@@ -112,7 +112,7 @@ struct PreviewSubject {
     var profile: RecipientProfile?
     /// The count that the device would show.
     var badge: Int?
-    var key: EncryptionKey?
+    var key: InstallationPublicKey?
     /// Indicates whether it is a registered device, and not an invented one.
     var isRegistered = false
 }

@@ -12,7 +12,7 @@ extension SendingController {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.previewRequest)
         var wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
-        let subject = try await PreviewSubjects(store: self.store).subject(fields, app, wanted.content)
+        let subject = try await PreviewSubjectResolver(store: self.store).subject(fields, app, wanted.content)
         guard try Self.counts(request) else {
             return try .json(PreviewResponse(wanted, bundleID: app.bundleID, for: subject))
         }

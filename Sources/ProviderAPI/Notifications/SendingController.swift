@@ -20,7 +20,7 @@ struct SendingController: Controller {
     let acceptor: NotificationAcceptor
     /// Wakes requests that wait for outcomes.
     let outcomes: OutcomeSignals
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     let time: any TimeSource
 
     static let idempotencyParameter = ParameterDescription.header(
@@ -45,7 +45,7 @@ struct SendingController: Controller {
         return [
             .init(.post, "/v1/apps/{app}/notifications", .unaudited, id: "send", self.send)
                 .summary("Accepts a notification: it is on disk before the response.")
-                .tag(.notifications).scope(.send).parameters(key, OutcomeWaiting.parameter)
+                .tag(.notifications).scope(.send).parameters(key, WaitParameter.parameter)
                 .body(NotificationRequest.object.schema)
                 .responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/notifications/{notification}:resend", .unaudited, id: "resendNotification", self.resend)
@@ -67,14 +67,17 @@ struct SendingController: Controller {
         ]
     }
 
-    static let previewRequest = NotificationRequest.makeObject(named: "PreviewRequest", with: PreviewSubjects.members)
+    static let previewRequest = NotificationRequest.makeObject(
+        named: "PreviewRequest",
+        with: PreviewSubjectResolver.members
+    )
 
     /// Accepts a notification. It is on disk before the response with 202.
     private func send(_ request: OperationRequest) async throws -> Response {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let app = try await request.app(self.store)
         let key = try Self.idempotencyKey(request.http)
-        let waiting = try OutcomeWaiting(request)
+        let waiting = try WaitParameter(request)
         let body = try JSONValue(parsing: try await request.body())
         // The fingerprint of the canonical text is the same for every order of the members.
         let idempotency = try key.map {
@@ -95,8 +98,8 @@ struct SendingController: Controller {
             idempotency: idempotency,
             acceptance: AcceptanceRecord(receivedAt: receivedAt, checkedIn: begin.duration(to: .now).microseconds)
         ) { recipients in
-            guard waiting != nil, recipients ?? .max > OutcomeWaiting.maximumRecipients else { return }
-            throw OutcomeWaiting.tooMany(recipients)
+            guard waiting != nil, recipients ?? .max > WaitParameter.maximumRecipients else { return }
+            throw WaitParameter.tooMany(recipients)
         }
         switch acceptance {
         case .accepted:
@@ -152,12 +155,12 @@ struct SendingController: Controller {
         _ earlier: NotificationRecord,
         _ app: AppRecord,
         _ body: JSONValue,
-        _ waiting: OutcomeWaiting?,
+        _ waiting: WaitParameter?,
         _ request: OperationRequest
     ) async throws -> Response {
         let wanted = await self.request(body, app, now: earlier.createdAt)
         // The first request may have come without a wait, to more recipients.
-        let isSmall = earlier.progress.recipients <= OutcomeWaiting.maximumRecipients && earlier.delivery == nil
+        let isSmall = earlier.progress.recipients <= WaitParameter.maximumRecipients && earlier.delivery == nil
         let warnings = (wanted?.warnings ?? []) + ContentWarning.nobodyReached(by: earlier)
         var response = try await self.accepted(earlier, app, warnings: warnings, isSmall ? waiting : nil, request)
         if let name = HTTPField.Name("idempotency-replayed") { response.headers[name] = "true" }
@@ -187,7 +190,7 @@ struct SendingController: Controller {
         _ new: NotificationRecord,
         _ app: AppRecord,
         warnings: [ContentWarning],
-        _ waiting: OutcomeWaiting?,
+        _ waiting: WaitParameter?,
         _ request: OperationRequest
     ) async throws -> Response {
         var notification = new
@@ -195,7 +198,7 @@ struct SendingController: Controller {
         if let waiting {
             notification = try await waiting.end(of: new, self.outcomes, self.store, on: request.context.channel)
             // A page may have held a few more recipients than were counted.
-            let most = OutcomeWaiting.maximumRecipients * 2
+            let most = WaitParameter.maximumRecipients * 2
             let found = try await self.store.outcomes(of: new.id, limit: most) ?? NotificationOutcomes(notification)
             (notification, list) = (found.notification, OutcomeList(found))
         } else if new.delivery != nil {

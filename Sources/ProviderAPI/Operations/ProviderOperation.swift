@@ -49,5 +49,9 @@ extension Cursor.List {
 
 extension ParameterDescription {
     static let environment = ParameterDescription.query("environment", "Of this environment only.", .environment)
-    static let tokenKind = ParameterDescription.query("kind", "With tokens of this kind.", .choice(of: TokenKind.self))
+    static let tokenKind = ParameterDescription.query(
+        "kind",
+        "With tokens of this kind.",
+        .choice(of: DeviceTokenKind.self)
+    )
 }

@@ -9,7 +9,7 @@ import PushTypes
 /// `GET /v1/overview`: campaigns in progress, faults and their remedies. `GET /v1/campaigns`: the campaigns alone.
 struct OverviewController: Controller {
     let store: any AppStore & NotificationStore & StatisticsStore
-    let trouble: TroubleReport
+    let trouble: HealthChecker
     let time: any TimeSource
 
     /// The most campaigns of each state.
@@ -99,7 +99,7 @@ package struct CampaignsResponse: ResponseObject {
 package struct OverviewResponse: ResponseObject {
     package let sending: [NotificationResponse]
     package let today: StatisticPoint
-    package let trouble: [Trouble]
+    package let trouble: [HealthProblem]
 
     package static let schemaName: String? = "Overview"
     package static let members: [ResponseMember<Self>] = [

@@ -8,7 +8,7 @@ import PushSupport
 /// `/v1/people`: the people who can sign in.
 struct PeopleController: Controller {
     let store: any PersonStore & SessionStore
-    let people: People
+    let people: PeopleService
     let time: any TimeSource
 
     var operations: [ProviderOperation] {

@@ -9,7 +9,7 @@ package import PushTypes
 package struct PersonResponse: ResponseObject {
     package let record: PersonRecord
     /// The link with which the person chooses a password, if this response shows it.
-    var link: People.NewLink?
+    var link: PeopleService.NewLink?
 
     package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
     private var createdAt: String { self.record.createdAt.rfc3339 }
@@ -34,7 +34,7 @@ package struct PersonResponse: ResponseObject {
 }
 
 /// The caller of a request in the response to it.
-package struct MeResponse: ResponseObject {
+package struct AccountResponse: ResponseObject {
     let id: String
     package let name: String
     package let isPerson: Bool

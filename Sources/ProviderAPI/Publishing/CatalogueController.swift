@@ -30,7 +30,7 @@ struct CatalogueController: Controller {
     static let downloadRequest = RequestObject(required: [Self.screenSize], optional: Self.proof)
 
     let store: any AppStore & PublishingStore
-    let entitlements: IssueEntitlements
+    let entitlements: EntitlementResolver
     let addresses: FileAddresses
     /// The pages that were asked for lately, as they are sent: 16 MiB at most.
     private let pages = SharedCache<PageKey, ByteBuffer>(maximum: 64)
@@ -43,7 +43,7 @@ struct CatalogueController: Controller {
         var limit: Int
     }
 
-    init(store: any AppStore & PublishingStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
+    init(store: any AppStore & PublishingStore, entitlements: EntitlementResolver, addresses: FileAddresses) {
         (self.store, self.entitlements, self.addresses) = (store, entitlements, addresses)
     }
 

@@ -16,7 +16,7 @@ struct FilesController: Controller {
     let addresses: FileAddresses
     let downloads: DownloadMonitor
     /// The connections of the listener.
-    let connections: HeldConnections
+    let connections: ConnectionLimiter
     let files: FileMonitor
     let logger: Logger
 

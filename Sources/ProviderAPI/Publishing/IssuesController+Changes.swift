@@ -48,7 +48,7 @@ extension IssuesController {
     ///   - underWay: The number of pushes that a withdrawal could not take back.
     ///   - warnings: Returns the warnings about the changed issue.
     static func response(
-        _ result: IssueResult,
+        _ result: IssueChangeResult,
         status: HTTPResponse.Status = .ok,
         underWay: Int? = nil,
         warnings: (IssueRecord) -> [ContentWarning]? = { _ in nil }

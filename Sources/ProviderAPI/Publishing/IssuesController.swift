@@ -125,7 +125,7 @@ struct IssuesController: Controller {
 
     /// Takes back what is in memory of the notification of an issue that was withdrawn: the store has cancelled it.
     /// - Returns: The number of pushes that are under way; `nil` if the issue was not withdrawn, or not notified of.
-    private func takeBack(_ result: IssueResult) -> Int? {
+    private func takeBack(_ result: IssueChangeResult) -> Int? {
         guard case .done(let issue) = result, let notification = issue.notification else { return nil }
         let underWay = self.direct.apply(.notification(notification)).count
         for lane in NotificationRecord.Lane.allCases { self.wakes[lane].signal() }

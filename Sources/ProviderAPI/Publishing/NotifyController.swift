@@ -11,7 +11,7 @@ struct NotifyController: Controller {
     let store: any AppStore & PublishingStore
     let notifier: IssueNotifier
     let downloads: DownloadMonitor
-    let waits: WaveWaits
+    let waits: HeldWaveRegistry
     let time: any TimeSource
 
     private static let again = Member.bool("again")

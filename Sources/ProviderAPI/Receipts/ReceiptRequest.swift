@@ -22,7 +22,7 @@ struct ReceiptRequest {
         var entry: Result<ReceiptBatch.Entry, RequestError>
     }
 
-    let privacy: ReceiptPrivacy
+    let privacy: ReceiptLevel
     let entries: [Entry]
 
     private static let privacy = Member.receiptPrivacy("privacy", of: [.device, .counts])
@@ -104,7 +104,7 @@ struct ReceiptRequest {
                     throw fields.error("at", "missing_field", "this member is required")
                 }
                 return ReceiptBatch.Entry(
-                    Receipt(id: id, event: event, action: action, at: at),
+                    IncomingReceipt(id: id, event: event, action: action, at: at),
                     of: .notification(notification)
                 )
             }
@@ -115,8 +115,8 @@ struct ReceiptRequest {
         switch (event, action) {
         case (.action, nil): throw fields.error("action", "missing_field", "name the action")
         case (.action, let name?), (.converted, let name?):
-            guard name.utf8.count <= Receipt.maximumAction else {
-                throw fields.error("action", "too_long", "at most \(Receipt.maximumAction) bytes")
+            guard name.utf8.count <= IncomingReceipt.maximumAction else {
+                throw fields.error("action", "too_long", "at most \(IncomingReceipt.maximumAction) bytes")
             }
         case (_, nil): break
         case (_, _?): throw fields.error("action", "conflicting_field", "only action and converted have one")
@@ -125,7 +125,7 @@ struct ReceiptRequest {
 }
 
 /// The results of a request with receipts.
-struct ReceiptResults: ResponseObject {
+struct ReceiptSubmissionResponse: ResponseObject {
     /// A receipt that is not kept, and never will be.
     struct Refused: ResponseObject {
         let id: String

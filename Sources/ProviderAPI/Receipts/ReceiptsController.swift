@@ -26,7 +26,7 @@ struct ReceiptsController: Controller {
             )
             .tag(.devices).scope(.registerSelf).parameters(.installationSecret)
             .body(ReceiptRequest.object.schema, maximum: ReceiptRequest.maximumBody)
-            .responses(.ok(ReceiptResults.schema, "Every receipt of the request has been processed.")),
+            .responses(.ok(ReceiptSubmissionResponse.schema, "Every receipt of the request has been processed.")),
             .init(.get, path, id: "listReceipts", "The receipts of the notification.", self.list)
                 .tag(.notifications).scope(.read).cost(.query).parameters(.cursor, .limit())
                 .responses(.ok(.page("receipts", of: ReceiptResponse.schema))).reservingPage(ofEntries: 192),
@@ -55,7 +55,7 @@ struct ReceiptsController: Controller {
         } catch let refusal as BudgetRefusal {
             throw refusal.error
         }
-        var results = ReceiptResults()
+        var results = ReceiptSubmissionResponse()
         for entry in body.entries {
             switch entry.entry {
             case .success: if let result = written.popFirst() { results.add(result, id: entry.id) }

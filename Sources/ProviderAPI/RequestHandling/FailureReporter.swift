@@ -9,11 +9,13 @@ package import PushSupport
 package struct FailureReporter: Sendable {
     let metrics: RequestMetrics
     /// Limits the lines that requests cause.
-    private let log: LimitedLog
+    private let log: RateLimitedLog
     private let others: ErrorMiddleware
 
     init(metrics: RequestMetrics, lines: Budget, logger: Logger) {
-        (self.metrics, self.log, self.others) = (metrics, LimitedLog(logger, lines), ErrorMiddleware(logger: logger))
+        (self.metrics, self.log, self.others) = (
+            metrics, RateLimitedLog(logger, lines), ErrorMiddleware(logger: logger)
+        )
     }
 
     /// Returns the response that reports an error.

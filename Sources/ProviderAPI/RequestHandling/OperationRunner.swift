@@ -13,9 +13,9 @@ import Synchronization
 package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
-    package let budgets: Budgets
+    package let budgets: BudgetRegistry
     /// The connections of the listener.
-    package let connections: HeldConnections
+    package let connections: ConnectionLimiter
     /// The time that one query may take.
     let queryBudget: Duration
     let audit: AuditTrail
@@ -28,7 +28,7 @@ package struct OperationRunner: Sendable {
         let start = ContinuousClock.now
         var known: APICaller?
         var response: Response
-        let notes = RequestNotes()
+        let notes = RequestEffects()
         do {
             let caller = try await self.caller(for: operation, request, context)
             known = caller
@@ -101,7 +101,7 @@ package struct OperationRunner: Sendable {
         of operation: ProviderOperation,
         for reader: BudgetCaller,
         _ expected: BudgetPermit?,
-        _ notes: RequestNotes
+        _ notes: RequestEffects
     ) throws(BudgetRefusal) -> Response {
         guard !operation.isStreamed, let length = response.longBody else {
             expected?.end()
@@ -188,7 +188,7 @@ package struct OperationRunner: Sendable {
 }
 
 /// The notes of a request's handler: the id of what it made, and the permit of its body.
-private final class RequestNotes: Sendable {
+private final class RequestEffects: Sendable {
     private let state = Mutex<(resource: String?, held: BudgetPermit?)>((nil, nil))
 
     var resource: String? { self.state.withLock { $0.resource } }

@@ -8,14 +8,14 @@ import PushSupport
 /// Every start makes another one while there is no person, so that a lost one needs no remedy. It is worth nothing once
 /// there is a person.
 struct FirstAdminLink: Sendable {
-    private let people: People
+    private let people: PeopleService
     private let configuration: ProviderConfiguration
     private let logger: Logger
     private let show: @Sendable (String) -> Void
 
     /// - Parameter show: Is called with the link when it is valid, and in its file.
     init(
-        _ people: People,
+        _ people: PeopleService,
         _ configuration: ProviderConfiguration,
         logger: Logger,
         show: @escaping @Sendable (String) -> Void

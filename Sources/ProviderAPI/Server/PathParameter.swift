@@ -29,8 +29,8 @@ enum PathParameter {
         "node": ("The node's name.", .string(length: 1...64)),
         "bridge": ("The bridge's name.", .string(length: 1...BridgeRecord.maximumName)),
         "pushResource": ("The push resource's id.", .uuid),
-        "audience": LibraryItems.parameter("audience"),
-        "template": LibraryItems.parameter("template"),
+        "audience": LibraryOperations.parameter("audience"),
+        "template": LibraryOperations.parameter("template"),
         "apnsId": ("The apns-id of a push.", .uuid),
     ]
 

@@ -3,9 +3,9 @@ package import PushSupport
 
 extension ProviderConfiguration {
     /// The limits of the budgets that differ from their defaults.
-    package var budgets: [Resource: BudgetLimits] {
-        var changed: [Resource: BudgetLimits] = [:]
-        func set(_ resource: Resource, _ change: (inout BudgetLimits) -> Void) {
+    package var budgets: [BudgetedResource: BudgetLimits] {
+        var changed: [BudgetedResource: BudgetLimits] = [:]
+        func set(_ resource: BudgetedResource, _ change: (inout BudgetLimits) -> Void) {
             change(&changed[resource, default: resource.row.limits])
         }
         set(.newConnections) { limits in

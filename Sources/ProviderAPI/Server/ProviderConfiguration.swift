@@ -38,12 +38,12 @@ package struct ProviderConfiguration: Sendable {
     /// The settings of entitlement to retail issues.
     package var entitlement = EntitlementSettings()
     /// The events of the gateway that the provider sends to. Default none.
-    package var gatewayEvents: GatewayEvents?
+    package var gatewayEvents: GatewayEventClient?
     /// The feedback services of the push services that have one. Default none: Apple has ended its own.
     package var feedback: [PushEnvironment: PushServiceEndpoint] = [:]
     package var erasure = ErasureSettings()
     /// The cost of stored passwords.
-    package var passwords = PasswordHash.Parameters.standard
+    package var passwords = StoredPassword.Parameters.standard
     /// The times of sessions and links.
     package var sessions = SessionSettings()
     package var publishing = PublishingSettings()
@@ -51,7 +51,7 @@ package struct ProviderConfiguration: Sendable {
     /// The limit of open files and sockets of the process. Chat sessions have half of it. Default `nil`: it is not known.
     package var openFiles: Int?
     /// The limits of budgets in place of their defaults and of what settings say. Default none.
-    package var budgetLimits: [Resource: BudgetLimits] = [:]
+    package var budgetLimits: [BudgetedResource: BudgetLimits] = [:]
     /// Indicates whether there is a listener for the API and the pages. Default `true`.
     package var hasListener = true
     /// Indicates whether the listener serves the REST API only, without pages. Default `false`.
@@ -99,7 +99,7 @@ package struct ProviderConfiguration: Sendable {
         /// The requests per second of one Matrix homeserver, twice as many at once; 0 sets no limit. Default 1,000.
         package var homeserverRate = 1000
         /// The budget of connections without a valid key.
-        package var unauthenticated = UnauthenticatedStateMachine.Limits()
+        package var unauthenticated = UnauthenticatedConnectionStateMachine.Limits()
         /// The idle timeout of a connection. Default 60 s.
         package var idle: Duration = .seconds(60)
         /// The most connections; further ones wait until one is closed. Those without a key have a lower limit of their

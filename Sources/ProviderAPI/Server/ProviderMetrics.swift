@@ -13,14 +13,14 @@ struct ProviderMetrics: Sendable {
     /// - Parameter registry: The counters, which follow the gauges in the text.
     init(
         registry: PrometheusRegistry,
-        budgets: Budgets,
+        budgets: BudgetRegistry,
         store: SQLiteStore,
         dispatch: DispatchMetrics,
         expiry: CredentialExpiryMonitor,
-        faults: ConfigurationFaults,
-        unauthenticated: UnauthenticatedConnections,
+        faults: ConfigurationFaultTracker,
+        unauthenticated: UnauthenticatedConnectionBudget,
         downloads: DownloadMonitor,
-        waits: WaveWaits,
+        waits: HeldWaveRegistry,
         time: any TimeSource
     ) {
         self.registry = registry
@@ -40,7 +40,7 @@ struct ProviderMetrics: Sendable {
         }
         self.gauges.add("martlet_waves_waiting", "Notifications whose next wave waits for downloads, by cause.") {
             let counts = waits.counts(now: time.steady)
-            return WaveWait.Cause.allCases.map { .init(labels: ["cause": $0.rawValue], value: counts[$0] ?? 0) }
+            return HeldWave.Cause.allCases.map { .init(labels: ["cause": $0.rawValue], value: counts[$0] ?? 0) }
         }
         let help = "Connections to the API that have shown no valid key."
         self.gauges.add("martlet_api_unauthenticated_connections", help) { unauthenticated.count }
@@ -81,7 +81,7 @@ struct ProviderMetrics: Sendable {
         }
     }
 
-    private func addPauses(_ faults: ConfigurationFaults, _ store: any AppStore) {
+    private func addPauses(_ faults: ConfigurationFaultTracker, _ store: any AppStore) {
         self.gauges.add("martlet_environment_paused", "1 while an app's sending to an environment is paused.") {
             let pauses = try await faults.pauses()
             guard !pauses.isEmpty else { return [] }

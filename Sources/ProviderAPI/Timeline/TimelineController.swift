@@ -21,7 +21,7 @@ struct TimelineController: Controller {
     private let store: any Store
     private let reader: TimelineReader
 
-    init(store: any Store, gateway: GatewayEvents?, faults: ConfigurationFaults, time: any TimeSource) {
+    init(store: any Store, gateway: GatewayEventClient?, faults: ConfigurationFaultTracker, time: any TimeSource) {
         self.store = store
         self.reader = TimelineReader(store: store, gateway: gateway, faults: faults, time: time)
     }

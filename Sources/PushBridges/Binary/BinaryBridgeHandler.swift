@@ -100,7 +100,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
             .whenComplete { result in
                 switch result {
                 case .success(.success(let client)):
-                    UnauthenticatedConnections.markAuthenticated(context.channel)
+                    UnauthenticatedConnectionBudget.markAuthenticated(context.channel)
                     self.connection = self.admit(client)
                     if self.isBroken { self.breakOff() }
                 case .success(.failure(let rejection)):

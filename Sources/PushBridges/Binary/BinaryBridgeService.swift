@@ -19,20 +19,20 @@ package final class BinaryBridgeService: Service {
     }
 
     private let configuration: BinaryBridgeConfiguration
-    private let parts: ProviderParts
+    private let parts: ProviderComponents
     private let directory: BinaryClientDirectory
-    private let windows: RepeatWindows
+    private let windows: DeduplicationRegistry
     private let binary: BinaryBridgeListener
     private let feedback: LegacyFeedbackSource
     private let listeners: (binary: LegacyTLSListener, feedback: LegacyTLSListener)
     private let bound = OneShotValue<Ports>()
 
     /// - Throws: An error of the TLS files or the authority that cannot be used.
-    package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderParts) throws {
+    package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderComponents) throws {
         (self.configuration, self.parts) = (configuration, parts)
         let (store, time, logger) = (parts.store, parts.time, parts.logger.ofStrangers())
         self.directory = BinaryClientDirectory(store: store, trustsTopics: configuration.authority != nil)
-        self.windows = RepeatWindows(time: time)
+        self.windows = DeduplicationRegistry(time: time)
         let rates = parts.runner.connections.rates
         let intake = BinaryIntake(
             store: store,
@@ -56,7 +56,7 @@ package final class BinaryBridgeService: Service {
             logger: logger
         )
         self.feedback = LegacyFeedbackSource(directory: self.directory, store: store, time: time, logger: logger)
-        let unauthenticated = UnauthenticatedConnections(logger: logger)
+        let unauthenticated = UnauthenticatedConnectionBudget(logger: logger)
         let authority = try configuration.authority.map { try NIOSSLCertificate.fromPEMBytes(Array($0.utf8)) }
         var tls = LegacyTLS.configuration(
             server: try configuration.tls.configuration().tls,
@@ -164,7 +164,7 @@ package final class BinaryBridgeService: Service {
 
     /// Remembers what was stored in the last minute: if the process before this one crashed, old providers send it again.
     private func expectRepeats() async throws {
-        let limits = RepeatWindow.Limits()
+        let limits = DeduplicationWindow.Limits()
         let since = self.parts.time.now.advanced(by: .zero - limits.time)
         for (bridge, settings) in try await self.directory.all() where settings.dropsRepeats {
             let pushes = try await self.parts.store.legacyPushes(
@@ -173,7 +173,7 @@ package final class BinaryBridgeService: Service {
                 since: since,
                 limit: limits.count
             )
-            self.windows.expect(pushes.map(RepeatWindow.Key.init), over: bridge.name, of: bridge.app)
+            self.windows.expect(pushes.map(DeduplicationWindow.Key.init), over: bridge.name, of: bridge.app)
         }
     }
 }

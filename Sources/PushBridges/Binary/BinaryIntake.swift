@@ -47,8 +47,8 @@ final class BinaryIntake: Sendable {
         func end() { self.hasEnded.store(true, ordering: .releasing) }
     }
 
-    let windows: RepeatWindows
-    let ending = EndingConnections()
+    let windows: DeduplicationRegistry
+    let ending = DrainingConnections()
     private let store: any LegacyTokenStore
     private let acceptor: NotificationAcceptor
     private let directory: BinaryClientDirectory
@@ -60,7 +60,7 @@ final class BinaryIntake: Sendable {
         store: any LegacyTokenStore,
         acceptor: NotificationAcceptor,
         directory: BinaryClientDirectory,
-        windows: RepeatWindows,
+        windows: DeduplicationRegistry,
         metrics: BinaryBridgeMetrics,
         time: any TimeSource,
         logger: Logger
@@ -114,7 +114,7 @@ final class BinaryIntake: Sendable {
             try await self.store.takeRefusal(token, of: client.target)
             return .invalidToken
         }
-        let key = RepeatWindow.Key(notification)
+        let key = DeduplicationWindow.Key(notification)
         if self.windows.takeRepeat(key, from: client) {
             self.metrics.countRepeat(over: client.bridge)
             return nil

@@ -10,7 +10,7 @@ final class LegacyTLSListener: Sendable {
     private let configuration: BinaryBridgeConfiguration
     private let tls: NIOSSLContext
     private let rates: ConnectionRates
-    private let unauthenticated: UnauthenticatedConnections
+    private let unauthenticated: UnauthenticatedConnectionBudget
     private let allowsHalfClosure: Bool
     private let connections: ListenerConnections
 
@@ -24,7 +24,7 @@ final class LegacyTLSListener: Sendable {
         tls: TLSConfiguration,
         allowsHalfClosure: Bool,
         rates: ConnectionRates,
-        unauthenticated: UnauthenticatedConnections,
+        unauthenticated: UnauthenticatedConnectionBudget,
         logger: Logger
     ) throws {
         (self.name, self.configuration) = (name, configuration)

@@ -9,7 +9,7 @@ import PushTypes
 
 /// Admits the requests of FCM's clients to the bridges of the kind, which are projects.
 struct FCMAccess: Sendable {
-    let access: DoorAccess
+    let access: BridgeAuthenticator
     let table: BridgeTable
     let store: any AppStore
 
@@ -28,7 +28,7 @@ struct FCMAccess: Sendable {
             }
             return try await self.project(bySecretIn: context)
         }
-        let admission = DoorAccess.Admission.key(try await self.access.key(of: request, context))
+        let admission = BridgeAuthenticator.Admission.key(try await self.access.key(of: request, context))
         guard let bridge = try await self.table[name], let app = try await self.store.app(id: bridge.app) else {
             throw FCMError.permissionDenied("There is no project \(name.prefix(100)), or this key is not for it.")
         }
@@ -40,7 +40,7 @@ struct FCMAccess: Sendable {
     /// - Parameter bundleID: The app that the request names; `nil` for none.
     /// - Throws: ``FCMError`` for a caller that may use none, or several.
     func onlyProject(
-        _ admission: DoorAccess.Admission,
+        _ admission: BridgeAuthenticator.Admission,
         bundleID: Topic? = nil,
         scope: APIScope
     ) async throws -> FCMSender.Project {
@@ -73,7 +73,7 @@ struct FCMAccess: Sendable {
     private func project(
         _ bridge: BridgeRecord,
         _ app: AppRecord,
-        _ admission: DoorAccess.Admission,
+        _ admission: BridgeAuthenticator.Admission,
         _ scope: APIScope
     ) throws -> FCMSender.Project {
         guard admission.allows(scope, on: app.bundleID) else {

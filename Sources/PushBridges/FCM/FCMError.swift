@@ -141,7 +141,7 @@ extension FCMError {
     }
 
     /// Converts the verdict about a token; `nil` for one that is no failure.
-    init?(_ verdict: TokenVerdict) {
+    init?(_ verdict: TokenOutcome) {
         switch verdict {
         case .accepted, .pending, .skipped: return nil
         case .rejected(let reason): self.init(rejection: reason)

@@ -87,7 +87,7 @@ struct FCMRoutes: Sendable {
         } catch let error as FCMError {
             failure = error
         }
-        let theirs = answer.map { FCMAnswer(status: $0.status, body: $0.body) }
+        let theirs = answer.map { FCMResponse(status: $0.status, body: $0.body) }
         await self.shadow.keep(ShadowComparison(failure, target: token, theirs, at: at), of: project.bridge)
         if let answer { return ShadowForwarder.response(answer) }
         if let failure { throw failure }

@@ -16,14 +16,14 @@ struct FCMSender: Sendable {
 
     let submission: PushSubmission
 
-    private var parts: ProviderParts { self.submission.parts }
+    private var parts: ProviderComponents { self.submission.parts }
 
     /// The project, the app and the settings that a request reached.
     struct Project: Sendable {
         let bridge: BridgeRecord
         let app: AppRecord
         let settings: FCMSettings
-        let admission: DoorAccess.Admission
+        let admission: BridgeAuthenticator.Admission
 
         /// The resource name of a message.
         func name(_ message: String) -> String { "projects/\(self.bridge.name)/messages/\(message)" }

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 
 /// The answer of FCM itself, as far as it can be compared.
-struct FCMAnswer: Hashable, Sendable {
+struct FCMResponse: Hashable, Sendable {
     /// The status, and the code by which clients decide.
     let text: String
 
@@ -29,9 +29,9 @@ extension ShadowComparison {
     ///   - error: The error with which the bridge would answer; `nil` for a message that would be sent.
     ///   - target: The token to which it goes; `nil` for topics, and for a message that cannot be read.
     ///   - answer: `nil` if nobody was asked.
-    init(_ error: FCMError?, target: DeviceToken?, _ answer: FCMAnswer?, at: Timestamp) {
+    init(_ error: FCMError?, target: DeviceToken?, _ answer: FCMResponse?, at: Timestamp) {
         self.init()
-        let ours = FCMAnswer(error)
+        let ours = FCMResponse(error)
         guard let answer else {
             if error != nil {
                 self.differ("status", field: target.map { "\($0)" }, ours: ours.text, theirs: "not asked", at: at)

@@ -65,7 +65,7 @@ struct FCMTopicRoutes: Sendable {
             guard project.app.bundleID == batch.application else {
                 throw FCMError.permissionDenied("The project is for another app.")
             }
-            let named = batch.texts.map(NamedToken.init)
+            let named = batch.texts.map(InstanceIDToken.init)
             let registrations = named.compactMap(\.token)
                 .map { DeviceRegistration(environment: batch.environment, token: $0) }
             _ = try await self.store.register(registrations, app: project.app.id, at: self.time.reading)
@@ -82,9 +82,9 @@ struct FCMTopicRoutes: Sendable {
     /// The admission of a batch. Its path names a project only with the secret of that.
     private enum Reached {
         case project(FCMSender.Project)
-        case key(DoorAccess.Admission)
+        case key(BridgeAuthenticator.Admission)
 
-        var admission: DoorAccess.Admission {
+        var admission: BridgeAuthenticator.Admission {
             switch self {
             case .project(let project): project.admission
             case .key(let admission): admission
@@ -192,7 +192,7 @@ struct FCMTopicRoutes: Sendable {
     /// Returns the active devices that the path names, by a token or an installation.
     private func devices(_ project: FCMSender.Project, _ context: APIContext) async throws -> [DeviceRecord] {
         let text = context.path("registration")
-        guard let token = NamedToken(text).token else { return try await self.sender.devices(of: text, project) }
+        guard let token = InstanceIDToken(text).token else { return try await self.sender.devices(of: text, project) }
         return try await self.store.devices(app: project.app.id, token: token).filter(\.isActive)
     }
 
@@ -202,7 +202,7 @@ struct FCMTopicRoutes: Sendable {
         isSet: Bool,
         _ project: FCMSender.Project,
         _ context: APIContext
-    ) async throws -> TagChange {
+    ) async throws -> TagChangeResult {
         // The other devices of an installation follow the first.
         guard let token = try await self.devices(project, context).first?.token else { return .noDevice }
         let tag = FCMTopic.tag(topic)
@@ -228,7 +228,7 @@ struct FCMTopicRoutes: Sendable {
 }
 
 extension TopicResult {
-    fileprivate init(_ change: TagChange) {
+    fileprivate init(_ change: TagChangeResult) {
         switch change {
         case .changed, .unchanged: self = .done
         case .noDevice: self = .notFound

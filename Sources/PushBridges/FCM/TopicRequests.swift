@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 
 /// A token in a request to the Instance ID service.
-enum NamedToken: Hashable, Sendable {
+enum InstanceIDToken: Hashable, Sendable {
     case token(DeviceToken)
     /// A text that is no token of the push service.
     case invalid
@@ -27,7 +27,7 @@ struct TopicBatch: Hashable, Sendable {
     static let maximumTokens = 1000
 
     let topic: String
-    let tokens: [NamedToken]
+    let tokens: [InstanceIDToken]
 
     /// - Throws: ``FCMError`` for the whole request.
     init(_ body: Data) throws(FCMError) {
@@ -37,7 +37,7 @@ struct TopicBatch: Hashable, Sendable {
         }
         self.topic = topic
         self.tokens = try InstanceIDBody.texts("registration_tokens", in: fields, most: Self.maximumTokens)
-            .map(NamedToken.init)
+            .map(InstanceIDToken.init)
     }
 }
 

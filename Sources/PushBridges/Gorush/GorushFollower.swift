@@ -65,20 +65,20 @@ struct GorushFollower: Service {
     let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics
-    private let client: GuardedClient
+    private let client: RestrictedHTTPClient
     private let logger: Logger
-    private let log: LimitedLog
+    private let log: RateLimitedLog
     private let (waiting, queue): (AsyncStream<(Work, BudgetPermit)>, AsyncStream<(Work, BudgetPermit)>.Continuation)
 
     init(
         _ submission: PushSubmission,
         _ statistics: GorushStatistics,
-        client: GuardedClient,
-        budgets: Budgets,
+        client: RestrictedHTTPClient,
+        budgets: BudgetRegistry,
         logger: Logger
     ) {
         (self.submission, self.statistics, self.client, self.logger) = (submission, statistics, client, logger)
-        (self.budget, self.log) = (budgets[.followedOutcomes], LimitedLog(logger, budgets[.logLines]))
+        (self.budget, self.log) = (budgets[.followedOutcomes], RateLimitedLog(logger, budgets[.logLines]))
         (self.waiting, self.queue) = AsyncStream.makeStream()
     }
 
@@ -142,7 +142,7 @@ struct GorushFollower: Service {
 
     /// Counts the verdicts that are new, and posts the failures among them.
     private func report(
-        _ verdicts: [DeviceToken: TokenVerdict],
+        _ verdicts: [DeviceToken: TokenOutcome],
         of followed: Followed,
         _ app: Topic,
         _ reported: inout Set<DeviceToken>
@@ -209,7 +209,7 @@ struct GorushFollower: Service {
     }
 }
 
-extension TokenVerdict {
+extension TokenOutcome {
     /// `true` if nothing follows.
     fileprivate var isFinal: Bool { if case .pending = self { false } else { true } }
 }

@@ -70,7 +70,7 @@ enum GorushFailure {
     }
 
     /// Returns the text of a failure; `nil` for an outcome that is none.
-    static func text(_ verdict: TokenVerdict) -> String? {
+    static func text(_ verdict: TokenOutcome) -> String? {
         switch verdict {
         case .accepted, .pending, .skipped: nil
         case .rejected(let reason): reason

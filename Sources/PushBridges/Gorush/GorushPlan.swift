@@ -28,7 +28,7 @@ struct GorushPlan: Sendable {
         bridge: String,
         environment: PushEnvironment?,
         now: Timestamp,
-        sort: ([DeviceToken], TokenKind?, PushEnvironment?) async throws -> NamedTokens
+        sort: ([DeviceToken], DeviceTokenKind?, PushEnvironment?) async throws -> NamedTokens
     ) async throws {
         (self.notification, self.app, self.bridge) = (notification, app, bridge)
         var texts: [DeviceToken: String] = [:]

@@ -12,7 +12,7 @@ import PushTypes
 /// gorush's REST API: under `/gorush/{bridge}`, with the bridge's secret behind it or without, and at the root where nothing
 /// of the provider has the same path.
 struct GorushRoutes: Sendable {
-    let access: DoorAccess
+    let access: BridgeAuthenticator
     let sender: GorushSender
     let statistics: GorushStatistics
     let follower: GorushFollower
@@ -122,7 +122,7 @@ struct GorushRoutes: Sendable {
                 return try Self.failure(.badGateway, message)
             }
         }
-        let theirs = answer.map { GorushAnswer(status: $0.status, body: $0.body) }
+        let theirs = answer.map { GorushResponse(status: $0.status, body: $0.body) }
         let ours: Response
         switch parsed {
         case .failure(let error):
@@ -216,7 +216,7 @@ struct GorushRoutes: Sendable {
             )
         }
         let caller = try await self.access.key(of: request, context)
-        let admission = DoorAccess.Admission.key(caller)
+        let admission = BridgeAuthenticator.Admission.key(caller)
         guard let bridge = try await self.bridge(name, for: caller), let app = try await self.app(of: bridge) else {
             throw Self.noDoor
         }

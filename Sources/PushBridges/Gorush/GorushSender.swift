@@ -16,7 +16,7 @@ struct GorushSender: Sendable {
         let bridge: BridgeRecord
         let app: AppRecord
         let settings: GorushSettings
-        let admission: DoorAccess.Admission
+        let admission: BridgeAuthenticator.Admission
     }
 
     /// The end of a request.

@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 
 /// The answer of an old gorush, as far as it can be compared.
-struct GorushAnswer: Hashable, Sendable {
+struct GorushResponse: Hashable, Sendable {
     let status: Int
     /// `nil` for an answer without a number.
     let counts: Int64?
@@ -28,7 +28,7 @@ extension ShadowComparison {
     /// Compares a request that gorush's door would have carried out with the answer of the old server.
     ///
     /// - Parameter answer: `nil` if nobody was asked.
-    init(_ request: GorushRequest, _ plans: [GorushPlan], _ answer: GorushAnswer?, at: Timestamp) {
+    init(_ request: GorushRequest, _ plans: [GorushPlan], _ answer: GorushResponse?, at: Timestamp) {
         self.init()
         if let answer { self.compare(status: 200, counts: Int64(request.count), answer, at: at) }
         var refused: Set<String> = []
@@ -52,7 +52,7 @@ extension ShadowComparison {
     }
 
     /// Compares a request that gorush's door would have refused with the answer of the old server.
-    init(refused error: GorushError, _ answer: GorushAnswer?, at: Timestamp) {
+    init(refused error: GorushError, _ answer: GorushResponse?, at: Timestamp) {
         self.init()
         if let answer {
             self.compare(status: 400, counts: nil, answer, at: at)
@@ -61,7 +61,7 @@ extension ShadowComparison {
         }
     }
 
-    private mutating func compare(status: Int, counts: Int64?, _ answer: GorushAnswer, at: Timestamp) {
+    private mutating func compare(status: Int, counts: Int64?, _ answer: GorushResponse, at: Timestamp) {
         if answer.status != status { self.differ("status", ours: "\(status)", theirs: "\(answer.status)", at: at) }
         guard let counts, let theirs = answer.counts, counts != theirs else { return }
         self.differ("counts", ours: "\(counts)", theirs: "\(theirs)", at: at)

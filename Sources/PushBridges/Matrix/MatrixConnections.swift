@@ -34,11 +34,11 @@ final class MatrixConnections: Sendable {
         }
     }
 
-    private let connections: HeldConnections
+    private let connections: ConnectionLimiter
     private let state = Mutex(State())
 
     /// - Parameter connections: The connections of the listener.
-    init(_ connections: HeldConnections) { self.connections = connections }
+    init(_ connections: ConnectionLimiter) { self.connections = connections }
 
     /// Returns `true` if a connection has been kept.
     func isKept(_ channel: any Channel) -> Bool {

@@ -18,22 +18,22 @@ struct MatrixGateway: Sendable {
 
     private let store: any AppStore & NamedTokenStore
     private let acceptor: NotificationAcceptor
-    private let apps: BridgeCache<MatrixApps>
-    private let budgets: Budgets
+    private let apps: BridgeCache<MatrixAppDirectory>
+    private let budgets: BudgetRegistry
     private let known: KnownTokens
     private let templates: MatrixTemplates
     private let connections: MatrixConnections
-    private let forwarder: (any UnifiedPushForwarding)?
-    private let forwards: ForwardsUnderWay
+    private let forwarder: (any NotificationForwarder)?
+    private let forwards: ForwardsInFlight
     private let time: any TimeSource
-    private let log: LimitedLog
+    private let log: RateLimitedLog
 
     /// - Parameter forwarder: Forwards pushkeys that are addresses; `nil` if nothing does.
-    init(_ parts: ProviderParts, forwarder: (any UnifiedPushForwarding)?) {
+    init(_ parts: ProviderComponents, forwarder: (any NotificationForwarder)?) {
         (self.store, self.acceptor, self.time) = (parts.store, parts.acceptor, parts.time)
-        self.apps = MatrixApps.cache(parts.store, time: parts.time)
+        self.apps = MatrixAppDirectory.cache(parts.store, time: parts.time)
         (self.budgets, self.known) = (parts.budgets, KnownTokens(store: parts.store))
-        self.log = LimitedLog(parts.logger, parts.budgets[.logLines])
+        self.log = RateLimitedLog(parts.logger, parts.budgets[.logLines])
         self.connections = MatrixConnections(parts.runner.connections)
         self.templates = MatrixTemplates(store: parts.store, log: self.log)
         (self.forwarder, self.forwards) = (forwarder, parts.forwards)
@@ -200,7 +200,7 @@ struct MatrixGateway: Sendable {
 
     private func plans(
         for notification: MatrixNotification,
-        _ apps: MatrixApps
+        _ apps: MatrixAppDirectory
     ) throws(MatrixError) -> [MatrixTranslator.Plan] {
         let translator = MatrixTranslator(apps: apps, forwardsAddresses: self.forwarder != nil)
         let now = self.time.now

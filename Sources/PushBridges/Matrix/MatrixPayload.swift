@@ -83,7 +83,7 @@ struct MatrixPayload: Hashable, Sendable {
         guard writer.bytes.count > maximum else { return writer.bytes }
         let excess = writer.bytes.count - maximum
         writer.removeAll()
-        try writer.value(.object(MatrixTextCutter(self.members, excess: excess).members))
+        try writer.value(.object(MatrixTextTruncator(self.members, excess: excess).members))
         return writer.bytes
     }
 }

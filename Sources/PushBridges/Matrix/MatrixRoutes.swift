@@ -24,11 +24,11 @@ struct MatrixRoutes: Sendable {
 
     private let gateway: MatrixGateway
     private let runner: OperationRunner
-    private let budgets: Budgets
+    private let budgets: BudgetRegistry
     /// The figures of the usual response, which are made once.
     private let accepted: (count: Counter, time: Metrics.Timer)
 
-    init(_ gateway: MatrixGateway, _ parts: ProviderParts) {
+    init(_ gateway: MatrixGateway, _ parts: ProviderComponents) {
         (self.gateway, self.runner, self.budgets) = (gateway, parts.runner, parts.budgets)
         let label = ("operation", Self.operation)
         self.accepted = (

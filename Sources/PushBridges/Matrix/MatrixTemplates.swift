@@ -13,7 +13,7 @@ struct MatrixTemplates: Sendable {
     private static let maximumValue = 512
 
     let store: any AppStore & LibraryStore
-    let log: LimitedLog
+    let log: RateLimitedLog
 
     /// Returns the request with a template's text; `nil` if the bridge names none, or none that fits.
     func request(for push: MatrixPush, now: Timestamp) async -> NotificationRequest? {
@@ -35,7 +35,7 @@ struct MatrixTemplates: Sendable {
 
     private func fields(_ push: MatrixPush, _ alert: MatrixAlert, template name: String) async throws -> JSONFields {
         var data = push.content.members
-        let template = try await self.store.libraryItem(.name(ExactText(name)), of: .template, app: push.app.id)
+        let template = try await self.store.libraryItem(.name(BytewiseString(name)), of: .template, app: push.app.id)
         let texts = (template?.body ?? [:]).filter { $0.key != "variables" }
         let aps = data.removeValue(forKey: "aps") ?? .null
         var members: [String: JSONValue?] = [

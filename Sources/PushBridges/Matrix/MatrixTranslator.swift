@@ -36,7 +36,7 @@ struct MatrixTranslator: Sendable {
         case unknownEndpoint = "the endpoint does not exist any more"
     }
 
-    let apps: MatrixApps
+    let apps: MatrixAppDirectory
     /// `false` if nothing forwards pushkeys that are addresses.
     var forwardsAddresses = false
 

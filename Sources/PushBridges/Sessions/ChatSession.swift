@@ -118,7 +118,7 @@ package enum ChatAction: Hashable, Sendable {
     /// Begin TLS on this connection. Bytes that were received before are not part of it.
     case startTLS
     /// Derive a key from the password, which takes milliseconds, and pass it to ``ChatSession/derived(_:at:)``.
-    case derive(KeyDerivation)
+    case derive(PBKDF2Derivation)
     /// The server has accepted the account.
     case signedIn
     /// A part of the session does not work, though it is signed in, as people read it; `nil` once all of it works.
@@ -151,7 +151,7 @@ package struct ChatFailure: Error, Hashable, Sendable {
 }
 
 /// A key that is derived from a password with PBKDF2 (RFC 8018 section 5.2).
-package struct KeyDerivation: Hashable, Sendable {
+package struct PBKDF2Derivation: Hashable, Sendable {
     package enum Hash: Hashable, Sendable {
         case sha1, sha256
 

@@ -18,7 +18,7 @@ struct ShadowForwarder: Sendable {
     /// The fields of a request that the old server gets, besides the credential.
     private static let forwarded = ["content-type", "user-agent", "x-goog-api-format-version", "x-firebase-client"]
 
-    let client: GuardedClient
+    let client: RestrictedHTTPClient
     /// The memory that answers take.
     let bytes: Budget
     let store: any ShadowStore

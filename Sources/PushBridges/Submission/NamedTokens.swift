@@ -24,7 +24,7 @@ struct NamedTokens: Hashable, Sendable {
     init(
         _ tokens: [DeviceToken],
         registrations: [DeviceToken: [NamedTokenRegistration]],
-        wanted: TokenKind?,
+        wanted: DeviceTokenKind?,
         environment: PushEnvironment?
     ) {
         var seen: Set<DeviceToken> = []

@@ -13,7 +13,7 @@ struct PushSubmission: Sendable {
     /// The tokens whose registrations are looked up together.
     private static let lookedUpAtOnce = 1000
 
-    let parts: ProviderParts
+    let parts: ProviderComponents
 
     /// A notification in the ledger, to named tokens.
     struct Accepted: Sendable {
@@ -25,7 +25,7 @@ struct PushSubmission: Sendable {
     func sorted(
         _ tokens: [DeviceToken],
         of app: AppRecord,
-        wanted: TokenKind?,
+        wanted: DeviceTokenKind?,
         environment: PushEnvironment?
     ) async throws -> NamedTokens {
         NamedTokens(
@@ -97,11 +97,11 @@ struct PushSubmission: Sendable {
     func verdicts(
         of accepted: [Accepted],
         on channel: any Channel
-    ) async throws -> [[DeviceToken: TokenVerdict]] {
+    ) async throws -> [[DeviceToken: TokenOutcome]] {
         let end = ContinuousClock.now + self.parts.configuration.limits.outcome
-        var verdicts: [[DeviceToken: TokenVerdict]] = []
+        var verdicts: [[DeviceToken: TokenOutcome]] = []
         for push in accepted {
-            let waiting = OutcomeWaiting(limit: max(.zero, end - .now))
+            let waiting = WaitParameter(limit: max(.zero, end - .now))
             let store = self.parts.store
             let current = try await waiting.end(of: push.notification, self.parts.outcomes, store, on: channel)
             verdicts.append(try await self.verdicts(of: push, now: current))
@@ -110,7 +110,7 @@ struct PushSubmission: Sendable {
     }
 
     /// Returns the present state of each token of a notification.
-    func verdicts(of push: Accepted, now notification: NotificationRecord) async throws -> [DeviceToken: TokenVerdict] {
+    func verdicts(of push: Accepted, now notification: NotificationRecord) async throws -> [DeviceToken: TokenOutcome] {
         let deliveries = try await self.parts.store.deliveries(
             of: notification.id,
             state: nil,
@@ -120,11 +120,11 @@ struct PushSubmission: Sendable {
         )
         let ids = DeliveryID(notification: notification.id)
         let known = Dictionary(deliveries.map { ($0.recipient, $0) }) { $1 }
-        var verdicts: [DeviceToken: TokenVerdict] = [:]
+        var verdicts: [DeviceToken: TokenOutcome] = [:]
         for (index, token) in push.tokens.enumerated() {
             // The recipients of named tokens count down.
             let recipient = -Int64(index + 1)
-            verdicts[token] = TokenVerdict(known[recipient], apnsID: ids.text(recipient: recipient))
+            verdicts[token] = TokenOutcome(known[recipient], apnsID: ids.text(recipient: recipient))
         }
         let accused = verdicts.filter { $0.value.accusesToken }.keys
         guard !accused.isEmpty else { return verdicts }

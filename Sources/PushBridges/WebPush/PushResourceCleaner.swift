@@ -19,7 +19,7 @@ final class PushResourceCleaner: Service {
     private static let tries = 5
 
     private let store: any PushResourceStore & AppStore
-    private let client: GuardedClient
+    private let client: RestrictedHTTPClient
     /// The budget of requests to hosts that strangers name, in which the ends of an app's resources are one caller.
     private let forwards: Budget
     private let time: any TimeSource
@@ -29,7 +29,7 @@ final class PushResourceCleaner: Service {
 
     init(
         store: any PushResourceStore & AppStore,
-        client: GuardedClient,
+        client: RestrictedHTTPClient,
         forwards: Budget,
         time: any TimeSource,
         logger: Logger

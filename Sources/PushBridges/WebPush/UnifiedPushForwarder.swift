@@ -31,12 +31,12 @@ struct UnifiedPushForwarder: Sendable {
         case unavailable(retryAfter: Duration?)
     }
 
-    private let client: GuardedClient
-    private let budgets: Budgets
+    private let client: RestrictedHTTPClient
+    private let budgets: BudgetRegistry
     private let time: any TimeSource
     private let endpoints = UnifiedPushEndpoints()
 
-    init(client: GuardedClient, budgets: Budgets, time: any TimeSource) {
+    init(client: RestrictedHTTPClient, budgets: BudgetRegistry, time: any TimeSource) {
         (self.client, self.budgets, self.time) = (client, budgets, time)
     }
 
@@ -126,7 +126,7 @@ struct UnifiedPushForwarder: Sendable {
         }
     }
 
-    private func end(_ response: GuardedClient.Response) -> End {
+    private func end(_ response: RestrictedHTTPClient.Response) -> End {
         switch response.status {
         case 200..<300: .accepted
         case 404, 410: .gone
@@ -140,7 +140,7 @@ struct UnifiedPushForwarder: Sendable {
     }
 }
 
-extension UnifiedPushForwarder: UnifiedPushForwarding {
+extension UnifiedPushForwarder: NotificationForwarder {
     /// Forwards the body of a homeserver's request.
     ///
     /// Drops a message that no repetition would deliver: a homeserver repeats a request for a day, and holds back all later ones.

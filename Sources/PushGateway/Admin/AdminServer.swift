@@ -13,7 +13,7 @@ struct AdminServer {
     let controllers: [any Controller<Never>]
     /// The sources of `/metrics`.
     let gauges: GaugeRegistry
-    let unauthenticated: UnauthenticatedConnections
+    let unauthenticated: UnauthenticatedConnectionBudget
     let connections: AdminConnections
     /// The certificate at `/v1/authority`, in PEM.
     let authorityPEM: String

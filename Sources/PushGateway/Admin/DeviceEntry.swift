@@ -3,7 +3,7 @@ import PushTypes
 
 /// A device in a list. Times are in milliseconds since 1970, as everywhere in the admin API.
 struct DeviceEntry: ResponseObject {
-    let device: Device
+    let device: ActivatedDevice
     /// Indicates whether the device is connected, in any environment.
     let isOnline: Bool
 
@@ -27,7 +27,7 @@ struct DeviceEntry: ResponseObject {
 ///
 /// Only the owner of the machine reaches the admin API, and needs the token to try a push, so it is shown whole.
 struct DeviceDetails: ResponseObject {
-    let device: Device
+    let device: ActivatedDevice
     let connections: [Connection]
     /// The apps in the order of their topics.
     let installs: [Install]
@@ -65,7 +65,7 @@ struct DeviceDetails: ResponseObject {
 
     /// An app that is or was installed.
     struct Install: ResponseObject {
-        let install: Device.Install
+        let install: ActivatedDevice.Install
         /// The current token in hexadecimal; `nil` for an app that was removed.
         let token: String?
 
@@ -81,7 +81,7 @@ struct DeviceDetails: ResponseObject {
     }
 
     /// - Throws: An error of the encryption, for a token that cannot be sealed.
-    init(_ device: Device, connections: [Connection], tokens: DeviceRegistry) throws {
+    init(_ device: ActivatedDevice, connections: [Connection], tokens: DeviceRegistry) throws {
         (self.device, self.connections) = (device, connections)
         self.installs = try device.installs
             .sorted { ($0.topic.name, $0.environment.rawValue) < ($1.topic.name, $1.environment.rawValue) }

@@ -11,7 +11,7 @@ struct ChannelManager: Sendable {
     /// Removes the followers and the stored broadcast of a deleted channel.
     var channelDeleted: @Sendable (ChannelName) -> Void = { _ in }
 
-    func perform(_ command: ChannelCommand) async -> ProviderResponse {
+    func perform(_ command: ChannelChange) async -> ProviderResponse {
         do {
             switch command.action {
             case .create(let policy): return try await self.create(policy, command)
@@ -26,7 +26,7 @@ struct ChannelManager: Sendable {
         }
     }
 
-    private func create(_ policy: ChannelPolicy, _ command: ChannelCommand) async throws -> ProviderResponse {
+    private func create(_ policy: ChannelPolicy, _ command: ChannelChange) async throws -> ProviderResponse {
         let id = try await self.channels.create(
             policy,
             app: command.bundleID,
@@ -38,7 +38,7 @@ struct ChannelManager: Sendable {
     }
 
     /// Deletes a channel. The later one of two requests finds none.
-    private func delete(_ id: String, _ command: ChannelCommand) async throws -> ProviderResponse {
+    private func delete(_ id: String, _ command: ChannelChange) async throws -> ProviderResponse {
         guard try await self.channels.delete(id, app: command.bundleID, in: command.environment) else {
             return .rejected(.channelNotRegistered, requestID: command.requestID)
         }
@@ -48,7 +48,7 @@ struct ChannelManager: Sendable {
 }
 
 /// A change of channels that has passed every check.
-struct ChannelCommand: Hashable, Sendable {
+struct ChannelChange: Hashable, Sendable {
     enum Action: Hashable, Sendable {
         case create(ChannelPolicy)
         case delete(String)

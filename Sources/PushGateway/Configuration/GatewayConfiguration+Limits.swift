@@ -12,7 +12,7 @@ extension GatewayConfiguration {
         package var request: Duration = .seconds(30)
         /// The limits of unauthenticated connections, over all listeners together: bytes that they hold, their number,
         /// and their time. Default 8 MiB, 4,096, 60 s.
-        package var unauthenticated = UnauthenticatedStateMachine.Limits()
+        package var unauthenticated = UnauthenticatedConnectionStateMachine.Limits()
         /// The time between two requests of a connection to the admin API. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
         /// The time that requests to the admin API have after shutdown began. Default 2 s.

@@ -9,7 +9,7 @@ import Synchronization
 /// A change is written to the database first and then made in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {
     private struct State {
-        var devices: [UUID: Device] = [:]
+        var devices: [UUID: ActivatedDevice] = [:]
         /// The identities behind tokens of 32 bytes, which do not contain them.
         var shortTokens: [DeviceToken: TokenMinter.Claims] = [:]
         /// The requests for tokens that are being minted, so that two requests for one token get the same.
@@ -48,7 +48,7 @@ final class DeviceRegistry: Sendable {
     /// Returns at most `limit` of the matching devices that are not deleted, in the order of their activation.
     /// - Parameter cursor: The device after which to begin; it may be deleted by now. `nil` begins with the oldest.
     /// - Returns: `nil` if there never was a device `cursor`.
-    func page(after cursor: UUID?, limit: Int, where isIncluded: (Device) -> Bool) -> [Device]? {
+    func page(after cursor: UUID?, limit: Int, where isIncluded: (ActivatedDevice) -> Bool) -> [ActivatedDevice]? {
         let all = self.state.withLock { $0.devices }
         var rest = all.values.filter { $0.deletedAt == nil }
         if let cursor {
@@ -58,13 +58,13 @@ final class DeviceRegistry: Sendable {
         return Array(rest.sorted(by: Self.isBefore).lazy.filter(isIncluded).prefix(limit))
     }
 
-    private static func isBefore(_ left: Device, _ right: Device) -> Bool {
+    private static func isBefore(_ left: ActivatedDevice, _ right: ActivatedDevice) -> Bool {
         guard left.activatedAt == right.activatedAt else { return left.activatedAt < right.activatedAt }
         return left.id.uuidString < right.id.uuidString
     }
 
     /// Returns a device; `nil` if it was never activated, or was deleted.
-    func device(_ id: UUID) -> Device? {
+    func device(_ id: UUID) -> ActivatedDevice? {
         self.state.withLock { $0.devices[id] }.flatMap { $0.deletedAt == nil ? $0 : nil }
     }
 
@@ -130,7 +130,7 @@ final class DeviceRegistry: Sendable {
             return state.minting[key]?.count == 1
         }
         guard isFirst else { return }
-        var install = Device.Install(
+        var install = ActivatedDevice.Install(
             environment: environment,
             topic: topic,
             hash: hash,
@@ -143,7 +143,7 @@ final class DeviceRegistry: Sendable {
         self.save(install, key: key)
     }
 
-    private func save(_ install: Device.Install, key: MinterKey) {
+    private func save(_ install: ActivatedDevice.Install, key: MinterKey) {
         self.database.commit {
             try $0.devices.save(install, on: key.device)
         } completion: { result in
@@ -164,7 +164,7 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    private func token(_ install: Device.Install, device: UUID) throws -> DeviceToken? {
+    private func token(_ install: ActivatedDevice.Install, device: UUID) throws -> DeviceToken? {
         let claims = install.claims(on: device)
         guard install.tokenLength == TokenMinter.shortLength else {
             return try self.minter.deviceToken(claims, keyID: install.keyID)
@@ -172,7 +172,7 @@ final class DeviceRegistry: Sendable {
         return self.minter.shortToken(claims, keyID: install.keyID)
     }
 
-    private func put(_ install: Device.Install, on device: UUID) {
+    private func put(_ install: ActivatedDevice.Install, on device: UUID) {
         let isShort = install.tokenLength == TokenMinter.shortLength
         let claims = install.claims(on: device)
         let shortToken = isShort ? self.minter.shortToken(claims, keyID: install.keyID) : nil
@@ -187,7 +187,7 @@ final class DeviceRegistry: Sendable {
 
     // MARK: Changes by the admin API
 
-    func activate(_ device: Device) async throws {
+    func activate(_ device: ActivatedDevice) async throws {
         try await self.database.commit { try $0.devices.insert(device) }
         self.state.withLock { $0.devices[device.id] = device }
         self.events.append(Event(.activated, device: device.id, time: device.activatedAt))
@@ -195,7 +195,7 @@ final class DeviceRegistry: Sendable {
 
     /// Records that the user has moved from the hardware `old` to new hardware: adds `device`, and deletes `old`.
     /// - Returns: Whether `old` existed.
-    func restore(_ device: Device, of old: UUID) async throws -> Bool {
+    func restore(_ device: ActivatedDevice, of old: UUID) async throws -> Bool {
         let now = device.activatedAt
         let deleted = try await self.change(old, Event(.deleted, device: old, time: now)) { table in
             try table.insert(device)
@@ -211,7 +211,7 @@ final class DeviceRegistry: Sendable {
 
     /// Records that the device's system was installed anew: it has a new certificate, and its earlier tokens end.
     /// - Returns: The device as it is then; `nil` if it does not exist.
-    func reinstall(_ id: UUID, certificateSerial: String, now: Timestamp) async throws -> Device? {
+    func reinstall(_ id: UUID, certificateSerial: String, now: Timestamp) async throws -> ActivatedDevice? {
         try await self.change(id, Event(.activated, device: id, time: now)) { table in
             try table.reinstall(id, certificateSerial: certificateSerial, at: now)
         } apply: { device in
@@ -266,7 +266,7 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    private func set(_ column: DeviceTable.TimeColumn, of id: UUID, _ event: Event) async throws -> Device? {
+    private func set(_ column: DeviceTable.TimeColumn, of id: UUID, _ event: Event) async throws -> ActivatedDevice? {
         try await self.change(id, event) { table in
             try table.set(column, of: id, to: event.time)
         } apply: {
@@ -280,15 +280,15 @@ final class DeviceRegistry: Sendable {
         _ id: UUID,
         _ event: Event,
         write: @escaping @Sendable (DeviceTable) throws -> Void,
-        apply: @escaping @Sendable (inout Device) -> Void
-    ) async throws -> Device? {
+        apply: @escaping @Sendable (inout ActivatedDevice) -> Void
+    ) async throws -> ActivatedDevice? {
         guard self.device(id) != nil else { return nil }
         return try await withCheckedThrowingContinuation { waiter in
             self.database.commit {
                 try write($0.devices)
             } completion: { result in
                 waiter.resume(
-                    with: result.map { () -> Device? in
+                    with: result.map { () -> ActivatedDevice? in
                         defer { self.events.append(event) }
                         return self.state.withLock { state in
                             guard var device = state.devices[id] else { return nil }

@@ -74,7 +74,7 @@ final class EventLog: Sendable {
             // Under the lock, so that watchers get the events in the order of their ids.
             self.stream.publish(numbered)
             state.fresh += numbered
-            let isBlock = state.fresh.count >= EventBlock.capacity && state.writing.isEmpty
+            let isBlock = state.fresh.count >= EventBlockCoding.capacity && state.writing.isEmpty
             return (isBlock, !state.isFlushScheduled)
         }
         if flushNow { self.flush() }
@@ -154,7 +154,7 @@ final class EventLog: Sendable {
                 // A flush meanwhile has found these in flight and left the others.
                 let schedule = !state.fresh.isEmpty && !state.isFlushScheduled
                 if schedule { state.isFlushScheduled = true }
-                return (state.fresh.count >= EventBlock.capacity, schedule)
+                return (state.fresh.count >= EventBlockCoding.capacity, schedule)
             }
             if isFull { self.flush() }
             if schedule { self.scheduleFlush() }

@@ -23,9 +23,9 @@ final class Listener: Sendable {
     let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
     private let options: Options
-    private let unauthenticated: UnauthenticatedConnections?
+    private let unauthenticated: UnauthenticatedConnectionBudget?
     private let tls: NIOSSLContext
-    private let faults: ConnectionFaults?
+    private let faults: ListenerFaults?
     private let memory = MemoryTrimmer()
     private let open: ListenerConnections
 
@@ -37,8 +37,8 @@ final class Listener: Sendable {
         tls: TLSConfiguration,
         limits: GatewayConfiguration.Limits,
         options: Options = .init(),
-        unauthenticated: UnauthenticatedConnections? = nil,
-        faults: ConnectionFaults? = nil,
+        unauthenticated: UnauthenticatedConnectionBudget? = nil,
+        faults: ListenerFaults? = nil,
         logger: Logger
     ) throws {
         (self.name, self.options) = (name, options)
@@ -84,7 +84,7 @@ final class Listener: Sendable {
         guard try self.unauthenticated?.admit(channel, listener: self.name) ?? true else { return }
         let pipeline = channel.pipeline.syncOperations
         let fault = self.faults?.decide()
-        if let rate = fault?.bytesPerSecond { try pipeline.addHandler(SlowReader(bytesPerSecond: rate)) }
+        if let rate = fault?.bytesPerSecond { try pipeline.addHandler(ReadThrottleHandler(bytesPerSecond: rate)) }
         let showsExpired = fault?.showsExpiredCertificate ?? false
         let tls = showsExpired ? self.faults?.expiredTLS ?? self.tls : self.tls
         try pipeline.addTLS(

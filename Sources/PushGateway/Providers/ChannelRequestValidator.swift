@@ -42,8 +42,8 @@ struct ChannelRequestValidator: Sendable {
         }
     }
 
-    private func command(_ action: ChannelCommand.Action, _ bundleID: Topic, _ requestID: String) -> ChannelCommand {
-        ChannelCommand(action: action, bundleID: bundleID, environment: self.shared.environment, requestID: requestID)
+    private func command(_ action: ChannelChange.Action, _ bundleID: Topic, _ requestID: String) -> ChannelChange {
+        ChannelChange(action: action, bundleID: bundleID, environment: self.shared.environment, requestID: requestID)
     }
 
     private static func policy(_ request: ProviderRequest) throws(ProviderRejection) -> ChannelPolicy {

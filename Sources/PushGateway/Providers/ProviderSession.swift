@@ -36,7 +36,7 @@ struct ProviderSession: Sendable {
         /// Submit the broadcast, likewise.
         case broadcast(AcceptedBroadcast, response: ProviderResponse)
         /// Create or delete a channel, and respond when that is on disk.
-        case manage(ChannelCommand)
+        case manage(ChannelChange)
         case respond(ProviderResponse)
         /// Log the rejection, report an unregistered token to the router (``PushSubmitter``), and respond.
         case reject(ProviderRejection, response: ProviderResponse)

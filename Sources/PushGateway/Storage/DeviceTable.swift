@@ -8,11 +8,11 @@ struct DeviceTable {
     let database: Database
 
     /// Returns all devices. Rows with values that the gateway would not have written are left out.
-    func devices() throws -> [Device] {
+    func devices() throws -> [ActivatedDevice] {
         let installs = try self.installs()
         return try self.database.rows("SELECT * FROM device").compactMap { row in
             guard let id = row.textID("id"), let activatedAt = row.timestamp("activatedAt") else { return nil }
-            return Device(
+            return ActivatedDevice(
                 id: id,
                 name: row["name"],
                 activatedAt: activatedAt,
@@ -27,7 +27,7 @@ struct DeviceTable {
     }
 
     /// Writes the row of a new device.
-    func insert(_ device: Device) throws {
+    func insert(_ device: ActivatedDevice) throws {
         try self.database.run(
             """
             INSERT INTO device (id, name, activatedAt, lastSeenAt, deletedAt, certificateSerial, revokedAt, epoch)
@@ -42,7 +42,7 @@ struct DeviceTable {
     }
 
     /// Writes the current generation of an app's token. The generation before ends when this one was minted.
-    func save(_ install: Device.Install, on device: UUID) throws {
+    func save(_ install: ActivatedDevice.Install, on device: UUID) throws {
         try self.database.run(
             """
             UPDATE install SET endedAt = ?
@@ -83,7 +83,7 @@ struct DeviceTable {
         case lastSeenAt, revokedAt, deletedAt
 
         /// The property of the column.
-        var property: WritableKeyPath<Device, Timestamp?> {
+        var property: WritableKeyPath<ActivatedDevice, Timestamp?> {
             switch self {
             case .lastSeenAt: \.lastSeenAt
             case .revokedAt: \.revokedAt
@@ -120,8 +120,8 @@ struct DeviceTable {
         }
     }
 
-    private func installs() throws -> [UUID: [Device.Install]] {
-        var all: [UUID: [Device.Install]] = [:]
+    private func installs() throws -> [UUID: [ActivatedDevice.Install]] {
+        var all: [UUID: [ActivatedDevice.Install]] = [:]
         let rows = try Row.fetchCursor(
             self.database,
             sql: "SELECT * FROM install ORDER BY device, environment, topic, generation"
@@ -139,12 +139,12 @@ struct DeviceTable {
         return all
     }
 
-    private static func install(_ row: Row) -> Device.Install? {
+    private static func install(_ row: Row) -> ActivatedDevice.Install? {
         guard let topic = row.topic("topic"), let environment = row.environment(),
             let generation: UInt32 = row.integer("generation"), let keyID: UInt8 = row.integer("keyID"),
             let mintedAt = row.timestamp("mintedAt")
         else { return nil }
-        return Device.Install(
+        return ActivatedDevice.Install(
             environment: environment,
             topic: topic,
             hash: TopicHash(topic),

@@ -33,13 +33,13 @@ struct EventTable {
     func append(_ events: [Event]) throws {
         var rest = events[...]
         while let first = rest.first {
-            let block = rest.prefix(EventBlock.capacity)
+            let block = rest.prefix(EventBlockCoding.capacity)
             rest = rest.dropFirst(block.count)
             try self.database.run(
                 "INSERT INTO eventBlock (id, lastTime, count, events) VALUES (?, ?, ?, ?)",
                 [
                     first.id, block.last?.time.milliseconds ?? first.time.milliseconds, block.count,
-                    Data(EventBlock.encode(block).readableBytesView),
+                    Data(EventBlockCoding.encode(block).readableBytesView),
                 ]
             )
         }
@@ -63,7 +63,7 @@ struct EventTable {
         let rows = try Row.fetchCursor(
             self.database,
             sql: "SELECT id, events FROM eventBlock WHERE id > ? AND id < ? ORDER BY id",
-            arguments: [after &- Int64(EventBlock.capacity), before]
+            arguments: [after &- Int64(EventBlockCoding.capacity), before]
         )
         return try Self.events(in: rows, limit: limit) { block in
             block.lazy.filter { $0.id > after && $0.id < before && filter.matches($0) }.prefix(limit)
@@ -78,7 +78,7 @@ struct EventTable {
         var found: [Event] = []
         while found.count < limit, let row = try rows.next() {
             guard let first = row["id"] as Int64?, let blob = row["events"] as Data? else { continue }
-            found += matching(EventBlock.decode(blob, firstID: first)).prefix(limit - found.count)
+            found += matching(EventBlockCoding.decode(blob, firstID: first)).prefix(limit - found.count)
         }
         return found
     }

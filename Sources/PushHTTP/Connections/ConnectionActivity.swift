@@ -135,7 +135,7 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private let held: HeldConnections
+    private let held: ConnectionLimiter
     /// `nil` for a connection that is not held any more.
     private var activity: ConnectionActivity?
     /// The number of requests whose response is not written.
@@ -147,7 +147,7 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
     /// The number of bytes of its body that have not been noted.
     private var received = 0
 
-    init(_ held: HeldConnections) { self.held = held }
+    init(_ held: ConnectionLimiter) { self.held = held }
 
     func handlerAdded(context: ChannelHandlerContext) { self.activity = self.held.activity(of: context.channel) }
 

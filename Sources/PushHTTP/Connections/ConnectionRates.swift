@@ -21,8 +21,8 @@ package final class ConnectionRates: Sendable {
     private let clock: @Sendable () -> NIODeadline
     private let networks = Mutex(KnownNetworks())
 
-    /// - Parameter budgets: The budgets, among them those of `Resource.newConnections` and `Resource.strangerConnections`.
-    package init(_ budgets: Budgets, logger: Logger, clock: @escaping @Sendable () -> NIODeadline = { .now() }) {
+    /// - Parameter budgets: The budgets, among them those of `BudgetedResource.newConnections` and `BudgetedResource.strangerConnections`.
+    package init(_ budgets: BudgetRegistry, logger: Logger, clock: @escaping @Sendable () -> NIODeadline = { .now() }) {
         (self.known, self.strangers) = (budgets[.newConnections], budgets[.strangerConnections])
         (self.logger, self.clock) = (logger.ofStrangers(), clock)
     }

@@ -85,7 +85,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
     }
 
     private func waitForTurn(_ identity: Source.Identity, context: ChannelHandlerContext) {
-        UnauthenticatedConnections.markAuthenticated(context.channel)
+        UnauthenticatedConnectionBudget.markAuthenticated(context.channel)
         let (queue, topic) = (self.listener.readerQueue, self.listener.queue(of: identity))
         context.eventLoop.makeFutureWithTask { await queue.enter(topic) }
             .assumeIsolated()

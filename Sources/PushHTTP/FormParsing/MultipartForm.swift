@@ -7,11 +7,11 @@ package enum MultipartForm {
     package static func fields(
         of body: [UInt8],
         contentType: String,
-        limits: FormFields.Limits = FormFields.Limits()
-    ) throws(RequestError) -> FormFields {
+        limits: FormData.Limits = FormData.Limits()
+    ) throws(RequestError) -> FormData {
         var reader = try MultipartReader(contentType: contentType, limits: limits)
         reader.append(ByteBuffer(bytes: body))
-        var fields = FormFields(limits: limits)
+        var fields = FormData(limits: limits)
         var file = (name: "", fileName: "", content: [UInt8]())
         while let event = try reader.next() {
             switch event {
@@ -28,7 +28,7 @@ package enum MultipartForm {
 }
 
 /// The parameters of a header field such as `form-data; name="token"` (RFC 9110 section 5.6.6).
-struct HeaderParameters: Equatable {
+struct MIMEParameters: Equatable {
     private var values: [String: String] = [:]
 
     /// Parses leniently: a parameter without a value is ignored, and the first of repeated ones counts.

@@ -34,7 +34,7 @@ package struct MultipartReader: Sendable {
 
     /// The end of a line and the delimiter behind it, which end each part.
     private let mark: [UInt8]
-    private let limits: FormFields.Limits
+    private let limits: FormData.Limits
     private var state = State.preamble
     /// The bytes that are not parsed yet.
     private var buffer: ByteBuffer
@@ -42,9 +42,9 @@ package struct MultipartReader: Sendable {
     /// - Parameters:
     ///   - contentType: The value of `content-type` with the boundary.
     ///   - limits: The limits of fields, and whether parts with a file name are files.
-    package init(contentType: String, limits: FormFields.Limits) throws(RequestError) {
-        guard let boundary = HeaderParameters(contentType)["boundary"], Self.isBoundary(boundary) else {
-            throw FormFields.error("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
+    package init(contentType: String, limits: FormData.Limits) throws(RequestError) {
+        guard let boundary = MIMEParameters(contentType)["boundary"], Self.isBoundary(boundary) else {
+            throw FormData.error("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
         }
         (self.mark, self.limits) = (Self.lineEnd + "--\(boundary)".utf8, limits)
         // The first delimiter may be at the very beginning, without the end of a line.
@@ -138,12 +138,12 @@ package struct MultipartReader: Sendable {
         guard let length else { return nil }
         let text = String(decoding: self.buffer.readableBytesView.prefix(length), as: UTF8.self)
         self.buffer.moveReaderIndex(forwardBy: length + 2 * Self.lineEnd.count)
-        var (disposition, contentType): (HeaderParameters?, String?)
+        var (disposition, contentType): (MIMEParameters?, String?)
         for line in text.components(separatedBy: "\r\n") {
             let parts = line.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { throw Self.broken("the head of a part is malformed") }
             switch parts[0].lowercased() {
-            case "content-disposition": disposition = HeaderParameters(String(parts[1]))
+            case "content-disposition": disposition = MIMEParameters(String(parts[1]))
             case "content-type": contentType = parts[1].trimmingCharacters(in: .whitespaces)
             default: break
             }
@@ -156,7 +156,7 @@ package struct MultipartReader: Sendable {
     private mutating func field(_ name: String) throws(RequestError) -> Event? {
         guard let length = self.index(of: self.mark) else {
             guard self.buffer.readableBytes <= self.limits.value + self.mark.count else {
-                throw FormFields.error("too_long", "a field has at most \(self.limits.value) bytes")
+                throw FormData.error("too_long", "a field has at most \(self.limits.value) bytes")
             }
             return nil
         }
@@ -197,6 +197,6 @@ package struct MultipartReader: Sendable {
     }
 
     private static func broken(_ why: String) -> RequestError {
-        FormFields.error("invalid_form", "the body is not multipart/form-data: \(why)")
+        FormData.error("invalid_form", "the body is not multipart/form-data: \(why)")
     }
 }

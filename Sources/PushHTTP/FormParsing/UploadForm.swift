@@ -14,14 +14,14 @@ package struct UploadForm: Sendable {
         package let content: FormFileContent
     }
 
-    package private(set) var fields: FormFields
+    package private(set) var fields: FormData
     /// The first file; `nil` if none was chosen.
     package private(set) var file: File?
 
     /// Reads the fields of a form up to its file. What follows the file is ignored.
     ///
     /// - Throws: ``RequestError`` for what is no form.
-    package init(_ request: Request, limits: FormFields.Limits) async throws {
+    package init(_ request: Request, limits: FormData.Limits) async throws {
         var limits = limits
         limits.acceptsFiles = true
         let contentType = request.headers[.contentType] ?? ""
@@ -29,7 +29,7 @@ package struct UploadForm: Sendable {
             self.fields = try await FormRequest.fields(of: request, limits: limits)
             return
         }
-        self.fields = FormFields(limits: limits)
+        self.fields = FormData(limits: limits)
         let reader = try MultipartReader(contentType: contentType, limits: limits)
         let source = FormSource(reader: reader, body: request.body.makeAsyncIterator())
         var isSkipped = false
@@ -44,7 +44,7 @@ package struct UploadForm: Sendable {
                 self.file = File(name: name, fileName: fileName, contentType: type, content: content)
                 return
             case .fileBytes:
-                guard isSkipped else { throw FormFields.error("invalid_form", "a file has no name") }
+                guard isSkipped else { throw FormData.error("invalid_form", "a file has no name") }
             case .fileEnded: isSkipped = false
             case .ended:
                 try await source.end()

@@ -3,7 +3,7 @@ import PushTypes
 
 extension GaugeRegistry {
     /// Adds the metrics of all budgets of a process. A sample without an app is about what concerns no single one.
-    package func add(_ budgets: Budgets) {
+    package func add(_ budgets: BudgetRegistry) {
         let held = budgets.all.filter(\.limits.holds)
         self.add("martlet_resource_in_use", "The amount of a resource that is held, by app.") {
             held.flatMap { budget in Self.samples(budget) { $0.held } }

@@ -62,7 +62,7 @@ package struct Cursor: Hashable, Sendable {
 }
 
 /// The part of a list that a request asks for.
-package struct PageRequest: Sendable {
+package struct ListPageRequest: Sendable {
     let list: Cursor.List
     /// The most entries of the page.
     package let limit: Int

@@ -108,7 +108,7 @@ extension OperationRequest {
     }
 
     /// Returns the part of a list that the request asks for.
-    package func page(_ list: Cursor.List) throws -> PageRequest {
-        PageRequest(list: list, limit: try self.limit(), after: try self.cursor(list)?.position)
+    package func page(_ list: Cursor.List) throws -> ListPageRequest {
+        ListPageRequest(list: list, limit: try self.limit(), after: try self.cursor(list)?.position)
     }
 }

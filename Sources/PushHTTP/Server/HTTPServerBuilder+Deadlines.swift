@@ -19,8 +19,8 @@ extension HTTPServerBuilder {
         idle: TimeAmount,
         decoder: HTTP1Channel.Configuration.DecoderConfiguration = .init(),
         tls certificate: TLSCertificate? = nil,
-        unauthenticated connections: UnauthenticatedConnections,
-        held: HeldConnections? = nil,
+        unauthenticated connections: UnauthenticatedConnectionBudget,
+        held: ConnectionLimiter? = nil,
         listener: String,
         isAuthenticated: @escaping @Sendable (HTTPRequest, HTTPResponse) -> Bool
     ) -> HTTPServerBuilder {
@@ -61,7 +61,7 @@ extension HTTPServerBuilder {
         }
     }
 
-    private static func activity(_ held: HeldConnections?) -> [any RemovableChannelHandler] {
+    private static func activity(_ held: ConnectionLimiter?) -> [any RemovableChannelHandler] {
         held.map { [ConnectionActivityHandler($0)] } ?? []
     }
 }

@@ -6,7 +6,7 @@ import NIOCore
 struct PlainServerChannel: ServerChildChannel {
     let http1: HTTP1Channel
     /// The accounts of the connections; `nil` if they have none.
-    var held: HeldConnections?
+    var held: ConnectionLimiter?
 
     /// Prepares a connection.
     ///

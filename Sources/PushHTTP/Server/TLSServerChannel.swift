@@ -27,9 +27,9 @@ struct TLSServerChannel: ServerChildChannel {
     let certificate: TLSCertificate
     let http1: HTTP1Channel
     let http2: HTTP2Channel
-    let unauthenticated: UnauthenticatedConnections
+    let unauthenticated: UnauthenticatedConnectionBudget
     /// The accounts of the connections; `nil` if they have none.
-    let held: HeldConnections?
+    let held: ConnectionLimiter?
     let listener: String
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

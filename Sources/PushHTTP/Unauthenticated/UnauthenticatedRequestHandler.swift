@@ -2,7 +2,7 @@ package import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
-/// Admits the connections of an HTTP/1.1 listener to ``UnauthenticatedConnections``, and releases those that are
+/// Admits the connections of an HTTP/1.1 listener to ``UnauthenticatedConnectionBudget``, and releases those that are
 /// authenticated.
 ///
 /// The bytes received since the last response count as held. They are counted below the HTTP decoder, so that
@@ -13,17 +13,17 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
-    private let connections: UnauthenticatedConnections
+    private let connections: UnauthenticatedConnectionBudget
     private let listener: String
     private let isAuthenticated: @Sendable (HTTPRequest, HTTPResponse) -> Bool
     private var request: HTTPRequest?
     /// `nil` once the connection is authenticated.
-    private var unauthenticated: UnauthenticatedHandler?
+    private var unauthenticated: UnauthenticatedConnectionHandler?
 
     /// - Parameter isAuthenticated: Returns `true` if this response to this request shows that its client is
     ///   authenticated. It is called at the head of each response.
     package init(
-        _ connections: UnauthenticatedConnections,
+        _ connections: UnauthenticatedConnectionBudget,
         listener: String,
         isAuthenticated: @escaping @Sendable (HTTPRequest, HTTPResponse) -> Bool
     ) {
@@ -32,12 +32,12 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
 
     package func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
-        self.unauthenticated = try? pipeline.handler(type: UnauthenticatedHandler.self)
+        self.unauthenticated = try? pipeline.handler(type: UnauthenticatedConnectionHandler.self)
         // With TLS the connection was admitted before its handshake.
         guard self.unauthenticated == nil,
             (try? self.connections.admit(context.channel, listener: self.listener)) == true
         else { return }
-        self.unauthenticated = try? pipeline.handler(type: UnauthenticatedHandler.self)
+        self.unauthenticated = try? pipeline.handler(type: UnauthenticatedConnectionHandler.self)
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
@@ -55,7 +55,7 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
             case .head(let response):
                 if let request = self.request.take(), self.isAuthenticated(request, response) {
                     self.unauthenticated = nil
-                    UnauthenticatedConnections.markAuthenticated(context.channel)
+                    UnauthenticatedConnectionBudget.markAuthenticated(context.channel)
                 }
             case .end: unauthenticated.reset()
             case .body: break

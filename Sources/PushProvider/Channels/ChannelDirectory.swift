@@ -176,7 +176,7 @@ package struct ChannelDirectory: Sendable {
             }
     }
 
-    private func service(_ app: AppRecord, _ environment: PushEnvironment) async throws -> any ChannelManaging {
+    private func service(_ app: AppRecord, _ environment: PushEnvironment) async throws -> any ChannelServiceClient {
         let target = AppEnvironment(app: app.id, environment: environment)
         switch try await self.directory.credential(target, at: self.time.now) {
         case .success(let credential):

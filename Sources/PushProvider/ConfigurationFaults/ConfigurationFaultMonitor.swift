@@ -11,11 +11,11 @@ package struct ConfigurationFaultMonitor: Service {
     /// The pause after an error of the store.
     private static let errorPause: Duration = .seconds(1)
 
-    private let faults: ConfigurationFaults
+    private let faults: ConfigurationFaultTracker
     private let tester: CredentialTester
     private let logger: Logger
 
-    package init(faults: ConfigurationFaults, tester: CredentialTester, logger: Logger) {
+    package init(faults: ConfigurationFaultTracker, tester: CredentialTester, logger: Logger) {
         (self.faults, self.tester, self.logger) = (faults, tester, logger)
     }
 

@@ -26,13 +26,13 @@ package struct CredentialTester: Sendable {
 
     /// Tests the stored credential of an environment.
     /// - Throws: The error of a store that cannot be read.
-    package func testStored(_ target: AppEnvironment, measures: Bool = false) async throws -> CredentialTest {
+    package func testStored(_ target: AppEnvironment, measures: Bool = false) async throws -> CredentialTestResult {
         let endpoint = self.source.endpoint(of: target.environment)
         guard let app = try await self.store.app(id: target.app) else {
-            return CredentialTest(endpoint, fault: .missing(target.environment))
+            return CredentialTestResult(endpoint, fault: .missing(target.environment))
         }
         switch try await self.directory.credential(target, at: self.time.now) {
-        case .failure(let error): return CredentialTest(endpoint, fault: error.fault)
+        case .failure(let error): return CredentialTestResult(endpoint, fault: error.fault)
         case .success(let credential):
             return await self.test(credential, target, topic: app.bundleID, measures: measures)
         }
@@ -44,7 +44,7 @@ package struct CredentialTester: Sendable {
         over transport: PushTransport = .http2,
         of app: AppRecord,
         in environment: PushEnvironment
-    ) async -> CredentialTest {
+    ) async -> CredentialTestResult {
         let endpoint = self.source.endpoint(of: environment)
         do {
             let credential = await self.directory.prepare(try record.credential().over(transport))
@@ -57,7 +57,7 @@ package struct CredentialTester: Sendable {
                 host: endpoint.host,
                 port: endpoint.port
             )
-            return CredentialTest(endpoint, fault: fault)
+            return CredentialTestResult(endpoint, fault: fault)
         }
     }
 
@@ -66,7 +66,7 @@ package struct CredentialTester: Sendable {
         _ target: AppEnvironment,
         topic: Topic,
         measures: Bool
-    ) async -> CredentialTest {
+    ) async -> CredentialTestResult {
         let endpoint = self.source.endpoint(of: target.environment, for: credential)
         let sender: any NotificationSender
         do {
@@ -75,11 +75,11 @@ package struct CredentialTester: Sendable {
             let cause: ConfigurationFault.Cause
             if case CredentialError.expired = error { cause = .credentialExpired } else { cause = .credentialUnusable }
             let fault = ConfigurationFault(cause, detail: "\(error)", host: endpoint.host, port: endpoint.port)
-            return CredentialTest(endpoint, fault: fault, expires: credential.expires)
+            return CredentialTestResult(endpoint, fault: fault, expires: credential.expires)
         }
-        guard let push = Self.push(topic) else { return CredentialTest(endpoint, fault: nil) }
+        guard let push = Self.push(topic) else { return CredentialTestResult(endpoint, fault: nil) }
         let outcome = await sender.send([push]).first ?? .notSent(.init("the test has no outcome"))
-        var test = CredentialTest(endpoint, outcome, expires: credential.expires)
+        var test = CredentialTestResult(endpoint, outcome, expires: credential.expires)
         guard measures, test.isTopicAllowed == true else { return test }
         // The first push had to wait for its connection.
         let start = ContinuousClock.now
@@ -104,7 +104,7 @@ package struct CredentialTester: Sendable {
 }
 
 /// The result of a test of a credential. A property that is `nil` was not reached by the test.
-package struct CredentialTest: Hashable, Sendable {
+package struct CredentialTestResult: Hashable, Sendable {
     /// The address of the push service.
     package var host: String
     package var port: Int

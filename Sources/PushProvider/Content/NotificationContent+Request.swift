@@ -36,7 +36,7 @@ extension NotificationContent {
         _ fields: JSONFields,
         bundleID: Topic,
         now: Timestamp?,
-        receipts standard: ReceiptPrivacy = .none,
+        receipts standard: ReceiptLevel = .none,
         isBroadcast: Bool = false
     ) throws(RequestError) -> (content: NotificationContent, warnings: [ContentWarning]) {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
@@ -59,7 +59,7 @@ extension NotificationContent {
             template.localizations[localization.tag.name] = localization.payload
         }
 
-        var check = TemplateCheck(hasVariables: try fields.value(Self.templateMember) ?? false)
+        var check = TemplateValidator(hasVariables: try fields.value(Self.templateMember) ?? false)
         for variant in variants { try check.check(variant.payload, names: variant.names) }
         template.hasVariables = check.hasVariables && check.firstMark != nil
 
@@ -194,7 +194,7 @@ extension NotificationContent {
         _ plain: NotificationContent,
         _ bundleID: Topic,
         _ warnings: inout [ContentWarning]
-    ) throws(RequestError) -> ReceiptPrivacy {
+    ) throws(RequestError) -> ReceiptLevel {
         guard setting.privacy != .none else { return .none }
         for variant in variants where variant.payload[PayloadMarker.name] != nil {
             let message = "with receipts the provider makes this member: choose another name, or receipts none"
@@ -217,7 +217,7 @@ extension NotificationContent {
 
     private static func warnAboutVariables(
         _ headers: ContentHeaders,
-        _ check: TemplateCheck,
+        _ check: TemplateValidator,
         _ renderer: ContentRenderer,
         _ warnings: inout [ContentWarning]
     ) {

@@ -8,8 +8,8 @@ struct ReceiptSetting {
         .described("The receipt level that apps may report at most. Default the app's.")
 
     /// The level that the request names; `nil` if it names none.
-    private let wanted: ReceiptPrivacy?
-    let privacy: ReceiptPrivacy
+    private let wanted: ReceiptLevel?
+    let privacy: ReceiptLevel
 
     /// - Parameter standard: The app's level.
     /// - Throws: ``RequestError`` for receipts of a push from which there are none.
@@ -17,7 +17,7 @@ struct ReceiptSetting {
         _ fields: JSONFields,
         _ pushType: PushType,
         isWallet: Bool,
-        standard: ReceiptPrivacy
+        standard: ReceiptLevel
     ) throws(RequestError) {
         self.wanted = try fields.value(Self.member)
         let isPossible = PayloadMarker.isPossible(pushType, isWallet: isWallet)
@@ -41,10 +41,10 @@ extension Member {
     /// Makes a level of receipts.
     package static func receiptPrivacy(
         _ name: String,
-        of levels: [ReceiptPrivacy] = ReceiptPrivacy.allCases
-    ) -> RequestMember<ReceiptPrivacy> {
-        let all = ReceiptPrivacy.allCases.map(\.word).joined(separator: ", ")
+        of levels: [ReceiptLevel] = ReceiptLevel.allCases
+    ) -> RequestMember<ReceiptLevel> {
+        let all = ReceiptLevel.allCases.map(\.word).joined(separator: ", ")
         return Self.text(name, maximum: 16, as: .choice(levels.map(\.word)))
-            .parsed("invalid_value", "use one of \(all)") { ReceiptPrivacy(word: $0) }
+            .parsed("invalid_value", "use one of \(all)") { ReceiptLevel(word: $0) }
     }
 }

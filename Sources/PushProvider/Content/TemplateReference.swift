@@ -4,7 +4,7 @@ package import PushSupport
 
 /// The member `template` of a request in its form as an object: the template that the content comes from.
 ///
-/// As a boolean the member says that the content of the request has variables, see ``TemplateCheck``.
+/// As a boolean the member says that the content of the request has variables, see ``TemplateValidator``.
 package struct TemplateReference: Hashable, Sendable {
     static let member = "template"
 
@@ -30,7 +30,7 @@ package struct TemplateReference: Hashable, Sendable {
         else { return nil }
         switch (try reference.value(Self.id), try reference.value(Self.name)) {
         case (let id?, nil): self.item = .id(id)
-        case (nil, let name?): self.item = .name(ExactText(name))
+        case (nil, let name?): self.item = .name(BytewiseString(name))
         case (_?, _?): throw reference.error("name", "conflicting_field", "name the template by its id or its name")
         case (nil, nil): throw reference.error("name", "missing_field", "name the template by its id or its name")
         }

@@ -18,7 +18,7 @@ package struct TemplateVariables: Hashable, Sendable {
         ).described("Values of the template's variables for all recipients.")
     )
 
-    private let values: [ExactText: String]
+    private let values: [BytewiseString: String]
 
     /// Reads the member `variables`.
     /// - Throws: ``RequestError`` that names the member at fault.
@@ -28,7 +28,7 @@ package struct TemplateVariables: Hashable, Sendable {
         guard members.count <= Self.maximumCount else {
             throw fields.error(place, "too_many", "at most \(Self.maximumCount) variables, not \(members.count)")
         }
-        var values: [ExactText: String] = [:]
+        var values: [BytewiseString: String] = [:]
         for (name, value) in members {
             let text: String? =
                 switch value {
@@ -42,7 +42,7 @@ package struct TemplateVariables: Hashable, Sendable {
             guard text.utf8.count <= Self.maximumValue else {
                 throw fields.error("\(place).\(name)", "too_long", "at most \(Self.maximumValue) bytes")
             }
-            values[ExactText(name)] = text
+            values[BytewiseString(name)] = text
         }
         self.values = values
     }
@@ -61,7 +61,7 @@ package struct TemplateVariables: Hashable, Sendable {
         guard content[TemplateReference.member] == .bool(true) else {
             throw error(nil, "conflicting_field", "the template has no variables: its content lacks `template` true")
         }
-        var used: Set<ExactText> = []
+        var used: Set<BytewiseString> = []
         var filled = content
         for (name, value) in content where !ContentHeaders.object.known.contains(name) {
             filled[name] = self.filled(value, &used)
@@ -72,7 +72,7 @@ package struct TemplateVariables: Hashable, Sendable {
         return filled
     }
 
-    private func filled(_ value: JSONValue, _ used: inout Set<ExactText>) -> JSONValue {
+    private func filled(_ value: JSONValue, _ used: inout Set<BytewiseString>) -> JSONValue {
         switch value {
         case .string(let text): return .string(self.filled(text, &used))
         case .array(let elements): return .array(elements.map { self.filled($0, &used) })
@@ -82,7 +82,7 @@ package struct TemplateVariables: Hashable, Sendable {
     }
 
     /// Fills a text. What is not a valid text of a template stays, for the check of the content to name it.
-    private func filled(_ text: String, _ used: inout Set<ExactText>) -> String {
+    private func filled(_ text: String, _ used: inout Set<BytewiseString>) -> String {
         guard TemplateText.hasMarks(text), let template = try? TemplateText(parsing: text) else { return text }
         // Literal text is joined before its braces are doubled: those of neighbours may form a pair.
         var (filled, literal) = ("", "")
@@ -90,8 +90,8 @@ package struct TemplateVariables: Hashable, Sendable {
             switch part {
             case .text(let text): literal += text
             case .variable(let name, let fallback):
-                if let value = self.values[ExactText(name)] {
-                    used.insert(ExactText(name))
+                if let value = self.values[BytewiseString(name)] {
+                    used.insert(BytewiseString(name))
                     literal += value
                 } else {
                     filled += Self.escaped(literal) + (fallback.map { "{{\(name)|\($0)}}" } ?? "{{\(name)}}")

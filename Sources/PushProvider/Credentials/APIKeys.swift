@@ -18,12 +18,12 @@ package struct APIKeys: Sendable {
     /// sent.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
     /// The last request of each key.
-    package let uses: KeyUses
+    package let uses: KeyUsageWriter
 
     /// Learns which keys there are.
     package init(store: any APIKeyStore, time: any TimeSource, logger: Logger) async throws {
         (self.store, self.time) = (store, time)
-        self.uses = KeyUses(store: store, logger: logger)
+        self.uses = KeyUsageWriter(store: store, logger: logger)
         for hash in try await store.keyHashes(limit: self.known.maximum) { self.known.insert(hash) }
     }
 

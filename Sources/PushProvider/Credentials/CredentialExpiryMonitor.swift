@@ -18,14 +18,14 @@ package final class CredentialExpiryMonitor: Service {
     /// The time between two checks, which is short against a day.
     private static let interval: Duration = .seconds(3600)
 
-    private let store: any ObservationStore
+    private let store: any MonitoringStore
     private let webhookWake: WakeSignal
     private let time: any TimeSource
     private let logger: Logger
     private let known = Mutex<[Certificate]>([])
 
     /// - Parameter webhookWake: Is signalled when there is an event for webhooks.
-    package init(store: any ObservationStore, webhookWake: WakeSignal, time: any TimeSource, logger: Logger) {
+    package init(store: any MonitoringStore, webhookWake: WakeSignal, time: any TimeSource, logger: Logger) {
         (self.store, self.webhookWake, self.time, self.logger) = (store, webhookWake, time, logger)
     }
 
@@ -65,8 +65,10 @@ package final class CredentialExpiryMonitor: Service {
     private func announce(_ stored: StoredCertificate, _ certificate: ClientCertificate) async throws {
         // A clock that is ahead announces nothing until it is believed.
         let (now, expires) = (self.time.reading.earlier, certificate.expires)
-        guard let stage = CertificateStage.due(expires, announced: stored.announcedStage, now: now) else { return }
-        var events = WebhookEvents()
+        guard let stage = CertificateExpiryStage.due(expires, announced: stored.announcedStage, now: now) else {
+            return
+        }
+        var events = WebhookEventEncoder()
         let recordedAt = self.time.recorded
         events.append(
             endOf: certificate.fingerprint,

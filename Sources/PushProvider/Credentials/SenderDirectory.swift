@@ -52,7 +52,7 @@ package final class SenderDirectory: Sendable {
             }
         }
         for (key, credential) in forgotten { self.retire(credential, of: key) }
-        OpenedCertificates.shared.forget()
+        CertificateCache.shared.forget()
     }
 
     /// Retires the senders of a credential, unless the app uses it again.

@@ -47,8 +47,8 @@ package enum DeviceRequest {
         fileprivate static let preferences = Member.object("preferences", Preferences.object) {
             (fields) throws(RequestError) -> Preferences in try Preferences(fields)
         }.clearable
-        fileprivate static let encryptionKey = Member.object("encryptionKey", EncryptionKey.object) {
-            (fields) throws(RequestError) -> EncryptionKey in try EncryptionKey(fields)
+        fileprivate static let encryptionKey = Member.object("encryptionKey", InstallationPublicKey.object) {
+            (fields) throws(RequestError) -> InstallationPublicKey in try InstallationPublicKey(fields)
         }.clearable
 
         /// The members that an installation may register itself, in the same form.
@@ -76,8 +76,8 @@ package enum DeviceRequest {
     /// a subscription.
     package static func completed(_ schema: Schema) -> Schema {
         schema.requiringOne(of: "token", "subscription")
-            .requiring("activity", where: "kind", is: .string(TokenKind.liveActivityUpdate.rawValue))
-            .requiring("subscription", where: "kind", is: .string(TokenKind.web.rawValue))
+            .requiring("activity", where: "kind", is: .string(DeviceTokenKind.liveActivityUpdate.rawValue))
+            .requiring("subscription", where: "kind", is: .string(DeviceTokenKind.web.rawValue))
     }
 
     /// Reads a registration from JSON text.
@@ -109,7 +109,7 @@ package enum DeviceRequest {
         registration.appVersion = try fields.value(Members.appVersion)
         registration.installation = try fields.value(Members.installation)
         registration.capabilities = try Self.capabilities(fields)
-        registration.tags = try fields.value(Members.tags).map { Set($0.map { ExactText($0) }) }
+        registration.tags = try fields.value(Members.tags).map { Set($0.map { BytewiseString($0) }) }
         registration.attributes = try Self.attributes(fields)
         registration.preferences = try fields.value(Members.preferences)
         registration.encryptionKey = try fields.value(Members.encryptionKey)
@@ -167,7 +167,7 @@ package enum DeviceRequest {
     }
 
     /// Reads the kind of the token, and the Live Activity to which an update token belongs.
-    private static func kind(_ fields: JSONFields) throws(RequestError) -> (TokenKind?, activity: String?) {
+    private static func kind(_ fields: JSONFields) throws(RequestError) -> (DeviceTokenKind?, activity: String?) {
         let (kind, activity) = (try fields.value(Members.kind), try fields.value(Members.activity))
         guard activity != nil else {
             guard kind == .liveActivityUpdate else { return (kind, nil) }
@@ -218,7 +218,7 @@ package enum DeviceRequest {
 
 extension RequestError {
     /// The error of a registration after which the device would exceed its bounds.
-    package init(_ excess: DeviceExcess) {
+    package init(_ excess: ExceededDeviceBound) {
         self.init(
             .invalid,
             code: excess.code,
@@ -237,7 +237,7 @@ extension DeviceCapabilities {
 
 extension Member {
     /// The kind of a token.
-    package static let tokenKind = Self.choice("kind", of: TokenKind.self, maximum: 32, code: "invalid_kind")
+    package static let tokenKind = Self.choice("kind", of: DeviceTokenKind.self, maximum: 32, code: "invalid_kind")
 
     /// `sandbox` (or `development`) or `production`.
     package static let environment = Self.text("environment", maximum: 32, as: .environment)

@@ -19,7 +19,7 @@ extension Preferences {
         for (index, text) in texts.enumerated() where !Self.isCategory(text) {
             throw fields.error("optOuts[\(index)]", "invalid_value", Self.categoryForm)
         }
-        self.optOuts = Set(texts.map { ExactText($0) })
+        self.optOuts = Set(texts.map { BytewiseString($0) })
     }
 
     static let categoryForm = "a consent category has 1 to \(Self.maximumCategory) bytes without control characters"
@@ -57,9 +57,9 @@ extension QuietHours {
     var json: JSONValue { .object(["from": .string("\(self.from)"), "to": .string("\(self.to)")]) }
 }
 
-extension EncryptionKey {
+extension InstallationPublicKey {
     private enum Members {
-        static let id = Member.text("id", 1...EncryptionKey.maximumID, pattern: "^[!#-.0-\\[\\]-~]+$")
+        static let id = Member.text("id", 1...InstallationPublicKey.maximumID, pattern: "^[!#-.0-\\[\\]-~]+$")
         static let key = Member.text("key", maximum: 64, as: .string(length: 44...44, pattern: "^[A-Za-z0-9+/]{43}=$"))
             .described("Base64 of the 32 bytes of an X25519 public key.")
     }

@@ -17,20 +17,20 @@ package final class DirectDispatch: Sendable {
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
         /// The notification's place in memory, from its claim to its results.
-        let memory: ClaimInMemory
+        let memory: ActiveClaim
     }
 
     /// A notification on its way.
     fileprivate struct Waiting {
         let shard: ClaimedShard
-        let memory: ClaimInMemory
+        let memory: ActiveClaim
         let freshUntil: Timestamp
     }
 
     /// A notification on its way, and the slot in which it is sent.
     struct Work: Sendable {
         let shard: ClaimedShard
-        let memory: ClaimInMemory
+        let memory: ActiveClaim
         /// The time by the steady clock until which it is sent as it was accepted. Later it is examined again.
         let freshUntil: Timestamp
         let slot: LaneSlots.Slot
@@ -61,7 +61,7 @@ package final class DirectDispatch: Sendable {
 
     let ledger: LedgerWriter
     /// The forwards, which go past the ledger and count in stops too.
-    package let forwards = ForwardsUnderWay()
+    package let forwards = ForwardsInFlight()
     private let store: any DispatchStore
     private let time: any TimeSource
     private let maximum: Int
@@ -90,7 +90,7 @@ package final class DirectDispatch: Sendable {
             }
             state.places += 1
             state.queues[target, default: Queue()].places += 1
-            return Place(target: target, memory: ClaimInMemory(notification))
+            return Place(target: target, memory: ActiveClaim(notification))
         }
     }
 
@@ -142,11 +142,11 @@ package final class DirectDispatch: Sendable {
     ///
     /// A push that no connection has yet is not sent. The store decides about it again.
     /// - Returns: The pushes that are under way.
-    package func apply(_ stop: StopScope) -> PushesUnderWay { self.ledger.leases.apply(stop) }
+    package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
     /// Takes back what an erasure concerns, as far as its tokens are known by now.
     /// - Returns: The pushes that are under way.
-    package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesUnderWay {
+    package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesInFlight {
         guard erasure.user != nil else { return self.apply(.app(erasure.app)) }
         return self.apply(.tokens(try await store.tokens(of: erasure), app: erasure.app))
     }

@@ -35,7 +35,7 @@ package struct DispatchLimits: Hashable, Sendable {
     /// The same limits with at least one of everything, and no page with more events than a block for webhooks holds.
     var checked: DispatchLimits {
         var limits = self
-        limits.page = min(max(1, self.page), WebhookEvents.maximumCount)
+        limits.page = min(max(1, self.page), WebhookEventEncoder.maximumCount)
         limits.walkers = max(1, self.walkers)
         limits.urgentSlots = max(4, self.urgentSlots)
         limits.urgentClaims = max(1, self.urgentClaims)

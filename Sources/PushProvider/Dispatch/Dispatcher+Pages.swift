@@ -6,7 +6,7 @@ import PushTypes
 
 extension Dispatcher {
     /// Sends a shard page by page: to its end, until something stops it, or until its time slice is over.
-    func sendShard(_ held: Held<ShardClaim>, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
+    func sendShard(_ held: TrackedClaim<ShardClaim>, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
         defer { self.leases.end(held.fence, held.memory) }
         var claim = held.claim
         do {
@@ -19,7 +19,7 @@ extension Dispatcher {
 
     private func sendPages(
         _ claim: inout ShardClaim,
-        _ memory: ClaimInMemory,
+        _ memory: ActiveClaim,
         pages: Int,
         in slot: LaneSlots.Slot?
     ) async throws {
@@ -140,7 +140,7 @@ extension Dispatcher {
     ///   - hasWaited: `true` for a claim that has waited in memory. If it was stopped meanwhile, it is released.
     /// - Returns: `true` if something of the notification is still to be sent.
     func sendUrgent(
-        _ held: Held<ShardClaim>,
+        _ held: TrackedClaim<ShardClaim>,
         _ page: RecipientPage? = nil,
         hasWaited: Bool = false,
         in slot: LaneSlots.Slot? = nil
@@ -176,7 +176,7 @@ extension Dispatcher {
     }
 
     private func sendPage(
-        _ held: Held<ShardClaim>,
+        _ held: TrackedClaim<ShardClaim>,
         _ known: RecipientPage?,
         in slot: LaneSlots.Slot?
     ) async throws -> PageResult {
@@ -214,7 +214,7 @@ extension Dispatcher {
     }
 
     /// Tries due recipients again, all claims at the same time. Each is written as it ends.
-    func retry(_ due: [Held<RetryClaim>], in slot: LaneSlots.Slot? = nil) async {
+    func retry(_ due: [TrackedClaim<RetryClaim>], in slot: LaneSlots.Slot? = nil) async {
         slot?.pageStarted()
         let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in
             for claim in due { group.addTask { await self.retryAndCommit(claim) } }
@@ -223,7 +223,7 @@ extension Dispatcher {
         _ = slot?.pageEnded(report)
     }
 
-    private func retryAndCommit(_ held: Held<RetryClaim>) async -> AdaptiveRateLimiter.Report {
+    private func retryAndCommit(_ held: TrackedClaim<RetryClaim>) async -> AdaptiveRateLimiter.Report {
         defer { self.leases.end(held.fence, held.memory) }
         let claim = held.claim
         do {
@@ -257,7 +257,7 @@ extension Dispatcher {
         self.logger.error("sending failed, trying again soon", metadata: ["error": "\(error)"])
     }
 
-    private func retry(_ claim: RetryClaim, in memory: ClaimInMemory) async throws -> PageSender.Sent {
+    private func retry(_ claim: RetryClaim, in memory: ActiveClaim) async throws -> PageSender.Sent {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,

@@ -99,7 +99,7 @@ extension Dispatcher {
                 group.addTask {
                     // A claim that has waited long may have been stopped, and its recipients may have changed.
                     let page = self.time.steady < work.freshUntil ? work.shard.page : nil
-                    let held = Held(claim: work.shard.claim, memory: work.memory)
+                    let held = TrackedClaim(claim: work.shard.claim, memory: work.memory)
                     let leavesWork = await self.sendUrgent(held, page, hasWaited: page == nil, in: work.slot)
                     self.releaseUrgent(work.slot, leavesWork: leavesWork)
                 }

@@ -34,9 +34,9 @@ package struct Dispatcher: Service {
     package init(
         store: any AppStore & DispatchStore & UserStore & WebhookStore,
         directory: SenderDirectory,
-        web: WebPushSenders? = nil,
+        web: WebPushSenderFactory? = nil,
         invalidation: TokenInvalidationPolicy,
-        faults: ConfigurationFaults,
+        faults: ConfigurationFaultTracker,
         wakes: LaneWakeSignals,
         outcomes: OutcomeSignals = OutcomeSignals(),
         events: WakeSignal = WakeSignal(),
@@ -44,7 +44,7 @@ package struct Dispatcher: Service {
         policy: RetryPolicy = RetryPolicy(),
         metrics: DispatchMetrics = DispatchMetrics(),
         downloads: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
-        waits: WaveWaits = WaveWaits(),
+        waits: HeldWaveRegistry = HeldWaveRegistry(),
         direct: DirectDispatch? = nil,
         time: any TimeSource,
         logger: Logger
@@ -52,7 +52,7 @@ package struct Dispatcher: Service {
         self.store = store
         self.pages = PageSender(
             store: store,
-            caps: CapReserver(store),
+            caps: FrequencyCapCounter(store),
             directory: directory,
             web: web,
             invalidation: invalidation,
@@ -121,7 +121,7 @@ package struct Dispatcher: Service {
         _ lane: NotificationRecord.Lane,
         limit: Int,
         excluding services: Set<DispatchTarget> = []
-    ) async throws -> [Held<ShardClaim>] {
+    ) async throws -> [TrackedClaim<ShardClaim>] {
         let clocks = self.time.reading
         return try await self.leases.claim(fence: \.claim.fence, memory: { $0.memory }) { held in
             let claims = try await self.store.claim(
@@ -134,13 +134,13 @@ package struct Dispatcher: Service {
             return claims.map { claim in
                 var claim = claim
                 claim.claimedAt = clocks.later
-                return Held(claim: claim, memory: ClaimInMemory(claim.notification))
+                return TrackedClaim(claim: claim, memory: ActiveClaim(claim.notification))
             }
         }
     }
 
     /// Claims due retries of one app.
-    func claimRetries(_ lane: NotificationRecord.Lane, excluding apps: Set<Int64> = []) async throws -> [Held<
+    func claimRetries(_ lane: NotificationRecord.Lane, excluding apps: Set<Int64> = []) async throws -> [TrackedClaim<
         RetryClaim
     >] {
         let clocks = self.time.reading
@@ -156,7 +156,7 @@ package struct Dispatcher: Service {
             return claims.map { claim in
                 var claim = claim
                 claim.claimedAt = clocks.later
-                return Held(claim: claim, memory: ClaimInMemory(claim.notification))
+                return TrackedClaim(claim: claim, memory: ActiveClaim(claim.notification))
             }
         }
     }

@@ -17,7 +17,7 @@ final class HeldLeases: Sendable {
         var claiming: [Int: Int64] = [:]
         var lastClaim = 0
         /// The work under the leases.
-        var claims: [ObjectIdentifier: ClaimInMemory] = [:]
+        var claims: [ObjectIdentifier: ActiveClaim] = [:]
         /// The stops since the first of the claims in flight began, each with the last claim before it. They hold for what
         /// these claims return.
         var stops: [(after: Int, scope: StopScope)] = []
@@ -31,7 +31,7 @@ final class HeldLeases: Sendable {
     ///   - memory: Returns its place in memory.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
-        memory: (Claimed) -> ClaimInMemory? = { _ in nil },
+        memory: (Claimed) -> ActiveClaim? = { _ in nil },
         _ body: (ClaimFilter.Held) async throws -> [Claimed]
     ) async throws -> [Claimed] {
         let number = self.begin()
@@ -51,7 +51,7 @@ final class HeldLeases: Sendable {
     ///   - memory: Returns their places in memory.
     func claimNew<Added: Sendable>(
         fences: (Added) -> [Int64],
-        memory: (Added) -> [ClaimInMemory] = { _ in [] },
+        memory: (Added) -> [ActiveClaim] = { _ in [] },
         _ body: () async throws -> Added
     ) async throws -> Added {
         let number = self.begin()
@@ -62,7 +62,7 @@ final class HeldLeases: Sendable {
     }
 
     /// Ends a claim, once the results of what was sent under it are written. Its lease ends with the last one that shares it.
-    func end(_ fence: Int64, _ memory: ClaimInMemory? = nil) {
+    func end(_ fence: Int64, _ memory: ActiveClaim? = nil) {
         self.state.withLock { state in
             if let memory { state.claims[ObjectIdentifier(memory)] = nil }
             guard let count = state.fences[fence] else { return }
@@ -72,12 +72,12 @@ final class HeldLeases: Sendable {
     }
 
     /// Applies a stop to all that is in memory, and to what the claims in flight return.
-    func apply(_ stop: StopScope) -> PushesUnderWay {
+    func apply(_ stop: StopScope) -> PushesInFlight {
         let claims = self.state.withLock { state in
             if !state.claiming.isEmpty { state.stops.append((after: state.lastClaim, scope: stop)) }
             return state.claims.values.filter { $0.mayBeConcerned(by: stop) }
         }
-        return claims.reduce(into: PushesUnderWay()) { $0.apply(stop, to: $1) }
+        return claims.reduce(into: PushesInFlight()) { $0.apply(stop, to: $1) }
     }
 
     /// Indicates whether nothing is in memory that a stop could concern.
@@ -100,7 +100,7 @@ final class HeldLeases: Sendable {
         }
     }
 
-    private func hold(_ fences: [Int64], _ claims: [ClaimInMemory], after number: Int) {
+    private func hold(_ fences: [Int64], _ claims: [ActiveClaim], after number: Int) {
         self.state.withLock { state in
             for claim in claims {
                 state.claims[ObjectIdentifier(claim)] = claim

@@ -9,7 +9,7 @@ import PushTypes
 final class LedgerWriter: Sendable {
     /// One write.
     fileprivate enum Item: Sendable {
-        case request(AcceptanceRequest, ClaimInMemory?)
+        case request(AcceptanceRequest, ActiveClaim?)
         case page(PageResult)
     }
 
@@ -33,7 +33,7 @@ final class LedgerWriter: Sendable {
 
     /// Accepts a notification, which is on disk when the method returns.
     /// - Parameter memory: The place in memory of one that is claimed.
-    func accept(_ request: AcceptanceRequest, in memory: ClaimInMemory? = nil) async throws -> AcceptanceResult {
+    func accept(_ request: AcceptanceRequest, in memory: ActiveClaim? = nil) async throws -> AcceptanceResult {
         guard case .request(let result) = await self.batcher.commit(.request(request, memory))
         else { throw StoreError.cannotWrite(why: "there is no result") }
         return try result.get()
@@ -67,8 +67,8 @@ final class LedgerWriter: Sendable {
             }
         }
 
-        private func writeTogether(_ items: [Item]) async throws -> LedgerResults {
-            let writes = LedgerWrites(items)
+        private func writeTogether(_ items: [Item]) async throws -> LedgerBatchResult {
+            let writes = LedgerBatch(items)
             let (store, clocks) = (self.store, self.time.reading)
             let until = clocks.steady.advanced(by: self.lease)
             guard writes.requests.contains(where: \.isClaimed)
@@ -80,7 +80,7 @@ final class LedgerWriter: Sendable {
             return results
         }
 
-        private static func outcomes(of items: [Item], _ results: LedgerResults) -> [Outcome] {
+        private static func outcomes(of items: [Item], _ results: LedgerBatchResult) -> [Outcome] {
             var (requests, pages) = (results.requests.makeIterator(), results.pages.makeIterator())
             return items.map { item in
                 switch item {
@@ -103,7 +103,7 @@ extension LedgerWriter.Item {
     }
 }
 
-extension LedgerWrites {
+extension LedgerBatch {
     fileprivate init(_ items: [LedgerWriter.Item]) {
         self.init()
         for item in items {
@@ -115,13 +115,13 @@ extension LedgerWrites {
     }
 }
 
-extension LedgerResults {
+extension LedgerBatchResult {
     /// The fencing numbers of the requests that were claimed.
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
 
     /// Returns the places in memory of the requests that were claimed.
-    fileprivate func memory(of items: [LedgerWriter.Item]) -> [ClaimInMemory] {
-        var memories: [ClaimInMemory?] = []
+    fileprivate func memory(of items: [LedgerWriter.Item]) -> [ActiveClaim] {
+        var memories: [ActiveClaim?] = []
         for case .request(_, let memory) in items { memories.append(memory) }
         return zip(self.requests, memories).compactMap { result, memory in
             (try? result.get())?.claimed == nil ? nil : memory

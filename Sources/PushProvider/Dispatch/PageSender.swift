@@ -13,12 +13,12 @@ struct PageSender: Sendable {
     }
 
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
-    let caps: CapReserver
+    let caps: FrequencyCapCounter
     let directory: SenderDirectory
     /// The senders to browsers; `nil` where nothing is sent to them.
-    let web: WebPushSenders?
+    let web: WebPushSenderFactory?
     let invalidation: TokenInvalidationPolicy
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     let policy: RetryPolicy
     let metrics: DispatchMetrics
     /// The wake signal of webhook delivery.
@@ -70,7 +70,7 @@ struct PageSender: Sendable {
     func send(
         _ work: PageWork,
         of notification: PreparedNotification,
-        in memory: ClaimInMemory,
+        in memory: ActiveClaim,
         fence: Int64,
         step: ShardStep?,
         claimedAt: Timestamp?
@@ -145,7 +145,7 @@ struct PageSender: Sendable {
         return Sent(result: result, report: evaluator.report)
     }
 
-    private func send(_ batches: [PageDraft.PushBatch], in memory: ClaimInMemory) async -> [SentPushes] {
+    private func send(_ batches: [PageDraft.PushBatch], in memory: ActiveClaim) async -> [SentPushes] {
         @Sendable func send(_ index: Int) async -> SentPushes {
             await batches[index].sender.follow(batches[index].pushes) { memory.began(index, $0) }
         }
@@ -163,7 +163,7 @@ struct PageSender: Sendable {
         of recipients: [Recipient],
         _ notification: PreparedNotification,
         at clocks: ClockReading
-    ) async throws -> [ExactText: Int] {
+    ) async throws -> [BytewiseString: Int] {
         guard let change = notification.decoded.renderer?.badge else { return [:] }
         let now = clocks.earlier
         return try await self.store.changeBadges(

@@ -48,7 +48,7 @@ package struct LibraryContents: Hashable, Sendable {
         // More are too many conditions, as the check of the audience says.
         guard !names.isEmpty, names.count <= AudienceExpression.maximumConditions else { return }
         let items = try await store.libraryItems(Set(names.map(LibraryItemName.name)), of: .audience, app: app)
-        var conditions: [ExactText: [String: JSONValue]] = [:]
+        var conditions: [BytewiseString: [String: JSONValue]] = [:]
         for case (.name(let name), let item) in items {
             conditions[name] = item.body
             self.uses.insert(LibraryUse(item: item.id))

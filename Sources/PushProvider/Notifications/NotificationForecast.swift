@@ -54,7 +54,7 @@ package struct NotificationForecast: Hashable, Sendable {
         firstStart: Timestamp? = nil,
         clocks: ClockReading,
         paused: EnvironmentStatus? = nil,
-        steered: WaveWait? = nil
+        steered: HeldWave? = nil
     ) {
         (self.notification, self.now) = (notification, clocks.wall)
         let perSecond = self.measuredRate

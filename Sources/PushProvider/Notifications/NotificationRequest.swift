@@ -94,7 +94,7 @@ package struct NotificationRequest: Hashable, Sendable {
         parsing body: Data,
         bundleID: Topic,
         now: Timestamp,
-        receipts: ReceiptPrivacy = .none
+        receipts: ReceiptLevel = .none
     ) throws(RequestError) {
         try self.init(JSONValue(parsing: body), bundleID: bundleID, now: now, receipts: receipts)
     }
@@ -105,7 +105,7 @@ package struct NotificationRequest: Hashable, Sendable {
         _ json: JSONValue,
         bundleID: Topic,
         now: Timestamp,
-        receipts: ReceiptPrivacy = .none
+        receipts: ReceiptLevel = .none
     ) throws(RequestError) {
         try self.init(JSONFields(json, known: Self.object.known), bundleID: bundleID, now: now, receipts: receipts)
     }
@@ -117,7 +117,7 @@ package struct NotificationRequest: Hashable, Sendable {
         _ own: JSONFields,
         bundleID: Topic,
         now: Timestamp,
-        receipts: ReceiptPrivacy = .none,
+        receipts: ReceiptLevel = .none,
         library: LibraryContents = .none
     ) throws(RequestError) {
         let fields = try library.merged(own)

@@ -5,7 +5,7 @@ import PushTypes
 extension RequestError {
     /// The error for a named token that is registered with another kind than the push goes to.
     /// - Parameter position: The position of the token in the request.
-    static func tokenOfOtherKind(_ kind: TokenKind, wanted: TokenKind, position: Int) -> RequestError {
+    static func tokenOfOtherKind(_ kind: DeviceTokenKind, wanted: DeviceTokenKind, position: Int) -> RequestError {
         RequestError(
             .conflict,
             code: "token_of_other_kind",
@@ -18,12 +18,12 @@ extension RequestError {
     }
 
     /// The error for an audience that no device can be in, as none has a token of the kind that the push goes to.
-    static func noTokenOfKind(_ kind: TokenKind) -> RequestError {
+    static func noTokenOfKind(_ kind: DeviceTokenKind) -> RequestError {
         RequestError(.conflict, code: "no_token_of_kind", message: Self.lack(of: kind), path: "pushType")
     }
 
     /// Returns the explanation that no device has a token of a kind, with the remedy.
-    static func lack(of kind: TokenKind) -> String {
+    static func lack(of kind: DeviceTokenKind) -> String {
         "no active device of the app has a token of the kind \(kind.rawValue): register one with that kind"
     }
 }
@@ -32,7 +32,7 @@ extension DeviceStore where Self: AppStore {
     /// Returns the kind of tokens that no device of an app has and that a notification would go to; `nil` if some has.
     ///
     /// An app without any device is another matter: its audiences are empty whatever is sent.
-    func missingKind(for content: NotificationContent, app: Int64) async throws -> TokenKind? {
+    func missingKind(for content: NotificationContent, app: Int64) async throws -> DeviceTokenKind? {
         guard let kind = content.tokenKind else { return nil }
         let found = try await self.countingQuickly(app: app, within: .seconds(1)) {
             try await self.tokenKinds(app: app)

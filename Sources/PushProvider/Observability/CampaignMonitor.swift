@@ -12,12 +12,12 @@ package struct CampaignMonitor: Service {
     /// The time between two readings.
     private static let interval: Duration = .seconds(1)
 
-    private let store: any AppStore & NotificationStore & ObservationStore
-    private let log: LimitedLog
+    private let store: any AppStore & NotificationStore & MonitoringStore
+    private let log: RateLimitedLog
     private let logger: Logger
 
-    package init(store: any AppStore & NotificationStore & ObservationStore, lines: Budget, logger: Logger) {
-        (self.store, self.log, self.logger) = (store, LimitedLog(logger, lines), logger)
+    package init(store: any AppStore & NotificationStore & MonitoringStore, lines: Budget, logger: Logger) {
+        (self.store, self.log, self.logger) = (store, RateLimitedLog(logger, lines), logger)
     }
 
     /// Works until graceful shutdown.

@@ -24,11 +24,11 @@ package struct TokenEventMonitor: Service {
         var summary = SummaryTally<TokenEventCount>(maximumKeys: TokenEventMonitor.maximumLines)
     }
 
-    private let store: any ObservationStore
+    private let store: any MonitoringStore
     private let metrics: any MetricsFactory
     private let logger: Logger
 
-    package init(store: any ObservationStore, metrics: any MetricsFactory, logger: Logger) {
+    package init(store: any MonitoringStore, metrics: any MetricsFactory, logger: Logger) {
         (self.store, self.metrics, self.logger) = (store, metrics, logger)
     }
 

@@ -18,7 +18,7 @@ package protocol NameResolver: Sendable {
     func addresses(
         of name: String,
         for app: Int64,
-        givenBy giver: NameGiver,
+        givenBy giver: HostNameSource,
         within limit: Duration
     ) async throws -> [IPAddress]
 }
@@ -27,7 +27,7 @@ extension NameResolver {
     package func addresses(
         of name: String,
         for app: Int64,
-        givenBy giver: NameGiver,
+        givenBy giver: HostNameSource,
         within limit: Duration
     ) async throws -> [IPAddress] {
         try await self.addresses(of: name, within: limit)
@@ -35,7 +35,7 @@ extension NameResolver {
 }
 
 /// The source of a host name. Those of each app have separate look-ups, so that slow names of one do not delay the others.
-package enum NameGiver: String, Hashable, Sendable {
+package enum HostNameSource: String, Hashable, Sendable {
     /// An operator, in a setting: the URL of a webhook, of a publisher's server, of an old server.
     case settings
     /// A user of the app: a chat server.
@@ -83,10 +83,10 @@ package final class SystemResolver: NameResolver {
     private let lookUp: LookUp
     private let state = Mutex(State())
 
-    package convenience init(_ budgets: Budgets) { self.init(budgets, lookUp: Self.systemLookUp) }
+    package convenience init(_ budgets: BudgetRegistry) { self.init(budgets, lookUp: Self.systemLookUp) }
 
     /// - Parameter lookUp: Finds the addresses of a name. It may block.
-    init(_ budgets: Budgets, lookUp: @escaping LookUp) {
+    init(_ budgets: BudgetRegistry, lookUp: @escaping LookUp) {
         (self.lookUps, self.newNames, self.lookUp) = (budgets[.nameLookups], budgets[.newNameLookups], lookUp)
         var count = 1
         if case .held(let most) = self.lookUps.limits.bounds.whole { count = most }
@@ -105,7 +105,7 @@ package final class SystemResolver: NameResolver {
     package func addresses(
         of name: String,
         for app: Int64,
-        givenBy giver: NameGiver,
+        givenBy giver: HostNameSource,
         within limit: Duration
     ) async throws -> [IPAddress] {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
@@ -152,7 +152,7 @@ package final class SystemResolver: NameResolver {
     }
 
     /// Waits until a name may be looked up, and starts that unless it is being done.
-    private func begin(_ name: String, for app: Int64, givenBy giver: NameGiver, _ id: Int) async throws {
+    private func begin(_ name: String, for app: Int64, givenBy giver: HostNameSource, _ id: Int) async throws {
         let (isRunning, isFound) = self.state.withLock { ($0.running[name] != nil, $0.found.contains(name)) }
         guard !isRunning else { return }
         let account = BudgetCaller(.name("\(app) \(giver.rawValue)"))
@@ -176,7 +176,7 @@ package final class SystemResolver: NameResolver {
         }
     }
 
-    private func finish(_ name: String, givenBy giver: NameGiver, _ result: Result<[IPAddress], any Error>) {
+    private func finish(_ name: String, givenBy giver: HostNameSource, _ result: Result<[IPAddress], any Error>) {
         let isFound = (try? result.get()) != nil
         let callers = self.state.withLock { state in
             state.running[name] = nil

@@ -47,7 +47,7 @@ package struct PinnedClient: Sendable {
     package init(
         _ url: String,
         app: Int64,
-        givenBy giver: NameGiver,
+        givenBy giver: HostNameSource,
         attempt: Int = 0,
         _ policy: AddressPolicy,
         _ resolver: any NameResolver,

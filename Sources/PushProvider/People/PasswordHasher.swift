@@ -32,7 +32,7 @@ package final class PasswordHasher: Sendable {
         static func stranger(_ identity: BudgetCaller.Identity) -> Self { Caller(identity: identity, isKnown: false) }
     }
 
-    private let parameters: PasswordHash.Parameters
+    private let parameters: StoredPassword.Parameters
     private let secret: String
     private let threads, strangersThreads: NIOThreadPool
     private let places, strangersPlaces: Budget
@@ -63,7 +63,7 @@ package final class PasswordHasher: Sendable {
     ///   - places: The budget of those from known networks.
     ///   - strangersPlaces: The budget of the others.
     package init(
-        _ parameters: PasswordHash.Parameters = .standard,
+        _ parameters: StoredPassword.Parameters = .standard,
         secret: String,
         places: Budget,
         strangersPlaces: Budget,
@@ -118,7 +118,7 @@ package final class PasswordHasher: Sendable {
         func check(_ password: String, _ stored: String?) async throws -> Verdict {
             let hasher = self.hasher
             return try await self.threads.runIfActive {
-                guard let hash = stored.flatMap({ PasswordHash(text: $0) }) else {
+                guard let hash = stored.flatMap({ StoredPassword(text: $0) }) else {
                     _ = try hasher.newHash(of: password)
                     return .wrong
                 }
@@ -132,6 +132,6 @@ package final class PasswordHasher: Sendable {
 
     private func newHash(of password: String) throws -> String {
         self.completed.add(1, ordering: .relaxed)
-        return try PasswordHash(password, self.parameters, secret: self.secret).text
+        return try StoredPassword(password, self.parameters, secret: self.secret).text
     }
 }

@@ -14,7 +14,7 @@ package struct SignInService: Sendable {
     let locks = SignInLockTable()
     let settings: SessionSettings
     let time: any TimeSource
-    let log: LimitedLog
+    let log: RateLimitedLog
     /// Writes an entry of the audit: what was done, and who did it.
     let audit: @Sendable (String, APICaller) async -> Void
 
@@ -30,7 +30,7 @@ package struct SignInService: Sendable {
         audit: @escaping @Sendable (String, APICaller) async -> Void
     ) {
         (self.store, self.keys, self.hasher, self.audit) = (store, keys, hasher, audit)
-        (self.settings, self.time, self.log) = (settings, time, LimitedLog(logger, lines))
+        (self.settings, self.time, self.log) = (settings, time, RateLimitedLog(logger, lines))
     }
 
     /// Signs a person in with the password.

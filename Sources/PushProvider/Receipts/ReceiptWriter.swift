@@ -10,7 +10,7 @@ import PushTypes
 /// requests that arrive meanwhile share a transaction, so that campaigns get the writer in between. A caller returns once
 /// its receipts are on disk, and has an error if they are not.
 package actor ReceiptWriter {
-    /// The bounds of one transaction. Those of what waits are in ``Resource/receipts``.
+    /// The bounds of one transaction. Those of what waits are in ``BudgetedResource/receipts``.
     package struct Limits: Hashable, Sendable {
         /// The receipts of one transaction, with the batch that exceeds them. Default 500.
         package var transaction = 500
@@ -104,7 +104,7 @@ package actor ReceiptWriter {
 
     /// Returns a block of events for webhooks.
     private static func events(_ news: [NewReceipt]) -> Data {
-        var events = WebhookEvents(expected: news.count)
+        var events = WebhookEventEncoder(expected: news.count)
         for one in news { events.append(one) }
         return events.data
     }

@@ -31,7 +31,7 @@ package enum BadgeOwner {
     package static func user(_ user: String) -> String { "user:\(user)" }
 
     /// Returns the name for a recipient: its user, or the device where it has no user.
-    static func recipient(_ recipient: Recipient) -> ExactText {
-        ExactText(recipient.profile?.user.map(Self.user) ?? "device:\(recipient.device ?? recipient.id)")
+    static func recipient(_ recipient: Recipient) -> BytewiseString {
+        BytewiseString(recipient.profile?.user.map(Self.user) ?? "device:\(recipient.device ?? recipient.id)")
     }
 }

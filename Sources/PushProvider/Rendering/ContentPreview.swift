@@ -25,7 +25,7 @@ package struct ContentPreview: Hashable, Sendable {
         bundleID: Topic,
         for profile: RecipientProfile?,
         badge: Int? = nil,
-        key: EncryptionKey? = nil
+        key: InstallationPublicKey? = nil
     ) throws(RenderFailure) {
         var renderer = try ContentRenderer(content)
         if let profile {
@@ -35,7 +35,7 @@ package struct ContentPreview: Hashable, Sendable {
             self.payload = renderer.samples().first?.payload ?? []
         }
         guard let envelope = try EncryptedEnvelope(content, bundleID: bundleID, notification: UUID()) else { return }
-        let key = key ?? EncryptionKey(id: "example", bytes: Self.exampleKey)
+        let key = key ?? InstallationPublicKey(id: "example", bytes: Self.exampleKey)
         self.encrypted = try envelope.seal(self.payload, to: key)
     }
 

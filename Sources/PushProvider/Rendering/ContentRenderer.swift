@@ -13,7 +13,7 @@ package struct ContentRenderer: Sendable {
     private static let maximumLocales = 512
 
     /// The parts of a recipient's profile that ``render(for:badge:)`` reads.
-    package let needs: RecipientNeeds
+    package let needs: RecipientProfileFields
     /// The change of the user's count before it is given to ``render(for:badge:)``; `nil` if the notification has no counter.
     package let badge: BadgeChange?
     /// The payload of every device; `nil` where it depends on the device.
@@ -69,8 +69,8 @@ package struct ContentRenderer: Sendable {
         self.needs = Self.needs(compiler, hasVariants: variants.count > 1)
     }
 
-    private static func needs(_ compiler: PayloadCompiler, hasVariants: Bool) -> RecipientNeeds {
-        var needs: RecipientNeeds = compiler.names.isEmpty ? [] : .attributes
+    private static func needs(_ compiler: PayloadCompiler, hasVariants: Bool) -> RecipientProfileFields {
+        var needs: RecipientProfileFields = compiler.names.isEmpty ? [] : .attributes
         // A badge is counted for the user.
         if compiler.hasBadge || compiler.sources.contains(.user) { needs.insert(.user) }
         if hasVariants || compiler.sources.contains(.locale) { needs.insert(.locale) }
@@ -95,7 +95,7 @@ package struct ContentRenderer: Sendable {
                 throw .damagedAttributes
             }
         }
-        let filler = PayloadFiller(profile: profile, badge: badge, values: self.scanner.values)
+        let filler = PayloadAssembler(profile: profile, badge: badge, values: self.scanner.values)
         let output = try filler.fill(payload, attributes: text)
         guard output.count <= self.limit else { throw .tooLarge(size: output.count, limit: self.limit) }
         return output
@@ -109,7 +109,7 @@ package struct ContentRenderer: Sendable {
     /// Returns every variant at its shortest, with variables at their default or empty.
     func samples() -> [(locale: String?, payload: [UInt8])] {
         if let fixed = self.fixed { return [(nil, Array(fixed))] }
-        return self.variants.map { variant in (variant.locale, PayloadFiller.sample(variant.payload)) }
+        return self.variants.map { variant in (variant.locale, PayloadAssembler.sample(variant.payload)) }
     }
 
     /// The variables of all variants that have no default.

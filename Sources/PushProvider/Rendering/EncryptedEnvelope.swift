@@ -42,7 +42,7 @@ struct EncryptedEnvelope: Sendable {
     /// Returns the payload for an installation.
     /// - Parameter payload: The payload that the installation gets to see.
     /// - Throws: ``RenderFailure/unusableKey``, ``RenderFailure/tooLarge(size:limit:)``.
-    func seal(_ payload: [UInt8], to key: EncryptionKey) throws(RenderFailure) -> [UInt8] {
+    func seal(_ payload: [UInt8], to key: InstallationPublicKey) throws(RenderFailure) -> [UInt8] {
         let sealed: String
         do {
             sealed = try self.sealer.seal(Data(payload), to: Data(key.bytes))
@@ -62,7 +62,7 @@ struct EncryptedEnvelope: Sendable {
 
     /// Returns the size of what Apple gets for a payload and a key with the longest name, in bytes.
     func size(ofPayload count: Int) -> Int {
-        self.opening.count + EncryptionKey.maximumID + Self.middle.count
+        self.opening.count + InstallationPublicKey.maximumID + Self.middle.count
             + ContentSealer.sealedLength(ofPayload: count) + Self.closing.count
     }
 }

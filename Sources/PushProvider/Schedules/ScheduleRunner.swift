@@ -27,7 +27,7 @@ package struct ScheduleRunner: Service {
     private let settings: Settings
     private let time: any TimeSource
     private let logger: Logger
-    private let log: LimitedLog
+    private let log: RateLimitedLog
 
     package init(
         store: any AppStore & DispatchStore & LibraryStore & ScheduleStore,
@@ -40,7 +40,7 @@ package struct ScheduleRunner: Service {
     ) {
         (self.store, self.acceptor, self.wake) = (store, acceptor, wake)
         (self.settings, self.time, self.logger) = (settings, time, logger)
-        self.log = LimitedLog(logger, lines)
+        self.log = RateLimitedLog(logger, lines)
     }
 
     /// Works until graceful shutdown.
@@ -104,7 +104,7 @@ package struct ScheduleRunner: Service {
 
     /// Finds due work.
     /// - Parameter excluded: The apps that cannot start now; `nil` if none can.
-    private func findDue(_ excluded: Set<Int64>?) async -> (work: [ScheduledWork], result: WorkResult) {
+    private func findDue(_ excluded: Set<Int64>?) async -> (work: [DueWork], result: WorkResult) {
         var result = WorkResult()
         guard let excluded else { return ([], result) }
         var notifications: [NotificationRecord] = []
@@ -122,12 +122,12 @@ package struct ScheduleRunner: Service {
             schedules = found.schedules
         }
         result.hasWorked = result.hasPaused || !notifications.isEmpty || !schedules.isEmpty
-        return (ScheduledWork.byApp(notifications, schedules), result)
+        return (DueWork.byApp(notifications, schedules), result)
     }
 
     /// Does the work of one app. A notification or schedule that fails does not hold up the others.
     /// - Parameter end: The end of its turn; `nil` for none. The first piece of work is always begun.
-    private func perform(_ work: ScheduledWork, until end: ContinuousClock.Instant? = nil) async -> WorkResult {
+    private func perform(_ work: DueWork, until end: ContinuousClock.Instant? = nil) async -> WorkResult {
         var result = WorkResult()
         var isFirst = true
         func isOver() -> Bool {

@@ -64,18 +64,18 @@ final class ScheduleWorkers: Sendable {
 }
 
 /// The due work of one app.
-struct ScheduledWork: Sendable {
+struct DueWork: Sendable {
     var app: Int64
     var notifications: [NotificationRecord] = []
     var schedules: [ScheduleRecord] = []
 
     /// Groups due work by app, in the order in which it became due.
-    static func byApp(_ notifications: [NotificationRecord], _ schedules: [ScheduleRecord]) -> [ScheduledWork] {
+    static func byApp(_ notifications: [NotificationRecord], _ schedules: [ScheduleRecord]) -> [DueWork] {
         var order: [Int64] = []
-        var works: [Int64: ScheduledWork] = [:]
-        func change(_ app: Int64, _ change: (inout ScheduledWork) -> Void) {
+        var works: [Int64: DueWork] = [:]
+        func change(_ app: Int64, _ change: (inout DueWork) -> Void) {
             if works[app] == nil { order.append(app) }
-            change(&works[app, default: ScheduledWork(app: app)])
+            change(&works[app, default: DueWork(app: app)])
         }
         for notification in notifications { change(notification.app) { $0.notifications.append(notification) } }
         for schedule in schedules { change(schedule.app) { $0.schedules.append(schedule) } }

@@ -8,7 +8,7 @@ struct DeliveryFacts: Sendable {
     var app: Topic?
     var recipient: Int64
     var history: DeliveryHistory
-    var gateway: GatewayReading = .off
+    var gateway: GatewayFacts = .off
     /// The clocks by which the time of a next try is shown.
     var clocks: ClockReading
     /// The pause that holds the next try; `nil` if none does.
@@ -16,7 +16,7 @@ struct DeliveryFacts: Sendable {
 }
 
 /// The gateway's events of a push.
-enum GatewayReading: Hashable, Sendable {
+enum GatewayFacts: Hashable, Sendable {
     /// None is configured.
     case off
     case events([GatewayEvent])

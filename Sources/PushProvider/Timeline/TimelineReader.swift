@@ -6,15 +6,15 @@ import PushTypes
 package struct TimelineReader: Sendable {
     private let store: any AppStore & NotificationStore & ReceiptStore & TimelineStore
     /// The gateway's events; `nil` where no gateway is configured.
-    private let gateway: GatewayEvents?
-    private let faults: ConfigurationFaults?
+    private let gateway: GatewayEventClient?
+    private let faults: ConfigurationFaultTracker?
     private let time: any TimeSource
 
     /// - Parameter faults: The pauses that hold what waits; `nil` leaves them out.
     package init(
         store: any AppStore & NotificationStore & ReceiptStore & TimelineStore,
-        gateway: GatewayEvents?,
-        faults: ConfigurationFaults?,
+        gateway: GatewayEventClient?,
+        faults: ConfigurationFaultTracker?,
         time: any TimeSource
     ) {
         (self.store, self.gateway, self.faults, self.time) = (store, gateway, faults, time)
@@ -35,7 +35,7 @@ package struct TimelineReader: Sendable {
 
     /// Returns the timelines of recipients, without those that do not exist.
     package func timelines(of recipients: [RecipientKey]) async throws -> [Timeline] {
-        var gateway = GatewayReadings(of: self.gateway)
+        var gateway = GatewayEventReader(of: self.gateway)
         var timelines: [Timeline] = []
         for recipient in recipients {
             guard var facts = try await self.facts(of: recipient) else { continue }

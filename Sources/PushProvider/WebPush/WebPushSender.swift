@@ -12,7 +12,7 @@ import PushWire
 struct WebPushSender: NotificationSender {
     let app: Int64
     let store: any WebPushStore
-    let pool: PushServicePool
+    let pool: WebPushClientPool
     let tokens: VAPIDTokenCache
     let addresses: AddressPolicy
     let limits: WebPushLimits
@@ -90,7 +90,7 @@ struct WebPushSender: NotificationSender {
         _ key: VAPIDKeyRecord,
         _ url: WebhookAddress,
         _ origin: WebOrigin,
-        _ service: PushService
+        _ service: WebPushClient
     ) async -> (Outcome, PushServiceStateMachine.End) {
         let client: PinnedClient
         switch await service.client {

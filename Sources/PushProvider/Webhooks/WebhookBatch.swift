@@ -64,7 +64,7 @@ extension EventBlock {
     /// The block with its token events as text.
     fileprivate var rendered: EventBlock {
         guard !self.tokens.isEmpty else { return self }
-        var events = WebhookEvents(expected: self.tokens.count)
+        var events = WebhookEventEncoder(expected: self.tokens.count)
         for token in self.tokens { events.append(token) }
         var block = self
         block.events = events.data

@@ -33,7 +33,7 @@ final class BinaryTransport: NotificationSender {
         let rejections = pushes.map { self.rejection(of: $0.notification) }
         let positions = rejections.indices.filter { rejections[$0] == nil }
         let rest = positions.map { pushes[$0] }
-        let sent = await self.sender.follow(rest) { began(CallOfSome($0, at: positions)) }
+        let sent = await self.sender.follow(rest) { began(PartialCall($0, at: positions)) }
         var outcomes = sent.outcomes.makeIterator()
         return SentPushes(
             outcomes: rejections.map { rejection in
@@ -56,7 +56,7 @@ final class BinaryTransport: NotificationSender {
 }
 
 /// A call whose sender has some of its pushes only.
-private final class CallOfSome: PushCall {
+private final class PartialCall: PushCall {
     private let call: any PushCall
     private let positions: [Int]
 

@@ -41,7 +41,7 @@ struct Connector: Sendable {
     ) -> EventLoopFuture<any Channel> {
         let done = channel.eventLoop.makePromise(of: Void.self)
         do {
-            let handshake = TLSHandshake(done, deadline: deadline)
+            let handshake = TLSHandshakeHandler(done, deadline: deadline)
             let pipeline = channel.pipeline.syncOperations
             let name = self.endpoint.host.serverName
             try pipeline.addHandler(NIOSSLClientHandler(context: self.tls, serverHostname: name))

@@ -124,7 +124,7 @@ package final class SenderPool: SenderSource, Service {
         for credential: PushCredential,
         app: Int64,
         environment: PushEnvironment
-    ) throws -> any ChannelManaging {
+    ) throws -> any ChannelServiceClient {
         let key = Key(app: app, environment: environment, credential: credential.identity, lane: .urgent)
         return try self.channelServices.withLock { services in
             if let service = services[key] { return service }

@@ -23,7 +23,7 @@ package protocol SenderSource: Sendable {
         for credential: PushCredential,
         app: Int64,
         environment: PushEnvironment
-    ) throws -> any ChannelManaging
+    ) throws -> any ChannelServiceClient
     /// Returns the address of an environment's push service.
     func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint
     /// Returns the address to which the pushes of a credential go.

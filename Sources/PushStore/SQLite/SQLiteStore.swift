@@ -27,7 +27,7 @@ package final class SQLiteStore: ProviderStore {
         path: String,
         masterKey: MasterKey,
         limits: QueryLimits = QueryLimits(),
-        budgets: Budgets = Budgets()
+        budgets: BudgetRegistry = BudgetRegistry()
     ) throws {
         try self.init(
             path: path,
@@ -42,7 +42,7 @@ package final class SQLiteStore: ProviderStore {
         path: String,
         masterKey: MasterKey,
         limits: QueryLimits,
-        budgets: Budgets,
+        budgets: BudgetRegistry,
         logLimits: LogStateMachine.Limits
     ) throws {
         var configuration = Configuration()

@@ -17,9 +17,9 @@ package protocol APIKeyStore: Sendable {
     ///
     /// The only ``APIKeyRecord/isLastingAdmin`` key stays one: of two changes at the same time one is refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` as ``addKey(_:hash:)`` does, for an app that the key was not limited to.
-    func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChange
+    func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChangeResult
     /// Deletes a key unless it is the only ``APIKeyRecord/isLastingAdmin`` one: of two that delete each other one stays.
-    func deleteKey(_ id: UUID) async throws -> KeyDeletion
+    func deleteKey(_ id: UUID) async throws -> KeyDeletionResult
     /// Writes the times of keys' last requests, in one transaction. Earlier times than the stored ones change nothing.
     func setLastUses(_ uses: [UUID: Timestamp]) async throws
 }

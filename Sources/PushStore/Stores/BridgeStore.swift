@@ -15,7 +15,7 @@ package protocol BridgeStore: Sendable {
     /// Sets a bridge of an app. A new one counts among those of its app, and may not take Matrix app ids of another app. The name of
     /// a binary bridge may not be another app's topic. A bridge for an app's own topic replaces one that another app has set.
     /// - Parameter keepsSecret: `true` keeps the secret of the bridge before, if there is one that opens.
-    func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeSetting
+    func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeChangeResult
     /// Removes a bridge of an app.
     /// - Returns: `false` if the app has none of this name.
     func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool

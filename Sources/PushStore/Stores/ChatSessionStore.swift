@@ -7,7 +7,8 @@ package protocol ChatSessionStore: Sendable {
     /// - Parameters:
     ///   - perUser: The most sessions of its user.
     ///   - perApp: The most sessions of its app.
-    func addChatSession(_ session: ChatSessionRecord, perUser: Int, perApp: Int) async throws -> ChatSessionAddition
+    func addChatSession(_ session: ChatSessionRecord, perUser: Int, perApp: Int) async throws
+        -> ChatSessionAdditionResult
     /// Returns sessions of an app in the order in which they were added, without their passwords.
     /// - Parameters:
     ///   - user: The user whose sessions they are; `nil` for those of all users.

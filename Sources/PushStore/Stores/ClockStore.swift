@@ -23,7 +23,7 @@ package struct ClockMark: Hashable, Sendable {
 }
 
 /// The longest waits that the provider ever plans.
-package enum LongestWait {
+package enum MaximumDelay {
     /// A back-off: 15 min. What was to wait longer is looked at again by then.
     package static let backoff: Duration = .seconds(15 * 60)
     /// A recipient that waits for its send window: 26 h.

@@ -34,7 +34,7 @@ package protocol DeviceStore: Sendable {
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
-        kind: TokenKind?,
+        kind: DeviceTokenKind?,
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord]
@@ -69,12 +69,12 @@ package protocol DeviceStore: Sendable {
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
-        kind: TokenKind?
+        kind: DeviceTokenKind?
     ) async throws -> Int
     /// Returns the number of active devices in each time zone; `nil` stands for devices without one.
-    func timeZones(app: Int64, kind: TokenKind?) async throws -> [String?: Int]
+    func timeZones(app: Int64, kind: DeviceTokenKind?) async throws -> [String?: Int]
     /// Returns the kinds of tokens that an app's active devices have.
-    func tokenKinds(app: Int64) async throws -> Set<TokenKind>
+    func tokenKinds(app: Int64) async throws -> Set<DeviceTokenKind>
 }
 
 extension DeviceStore {

@@ -8,7 +8,7 @@ package protocol DispatchStore: Sendable {
     /// Called at the start of the only process that uses the store.
     /// - Returns: The number of those recipients.
     func recover(now: Timestamp) async throws -> Int
-    /// Moves due times that are further ahead than ``LongestWait`` to where waiting makes sense. A clock that was wrong
+    /// Moves due times that are further ahead than ``MaximumDelay`` to where waiting makes sense. A clock that was wrong
     /// when they were written then costs a delay, not a standstill.
     func settleWaiting(at clocks: ClockReading) async throws
     /// Returns notifications that are due to be opened. One that cannot be read is paused, as it would block others.
@@ -31,7 +31,7 @@ package protocol DispatchStore: Sendable {
     /// Releases claimed shards of which nothing was sent. Nothing else of their notifications changes.
     func release(_ claims: [ShardClaim]) async throws
     /// Reads the next recipients after the shard's cursor.
-    func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
+    func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage
     /// Claims recipients whose next try is due, of the one app that has waited longest.
     ///
     /// A recipient has the profile that ``NotificationRecord/retryNeeds`` names; of a cancelled notification it ends.
@@ -61,7 +61,7 @@ package protocol DispatchStore: Sendable {
     ///   - now: The time of the pages.
     ///   - leaseUntil: The end of the leases of claimed requests, by the steady clock.
     /// - Throws: An error for which nothing is written.
-    func write(_ writes: LedgerWrites, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerResults
+    func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult
 }
 
 extension DispatchStore {
@@ -79,13 +79,13 @@ extension DispatchStore {
             scheduleVersion: scheduleVersion
         )
         let time = notification.createdAt
-        let results = try await self.write(LedgerWrites(requests: [request]), now: time, leaseUntil: time)
+        let results = try await self.write(LedgerBatch(requests: [request]), now: time, leaseUntil: time)
         guard let result = results.requests.first else { throw StoreError.cannotWrite(why: "there is no result") }
         return try result.get().acceptance
     }
 
     /// Writes the results of pages in one transaction (``write(_:now:leaseUntil:)``).
     package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitResult] {
-        try await self.write(LedgerWrites(pages: pages), now: now, leaseUntil: now).pages
+        try await self.write(LedgerBatch(pages: pages), now: now, leaseUntil: now).pages
     }
 }

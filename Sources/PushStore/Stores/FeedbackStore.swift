@@ -16,7 +16,7 @@ package protocol FeedbackStore: Sendable {
         due: Timestamp?,
         nextAt: Timestamp,
         now: Timestamp
-    ) async throws -> FeedbackBeginning
+    ) async throws -> FeedbackStartResult
     /// Ends a reading.
     func endFeedback(of target: AppEnvironment, _ run: FeedbackRun) async throws
     /// Returns the active devices of an environment with one of some tokens.
@@ -26,7 +26,7 @@ package protocol FeedbackStore: Sendable {
 }
 
 /// The store's response to the beginning of a reading.
-package enum FeedbackBeginning: Hashable, Sendable {
+package enum FeedbackStartResult: Hashable, Sendable {
     /// It is begun; the number of failures in a row before it.
     case begun(failures: Int)
     case notDue

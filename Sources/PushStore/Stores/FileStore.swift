@@ -9,7 +9,7 @@ package protocol FileStore: Sendable {
     /// - Parameters:
     ///   - quota: The maximum bytes of the app's files and uploads that are not complete; `nil` for no limit.
     ///   - files: The maximum number of them.
-    func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAddition
+    func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAdditionResult
     func upload(_ id: UUID) async throws -> UploadRecord?
     /// Notes that the first bytes of an upload are on disk.
     /// - Returns: `false` if there is no such upload.
@@ -50,7 +50,7 @@ package protocol FileStore: Sendable {
 
 extension FileStore {
     /// Adds an upload to its app, which has ``FileRecord/maximumOfApp`` files at most.
-    package func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAddition {
+    package func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAdditionResult {
         try await self.addUpload(upload, quota: quota, files: FileRecord.maximumOfApp)
     }
 }

@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The news for old providers about their tokens, until they know it. What is known about a token lasts: see ``TokenStanding``.
+/// The news for old providers about their tokens, until they know it. What is known about a token lasts: see ``TokenState``.
 package protocol LegacyTokenStore: Sendable {
     /// Returns the tokens among some to which nothing is sent: those of inactive devices, and those that the push service
     /// has called invalid and whose provider was not told yet.

@@ -17,9 +17,9 @@ package protocol PersonStore: Sendable {
     /// The sessions and links of a person end with a change of the role, of the apps, or with being disabled. The only
     /// ``PersonRecord/isLastingAdmin`` person stays one: of two changes at the same time one is refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that the person was not limited to and that does not exist.
-    func changePerson(_ id: UUID, _ change: @Sendable (inout PersonRecord) -> Void) async throws -> PersonChange
+    func changePerson(_ id: UUID, _ change: @Sendable (inout PersonRecord) -> Void) async throws -> PersonChangeResult
     /// Deletes a person with the sessions and links, unless it is the only ``PersonRecord/isLastingAdmin`` one.
-    func deletePerson(_ id: UUID) async throws -> PersonDeletion
+    func deletePerson(_ id: UUID) async throws -> PersonDeletionResult
     /// Replaces the password of a person, and ends all sessions and links of the person.
     /// - Parameter old: The stored password that was checked.
     /// - Returns: `false` if the stored password is another one by now, or the person is disabled.

@@ -4,7 +4,7 @@ package import PushTypes
 /// The publications of apps with their issues, and what the catalogue shows of them.
 package protocol PublishingStore: Sendable {
     /// Adds a publication to an app, unless it has ``PublicationRecord/maximumOfApp``.
-    func addPublication(_ publication: PublicationRecord) async throws -> PublicationAddition
+    func addPublication(_ publication: PublicationRecord) async throws -> PublicationAdditionResult
     /// Returns the publications of an app by name.
     func publications(app: Int64) async throws -> [PublicationRecord]
     func publication(_ id: UUID) async throws -> PublicationRecord?
@@ -12,10 +12,10 @@ package protocol PublishingStore: Sendable {
     /// - Returns: The publication after that; `nil` if there is none with this id.
     func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord?
     /// Removes a publication without issues.
-    func deletePublication(_ id: UUID) async throws -> PublicationDeletion
+    func deletePublication(_ id: UUID) async throws -> PublicationDeletionResult
 
     /// Adds a draft to its publication.
-    func addIssue(_ issue: IssueRecord) async throws -> IssueResult
+    func addIssue(_ issue: IssueRecord) async throws -> IssueChangeResult
     /// Returns the issues of a publication in an order.
     /// - Parameter state: Returns only those in this state; `nil` for all.
     func issues(
@@ -30,14 +30,14 @@ package protocol PublishingStore: Sendable {
     /// Returns the issues of an app with some product ids, in no order.
     func issues(app: Int64, productIDs: Set<String>) async throws -> [IssueRecord]
     /// Changes an issue in one transaction.
-    func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueResult
+    func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueChangeResult
     /// Removes an issue that is not published.
-    func deleteIssue(_ id: UUID, now: Timestamp) async throws -> IssueDeletion
+    func deleteIssue(_ id: UUID, now: Timestamp) async throws -> IssueDeletionResult
     /// Sets or removes the file of an issue for a screen size.
     func setRendition(_ size: ScreenSize, of issue: UUID, to file: ContentHash?, now: Timestamp) async throws
-        -> IssueResult
+        -> IssueChangeResult
     /// Sets or removes the cover of an issue. The file of a cover has the media type of its content.
-    func setCover(of issue: UUID, to file: CoverFile?, now: Timestamp) async throws -> IssueResult
+    func setCover(of issue: UUID, to file: CoverFile?, now: Timestamp) async throws -> IssueChangeResult
 
     /// Returns a number that differs after each change of what the catalogue of an app may show.
     func catalogueVersion(app: Int64) async throws -> Int64

@@ -36,7 +36,7 @@ package struct QueryCaller: Hashable, Sendable {
     package var exporting: QueryCaller { QueryCaller(budget: self.budget, purpose: .export, account: self.account) }
 }
 
-/// The limits on queries, besides the budget of each (``QueryCaller``) and the budgets of `Resource.queries` and its like.
+/// The limits on queries, besides the budget of each (``QueryCaller``) and the budgets of `BudgetedResource.queries` and its like.
 package struct QueryLimits: Hashable, Sendable {
     /// The time for the first attempt at a query, which does not wait in the queue: most need no more. Default 50 ms.
     package var attempt: Duration = .milliseconds(50)

@@ -12,7 +12,7 @@ package protocol ScheduleStore: Sendable {
         after cursor: ScheduleCursor?,
         limit: Int,
         longestRequest: Int
-    ) async throws -> SchedulePage
+    ) async throws -> ScheduleList
     /// Returns a schedule; `nil` if there is none.
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
     /// Returns the app of a schedule, also of one that cannot be read; `nil` if there is none.
@@ -110,7 +110,7 @@ package struct ScheduleCursor: Hashable, Sendable {
 }
 
 /// A page of an app's schedules.
-package struct SchedulePage: Hashable, Sendable {
+package struct ScheduleList: Hashable, Sendable {
     /// A schedule in a list.
     package struct Entry: Hashable, Sendable {
         /// The schedule, with an empty request if ``requestBytes`` exceed the longest request that was asked for.

@@ -14,7 +14,7 @@ package protocol UserStore: Sendable {
     ///
     /// A notification counts once for a user, with all devices, retries and repetitions after a crash, at its latest try.
     /// - Returns: For each reservation, the holders that have had as many notifications as the cap allows.
-    func reserve(_ reservations: [CapReservation]) async throws -> [Set<ExactText>]
+    func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>]
     /// Returns the recipients of an audience, grouped by what they are skipped for: active devices, and named tokens that
     /// are not registered.
     /// - Parameter now: The time by the steady clock, for the cap.
@@ -34,8 +34,8 @@ package protocol UserStore: Sendable {
         by increment: Int,
         notification: Int64,
         app: Int64,
-        holders: [ExactText]
-    ) async throws -> [ExactText: Int]
+        holders: [BytewiseString]
+    ) async throws -> [BytewiseString: Int]
     /// Returns the count of a holder; 0 for one without a count.
     func badge(app: Int64, holder: String) async throws -> Int
     /// Sets the count of a holder.

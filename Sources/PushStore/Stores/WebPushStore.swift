@@ -22,7 +22,7 @@ package protocol WebPushStore: Sendable {
 /// The records for receiving for apps: the addresses of installations, and messages that are fetched.
 package protocol PushResourceStore: Sendable {
     /// Adds a push resource, if its installation has a device for alerts.
-    func addPushResource(_ resource: PushResourceRecord) async throws -> PushResourceAddition
+    func addPushResource(_ resource: PushResourceRecord) async throws -> PushResourceAdditionResult
     /// Returns the push resources of an installation, the oldest first. One that is damaged is left out.
     func pushResources(app: Int64, installation: String) async throws -> [PushResourceRecord]
     /// Removes a push resource of an installation, with its messages.
@@ -49,7 +49,7 @@ package protocol PushResourceStore: Sendable {
 }
 
 /// The result of adding a push resource.
-package enum PushResourceAddition: Hashable, Sendable {
+package enum PushResourceAdditionResult: Hashable, Sendable {
     case added
     /// The installation has no device for alerts.
     case noDevice

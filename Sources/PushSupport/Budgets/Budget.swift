@@ -43,14 +43,14 @@ package final class Budget: Sendable {
     /// The maximum length of a body that no budget counts, in bytes. The number of connections bounds how many there are.
     package static let uncountedBodyLength = 64 * 1024
 
-    package let resource: Resource
+    package let resource: BudgetedResource
     package let limits: BudgetLimits
     private let state: Mutex<State>
     private let clock: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameter limits: The limits; `nil` for the resource's own.
     package init(
-        _ resource: Resource,
+        _ resource: BudgetedResource,
         limits: BudgetLimits? = nil,
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {

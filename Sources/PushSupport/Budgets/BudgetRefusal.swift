@@ -5,7 +5,7 @@ package struct BudgetEnded: Error {}
 
 /// A refusal: this resource has no more for this caller now. It says nothing about the request itself, which succeeds later.
 package struct BudgetRefusal: Error, Hashable {
-    package let resource: Resource
+    package let resource: BudgetedResource
     package let level: BudgetLevel
     /// The time after which there may be room.
     package let delay: Duration
@@ -18,7 +18,7 @@ package struct BudgetRefusal: Error, Hashable {
     }
 
     /// Makes the refusal of a resource with its default limits.
-    package init(_ resource: Resource, _ level: BudgetLevel) {
+    package init(_ resource: BudgetedResource, _ level: BudgetLevel) {
         (self.resource, self.level, self.bound) = (resource, level, resource.row.limits.bounds[level])
         self.delay = resource.row.delay
     }

@@ -5,7 +5,7 @@ extension LockScreen {
     /// Returns the values of the template `lock-screen`.
     ///
     /// - Parameter topic: The topic of the push, whose last part stands for the app.
-    package func model(topic: String, texts: PageTexts) -> PageModel {
+    package func model(topic: String, texts: LocalizedTexts) -> PageModel {
         let name = topic.split(separator: ".").last.map(String.init) ?? topic
         var model: PageModel = [
             "app": name, "letter": name.prefix(1).uppercased(),
@@ -28,7 +28,7 @@ extension LockScreen {
         return model
     }
 
-    private func alert(_ texts: PageTexts) -> PageModel {
+    private func alert(_ texts: LocalizedTexts) -> PageModel {
         var alert: PageModel = ["sound": self.hasSound, "attachment": self.hasAttachment]
         for (name, text) in [("title", self.title), ("subtitle", self.subtitle), ("body", self.body)] {
             if let text { alert[name] = ["text": text.text, "isKey": text.isKey] as PageModel }

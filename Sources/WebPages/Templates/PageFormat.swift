@@ -7,10 +7,10 @@ package struct PageFormat: Sendable {
     /// The format of the page that is being rendered.
     @TaskLocal static var current = PageFormat(texts: .none, now: Timestamp(milliseconds: 0))
 
-    let texts: PageTexts
+    let texts: LocalizedTexts
     let now: Timestamp
 
-    package init(texts: PageTexts, now: Timestamp) {
+    package init(texts: LocalizedTexts, now: Timestamp) {
         (self.texts, self.now) = (texts, now)
     }
 

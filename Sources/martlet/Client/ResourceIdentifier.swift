@@ -15,7 +15,7 @@ extension PushEnvironment: ExpressibleByArgument, ResourceIdentifier {
     var pathPart: String { self.rawValue }
 }
 
-extension TokenKind: ExpressibleByArgument {}
+extension DeviceTokenKind: ExpressibleByArgument {}
 
 extension DeviceToken: ExpressibleByArgument, ResourceIdentifier {
     /// Reads a token in hexadecimal or base64.

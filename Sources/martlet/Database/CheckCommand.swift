@@ -52,7 +52,7 @@ struct CheckCommand: AsyncParsableCommand {
             return
         }
         try Self.expectNone(of: condition.faults, in: path)
-        if let missing { throw SettingsError("\(path) is sound, but \(missing)\n\(MissingFiles.remedy)") }
+        if let missing { throw SettingsError("\(path) is sound, but \(missing)\n\(MissingFilesText.remedy)") }
         if condition.brokenRules == nil {
             StandardError.line("Its migrations are not those of this version: the store's own rules were not checked.")
         }
@@ -63,7 +63,7 @@ struct CheckCommand: AsyncParsableCommand {
     /// Returns the text about the files that issues use and that are missing; `nil` if none is.
     static func missingFiles(of path: String, in folder: FileFolder) async throws -> String? {
         let missing = folder.missing(of: try await SQLiteStoreFile(path: path).usedFiles())
-        return missing.isEmpty ? nil : MissingFiles.text(missing, in: folder)
+        return missing.isEmpty ? nil : MissingFilesText.text(missing, in: folder)
     }
 
     /// Checks that an examination has found no faults.

@@ -56,7 +56,7 @@ struct DatabaseRestore {
         try replacement.finish()
         let folder = FileFolder(path: self.paths.filesPath)
         if let missing = try await CheckCommand.missingFiles(of: target, in: folder) {
-            result.faults.append("\(missing). \(MissingFiles.remedy)")
+            result.faults.append("\(missing). \(MissingFilesText.remedy)")
         }
         // Until here no provider may use the directory.
         _ = consume lock

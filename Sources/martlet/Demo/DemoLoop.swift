@@ -88,7 +88,7 @@ struct DemoLoop: Sendable {
         if let topic = Topic(Self.bundleID) {
             configuration.compatibility.apps[topic] = .init(key: Self.registrationKey)
         }
-        configuration.gatewayEvents = GatewayEvents(url: "http://127.0.0.1:\(self.gatewayPorts.admin)")
+        configuration.gatewayEvents = GatewayEventClient(url: "http://127.0.0.1:\(self.gatewayPorts.admin)")
         let logger = self.log.logger("provider")
         let server = try await ProviderServer(configuration: configuration, senders: pool, logger: logger)
         self.apiKey = server.firstAdminKey ?? ""

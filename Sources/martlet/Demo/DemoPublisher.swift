@@ -184,7 +184,9 @@ struct DemoPublisher: Sendable {
 
     /// Carries out a command on readers.
     /// - Throws: ``SettingsError`` for one that fails, or whose time is over.
-    private static func perform(_ command: LibraryCommand, _ phone: some CommandedPhone<LibraryCommand>) async throws {
+    private static func perform(_ command: LibraryCommand, _ phone: some PhoneCommandHandler<LibraryCommand>)
+        async throws
+    {
         do {
             _ = try await phone.perform(command)
         } catch let error as WaitError {

@@ -96,7 +96,7 @@ struct DemoRun: Service {
     }
 
     /// Keeps the demo running, with the commands that are typed.
-    private func `continue`(_ simulator: some CommandedPhone) async throws {
+    private func `continue`(_ simulator: some PhoneCommandHandler) async throws {
         if isatty(STDIN_FILENO) == 1 {
             let console = SimulatorConsole(simulator: simulator, input: nil, printer: SimulatorPrinter(asJSON: false))
             try await console.run()

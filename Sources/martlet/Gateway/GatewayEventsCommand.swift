@@ -13,7 +13,7 @@ struct GatewayEventsCommand: AsyncParsableCommand {
         .example("gateway events --token 01a2… --follow")
 
     @OptionGroup var access: AdminOptions
-    @OptionGroup(title: "Which events") var filter: EventFilter
+    @OptionGroup(title: "Which events") var filter: EventFilterOptions
     @Option(help: "The maximum number of entries to show, up to 1000. Default: 50.") var limit: Int?
     @Flag(help: "Print events as they happen, until Ctrl-C.") var follow = false
 
@@ -44,7 +44,7 @@ struct GatewayEventsCommand: AsyncParsableCommand {
 }
 
 /// The options that choose events. Events are shown that fit all options.
-struct EventFilter: ParsableArguments {
+struct EventFilterOptions: ParsableArguments {
     @Option(help: "Only events of the device with this id.") var device: String?
     @Option(help: "Only events of the device and app of this device token, in hexadecimal.") var token: String?
     @Option(help: "Only events of the notification with this apns-id.") var apnsID: String?

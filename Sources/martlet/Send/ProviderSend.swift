@@ -55,7 +55,7 @@ struct ProviderSend {
     func send(_ body: [String: JSONValue?]) async throws -> ExitStatus {
         // A notification that cannot be followed must not be sent: the caller would send it again.
         if self.wait != nil { try await self.checkScopes() }
-        return try await Interruption.cancelling { try await self.sendAndFollow(body) }
+        return try await TerminationSignal.cancelling { try await self.sendAndFollow(body) }
     }
 
     private func sendAndFollow(_ body: [String: JSONValue?]) async throws -> ExitStatus {

@@ -80,9 +80,9 @@ enum ServeSettings {
             .detail("A gateway that does not respond delays nothing by more than 2 s.")
 
         /// Returns the reader of the gateway's events; `nil` without the setting.
-        static func gateway(_ settings: SettingsReader) -> GatewayEvents? {
+        static func gateway(_ settings: SettingsReader) -> GatewayEventClient? {
             guard let url = settings.string(self.gatewayEvents) else { return nil }
-            let gateway = GatewayEvents(url: url)
+            let gateway = GatewayEventClient(url: url)
             if gateway == nil {
                 let hint = "is no URL of an admin API such as http://127.0.0.1:2198"
                 settings.reject(self.gatewayEvents, "'\(url.printable)' \(hint)")

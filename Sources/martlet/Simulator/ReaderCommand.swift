@@ -56,7 +56,7 @@ struct ReaderCommand: AsyncParsableCommand {
                 files: (1...count).map { IdentityFile(path: "\(directory)/\($0).json") },
                 activation: activation,
                 logger: logger
-            ) { printer.print(SimulatorAnswer(lines: [$0.line], json: $0.json)) }
+            ) { printer.print(SimulatorResponse(lines: [$0.line], json: $0.json)) }
             let console = SimulatorConsole(simulator: fleet, input: input, printer: printer)
             return try await ServiceRunner.run([fleet], until: console, logger: log.logger("martlet"))
         }

@@ -5,7 +5,7 @@ import PushSupport
 import ServiceLifecycle
 
 /// Takes commands one after the other, until there are no more, and sends what waits then.
-struct SimulatorConsole<Phone: CommandedPhone>: Service {
+struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
     let simulator: Phone
     /// The commands; `nil` for those of standard input.
     let input: [Phone.Command]?

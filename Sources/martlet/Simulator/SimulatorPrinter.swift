@@ -17,7 +17,7 @@ struct SimulatorPrinter: Sendable {
     }
 
     /// Prints the answer to a command. Help is not for programs.
-    func print(_ answer: SimulatorAnswer) {
+    func print(_ answer: SimulatorResponse) {
         if !self.asJSON {
             StandardOutput.line(answer.lines.map(\.printable).joined(separator: "\n"))
         } else if answer.json != .null {

@@ -8,7 +8,7 @@ import Testing
     private static let day: TimeInterval = 24 * 3600
 
     private static func receipt(
-        _ event: ReceiptEvent = .delivered,
+        _ event: ReportedEvent = .delivered,
         action: String? = nil,
         at: Date = now,
         privacy: ReceiptPrivacy = .device
@@ -16,7 +16,7 @@ import Testing
         Receipt(id: UUID(), notification: UUID(), event: event, action: action, at: at, privacy: privacy)
     }
 
-    private static func done(_ batch: ReceiptOutbox.Batch) -> ProviderResponse {
+    private static func done(_ batch: ReceiptOutbox.Batch) -> ProviderResult {
         .done(["accepted": .integer(Int64(batch.receipts.count)), "repeated": 0, "refused": .array([])])
     }
 
@@ -128,7 +128,7 @@ import Testing
     func tooLarge() {
         var outbox = ReceiptOutbox()
         for _ in 0..<40 { outbox.load(StoredReceipt(Self.receipt())) }
-        let refusal = ProviderResponse.refused(.init(code: ProviderRefusal.tooLarge, message: "no"))
+        let refusal = ProviderResult.refused(.init(code: ProviderRefusal.tooLarge, message: "no"))
         var sent = 0
         while case .send(let batch) = outbox.next(privacy: .device, now: Self.now) {
             let response = batch.receipts.count > 10 ? refusal : Self.done(batch)
@@ -139,9 +139,9 @@ import Testing
 
     @Test(
         "A response that is none of a provider loses nothing",
-        arguments: [ProviderResponse.done([:]), .later(after: .seconds(9), reason: "503")]
+        arguments: [ProviderResult.done([:]), .later(after: .seconds(9), reason: "503")]
     )
-    func strangeResponse(response: ProviderResponse) {
+    func strangeResponse(response: ProviderResult) {
         var outbox = ReceiptOutbox()
         let receipt = Self.receipt()
         outbox.load(StoredReceipt(receipt))
@@ -179,7 +179,7 @@ import Testing
     func names() throws {
         let id = UUID()
         let action = "../../etc/passwd\u{0}é"
-        func receipt(_ event: ReceiptEvent, _ action: String? = nil) -> Receipt {
+        func receipt(_ event: ReportedEvent, _ action: String? = nil) -> Receipt {
             Receipt(id: UUID(), notification: id, event: event, action: action, at: Self.now, privacy: .device)
         }
         #expect(receipt(.opened).name == receipt(.opened).name)

@@ -6,9 +6,9 @@ import Testing
 @Suite("The registration's state machine when requests fail") struct RegistrationFailureTests {
     private typealias Base = RegistrationStateMachineTests
     private static let now = Base.now
-    private static let lost = ProviderResponse.later(after: nil, reason: "offline")
+    private static let lost = ProviderResult.later(after: nil, reason: "offline")
 
-    private static func refusal(_ code: String, _ field: String? = nil) -> ProviderResponse {
+    private static func refusal(_ code: String, _ field: String? = nil) -> ProviderResult {
         .refused(.init(code: code, message: "no", field: field))
     }
 
@@ -16,7 +16,7 @@ import Testing
     /// - Returns: The request, and what the app hears.
     @discardableResult private static func answer(
         _ machine: inout RegistrationStateMachine,
-        _ response: ProviderResponse,
+        _ response: ProviderResult,
         at now: Date = now
     ) throws -> (request: RegistrationStateMachine.Request, events: [Martlet.Event]) {
         guard case .send(let request) = machine.next(now: now) else { throw NothingSent() }

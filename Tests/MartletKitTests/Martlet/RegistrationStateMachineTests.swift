@@ -7,7 +7,7 @@ import Testing
     static let now = Date(timeIntervalSince1970: 1_700_000_000)
     static let installation = UUID()
     static let week: TimeInterval = 7 * 24 * 3600
-    static let done = ProviderResponse.done(["secret": "s1"])
+    static let done = ProviderResult.done(["secret": "s1"])
     static let token = Data(repeating: 7, count: 32)
 
     static func makeMachine(tokens: [TokenKind] = [.alert]) -> RegistrationStateMachine {
@@ -28,7 +28,7 @@ import Testing
     static func settle(
         _ machine: inout RegistrationStateMachine,
         at now: Date = now,
-        _ answer: (RegistrationStateMachine.Registration) -> ProviderResponse = { _ in done }
+        _ answer: (RegistrationStateMachine.Registration) -> ProviderResult = { _ in done }
     ) -> [RegistrationStateMachine.Registration] {
         var all: [RegistrationStateMachine.Registration] = []
         while case .send(let request) = machine.next(now: now), all.count < 300 {
@@ -137,7 +137,7 @@ import Testing
             Issue.record("nothing is sent")
             return
         }
-        let asked = ProviderResponse.later(after: .seconds(7000), reason: "status 429")
+        let asked = ProviderResult.later(after: .seconds(7000), reason: "status 429")
         _ = machine.completed(request, asked, now: now, random: 0, newInstallation: UUID())
         let asking = machine.next(now: now)
         #expect(asking == .wait(until: now + 7000))
@@ -187,7 +187,7 @@ import Testing
         for name in ["locale", "tags", "attributes.team", "preferences", "encryptionKey", "capabilities"] {
             machine.want(name, "bad")
         }
-        let refusal = ProviderResponse.refused(.init(code: "invalid_value", message: "no", field: field))
+        let refusal = ProviderResult.refused(.init(code: "invalid_value", message: "no", field: field))
         let sent = Self.settle(&machine) { $0.shared[name] == "bad" ? refusal : Self.done }
         #expect(sent.count == 2 && sent.last?.shared[name] == nil && sent.last?.shared.count == 5)
         #expect(machine.isConfirmed(now: Self.now))
@@ -199,7 +199,7 @@ import Testing
     @Test("A refused token is tried again when it changes, or after the refresh interval")
     func refusedToken() {
         var machine = Self.makeMachine(tokens: [.alert, .voip])
-        let refusal = ProviderResponse.refused(.init(code: "invalid_token", message: "no", field: "token"))
+        let refusal = ProviderResult.refused(.init(code: "invalid_token", message: "no", field: "token"))
         let sent = Self.settle(&machine) { $0.place == "alert" ? refusal : Self.done }
         #expect(sent.map(\.place) == ["alert", "voip"])
         machine.want("locale", "de")
@@ -215,7 +215,7 @@ import Testing
     @Test("A request that is refused as a whole is not repeated for a day, whatever is launched")
     func refusedRequest() {
         var machine = Self.makeMachine()
-        let refusal = ProviderResponse.refused(.init(code: "invalid_key", message: "no"))
+        let refusal = ProviderResult.refused(.init(code: "invalid_key", message: "no"))
         let sent10 = Self.settle(&machine) { _ in refusal }
         #expect(sent10.count == 1)
         machine.launched()
@@ -233,7 +233,7 @@ import Testing
         var machine = Self.makeMachine()
         machine.want("userProof", "expired")
         guard case .send(let request) = machine.next(now: Self.now) else { return }
-        let refusal = ProviderResponse.refused(
+        let refusal = ProviderResult.refused(
             .init(code: "invalid_user_proof", message: "it has expired", field: "userProof")
         )
         let events = machine.completed(request, refusal, now: Self.now, random: 1, newInstallation: UUID())
@@ -249,7 +249,7 @@ import Testing
         machine.want("userProof", .null)
         _ = Self.settle(&machine)
         machine.want("userProof", "jwt")
-        let refusal = ProviderResponse.refused(.init(code: "not_own_installation", message: "no", field: "secret"))
+        let refusal = ProviderResult.refused(.init(code: "not_own_installation", message: "no", field: "secret"))
         let new = UUID()
         guard case .send(let request) = machine.next(now: Self.now) else { return }
         let events = machine.completed(request, refusal, now: Self.now, random: 1, newInstallation: new)

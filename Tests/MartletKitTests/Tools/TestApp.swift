@@ -57,7 +57,7 @@ final class TestApp: Sendable {
         self.clock = time
         let limits = Limits()
         self.limits = limits
-        var surroundings = Surroundings()
+        var surroundings = Dependencies()
         surroundings.now = { time.now }
         // Tests ask for what is due themselves, unless they are about that.
         surroundings.sleep = { duration in

@@ -16,7 +16,7 @@ import Testing
         yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN
         """
 
-    private func bytes(_ text: String) throws -> Data { try #require(Base64URL.decode(text)) }
+    private func bytes(_ text: String) throws -> Data { try #require(URLSafeBase64.decode(text)) }
 
     private func keys() throws -> SubscriptionKeys {
         let representation = try self.bytes(Self.privateKey) + self.bytes(Self.secret)
@@ -61,7 +61,7 @@ import Testing
         let padded = Data([0, 3, 0, 0, 0]) + Data("an old message".utf8)
         let box = try AES.GCM.seal(padded, using: derive("aesgcm", 16), nonce: .init(data: nonce))
         let payload: [String: JSONValue] = [
-            "wpsalt": .string(Base64URL.encode(salt)), "wpdh": .string(Base64URL.encode(senderKey)),
+            "wpsalt": .string(URLSafeBase64.encode(salt)), "wpdh": .string(URLSafeBase64.encode(senderKey)),
         ]
         let content = keys.open(self.message(box.ciphertext + box.tag, payload))
         #expect(content == Data("an old message".utf8))

@@ -79,6 +79,6 @@ import Testing
         ]
     )
     func optionsThatDoNotFitAreRefused(words: [String]) async throws {
-        #expect(throws: (any Error).self) { _ = try Martlet.parseAsRoot(words) }
+        #expect(throws: (any Error).self) { _ = try MartletCommand.parseAsRoot(words) }
     }
 }

@@ -40,7 +40,7 @@ import Testing
     /// A former spelling leads to a command of this version, and is none itself.
     @Test func everyTranslationIsACommand() {
         func find(_ names: [String]) -> (any ParsableCommand.Type)? {
-            names.reduce(Martlet.self as (any ParsableCommand.Type)?) { command, name in
+            names.reduce(MartletCommand.self as (any ParsableCommand.Type)?) { command, name in
                 let configuration = command?.configuration
                 let children =
                     (configuration?.subcommands ?? [])

@@ -162,7 +162,7 @@ import Testing
     @Test(arguments: ["app retry", "app list --apps x"]) func theParserAgrees(command: String) throws {
         let words = command.split(separator: " ").map(String.init)
         #expect(Self.fault(words, isPart: false, in: try CommandTree.root()) != nil)
-        #expect(throws: (any Error).self) { try Martlet.parseAsRoot(words) }
+        #expect(throws: (any Error).self) { try MartletCommand.parseAsRoot(words) }
     }
 
     /// Returns the reason for which the program would not take some words; `nil` if it would.

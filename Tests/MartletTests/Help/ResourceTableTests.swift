@@ -17,7 +17,7 @@ import Testing
 
     @Test func everySettingExists() {
         let keys = Set(SettingTable.all.flatMap(\.settings).map(\.key))
-        let settings = PushSupport.Resource.allCases.compactMap(\.row.setting)
+        let settings = PushSupport.BudgetedResource.allCases.compactMap(\.row.setting)
         #expect(settings.filter { !keys.contains($0) } == [])
     }
 }

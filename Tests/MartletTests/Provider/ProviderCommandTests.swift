@@ -63,7 +63,7 @@ import Testing
             let second = await failure { try await provider.martlet("app", "retry", "sandbox", "--app", self.app) }
             #expect(first == second)
             for words in [["app", "retry"], ["app", "retry", "sandbox", self.app], ["app", "retry", self.app]] {
-                #expect(throws: (any Error).self) { try Martlet.parseAsRoot(words) }
+                #expect(throws: (any Error).self) { try MartletCommand.parseAsRoot(words) }
             }
         }
     }

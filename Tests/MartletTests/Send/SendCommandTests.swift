@@ -109,7 +109,7 @@ import Testing
         ["--all", "--wait-seconds", "0"], ["--all", "--proxy", "http://p:1"],
     ])
     func optionsThatDoNotFitTogetherAreAUsageError(words: [String]) {
-        let error = #expect(throws: (any Error).self) { try Martlet.parseAsRoot(["send"] + words) }
-        #expect(error.map(Martlet.exitCode) == .validationFailure)
+        let error = #expect(throws: (any Error).self) { try MartletCommand.parseAsRoot(["send"] + words) }
+        #expect(error.map(MartletCommand.exitCode) == .validationFailure)
     }
 }

@@ -16,11 +16,11 @@ import Testing
     }
 
     @Test func thePageEscapesWhatItShows() {
-        let html = NotifyPage.html(#"<script>"&'"#)
+        let html = NotifyFormPage.html(#"<script>"&'"#)
         #expect(html.contains("&lt;script&gt;&quot;&amp;&#39;"))
         #expect(!html.contains("<script"))
         // An Arabic number sign joins what follows it to one character.
-        let joined = NotifyPage.escaped("\u{600}<script>\u{600}&\u{600}\"\u{301}")
+        let joined = NotifyFormPage.escaped("\u{600}<script>\u{600}&\u{600}\"\u{301}")
         #expect(
             Array(joined.unicodeScalars)
                 == Array("\u{600}&lt;script&gt;\u{600}&amp;\u{600}&quot;\u{301}".unicodeScalars)

@@ -75,7 +75,7 @@ func withPeople(
         var configuration = ProviderConfiguration(dataDirectory: directory)
         configuration.port = 0
         configuration.bePatient()
-        configuration.passwords = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
+        configuration.passwords = StoredPassword.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
         configure(&configuration)
         let server = try await ProviderServer(
             configuration: configuration,

@@ -94,9 +94,9 @@ import Testing
 
 /// The budgets of the provider.
 private final class Noted: Sendable {
-    private let state = Mutex<Budgets?>(nil)
+    private let state = Mutex<BudgetRegistry?>(nil)
 
-    var value: Budgets? { self.state.withLock { $0 } }
+    var value: BudgetRegistry? { self.state.withLock { $0 } }
 
-    func set(_ budgets: Budgets) { self.state.withLock { $0 = budgets } }
+    func set(_ budgets: BudgetRegistry) { self.state.withLock { $0 = budgets } }
 }

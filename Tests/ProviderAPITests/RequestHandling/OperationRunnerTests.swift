@@ -58,7 +58,7 @@ import Testing
             // Every query counts as a long one.
             configuration.limits.queries.attempt = .zero
             configure(&configuration.limits)
-            limits(&configuration.budgetLimits[.queries, default: Resource.queries.row.limits])
+            limits(&configuration.budgetLimits[.queries, default: BudgetedResource.queries.row.limits])
             let server = try await ProviderServer(
                 configuration: configuration,
                 senders: ScriptedSender(),

@@ -13,10 +13,10 @@ import Testing
 @Suite(.timeLimit(.patience)) struct RequestBudgetsTests {
     private let start = ContinuousClock.now
 
-    private func budgets(_ keyRate: Int) -> Budgets {
+    private func budgets(_ keyRate: Int) -> BudgetRegistry {
         var configuration = ProviderConfiguration(dataDirectory: "")
         configuration.limits.keyRate = keyRate
-        return Budgets(configuration.budgets) { [start] in start }
+        return BudgetRegistry(configuration.budgets) { [start] in start }
     }
 
     @Test func eachKeyHasARateOfItsOwn() throws {
@@ -80,7 +80,7 @@ import Testing
     @Test func theNetworksOfASiteShareItsRates() throws {
         var configuration = ProviderConfiguration(dataDirectory: "")
         (configuration.limits.keyRate, configuration.limits.publicKeyRate) = (20, 1)
-        let budgets = Budgets(configuration.budgets) { [start] in start }
+        let budgets = BudgetRegistry(configuration.budgets) { [start] in start }
         let app = try #require(Topic("com.example.MyApp"))
         func connection(_ address: String) throws -> EmbeddedChannel {
             let channel = EmbeddedChannel()

@@ -15,7 +15,7 @@ import Testing
     /// - Parameter whole: The bytes of all responses.
     private func withProvider(
         whole: Int,
-        _ body: @escaping @Sendable (RunningProvider, Budgets) async throws -> Void
+        _ body: @escaping @Sendable (RunningProvider, BudgetRegistry) async throws -> Void
     ) async throws {
         let limits = BudgetLimits(.init(whole: .held(whole), app: .timesFree(2), caller: .timesFree(1)))
         let noted = Noted()
@@ -174,9 +174,9 @@ import Testing
 
 /// The budgets of the provider.
 private final class Noted: Sendable {
-    private let state = Mutex<Budgets?>(nil)
+    private let state = Mutex<BudgetRegistry?>(nil)
 
-    var value: Budgets? { self.state.withLock { $0 } }
+    var value: BudgetRegistry? { self.state.withLock { $0 } }
 
-    func set(_ budgets: Budgets) { self.state.withLock { $0 = budgets } }
+    func set(_ budgets: BudgetRegistry) { self.state.withLock { $0 = budgets } }
 }

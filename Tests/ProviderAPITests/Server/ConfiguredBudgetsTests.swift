@@ -16,17 +16,19 @@ import Testing
     /// A setting of 0, which is no limit for what it names, leaves all others.
     @Test(arguments: [0, 7]) func aSettingChangesTheRowsThatNameIt(value: Int) {
         let standard = ProviderConfiguration(dataDirectory: "/nowhere")
-        func limits(_ configuration: ProviderConfiguration) -> [Resource: BudgetLimits] {
+        func limits(_ configuration: ProviderConfiguration) -> [BudgetedResource: BudgetLimits] {
             let changed = configuration.budgets
-            return Dictionary(uniqueKeysWithValues: Resource.allCases.map { ($0, changed[$0] ?? $0.row.limits) })
+            return Dictionary(
+                uniqueKeysWithValues: BudgetedResource.allCases.map { ($0, changed[$0] ?? $0.row.limits) }
+            )
         }
         let before = limits(standard)
         for (setting, set) in Self.settings {
             var configuration = standard
             set(&configuration, value)
             let after = limits(configuration)
-            let changed = Resource.allCases.filter { before[$0] != after[$0] }
-            #expect(changed == Resource.allCases.filter { $0.row.setting == setting }, "\(setting)")
+            let changed = BudgetedResource.allCases.filter { before[$0] != after[$0] }
+            #expect(changed == BudgetedResource.allCases.filter { $0.row.setting == setting }, "\(setting)")
         }
     }
 
@@ -35,13 +37,13 @@ import Testing
     func chatSessionsHaveHalfOfTheFilesThatMayBeOpen(files: Int, connections: Int) {
         var configuration = ProviderConfiguration(dataDirectory: "/nowhere")
         configuration.openFiles = files
-        var expected = Resource.chatConnections.row.limits
+        var expected = BudgetedResource.chatConnections.row.limits
         expected.bounds.whole = .held(connections)
         #expect(configuration.budgets[.chatConnections] == expected)
     }
 
     @Test func everySettingOfARowIsTested() {
-        let named = Set(Resource.allCases.compactMap(\.row.setting))
+        let named = Set(BudgetedResource.allCases.compactMap(\.row.setting))
         #expect(named == Set(Self.settings.map(\.0)))
     }
 

@@ -144,7 +144,7 @@ import Testing
         let port = try RefusingPort()
         try await withProvider(
             senders: sender,
-            configure: { $0.gatewayEvents = GatewayEvents(url: "http://127.0.0.1:\(port.number)") }
+            configure: { $0.gatewayEvents = GatewayEventClient(url: "http://127.0.0.1:\(port.number)") }
         ) { provider in
             try await provider.addVectorsApp(in: [.sandbox])
             _ = try await provider.register(DeviceToken.numbered(1).hex)

@@ -36,7 +36,7 @@ struct BinaryBridgeFixture: Sendable {
     /// Runs a provider with the vectors' app and a bridge for a certificate of it.
     static func run(
         settings: [String: JSONValue] = [:],
-        limits: [PushSupport.Resource: BudgetLimits] = [:],
+        limits: [PushSupport.BudgetedResource: BudgetLimits] = [:],
         configure: (inout BinaryBridgeConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (BinaryBridgeFixture) async throws -> Void
     ) async throws {

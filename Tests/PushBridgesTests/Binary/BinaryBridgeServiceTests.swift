@@ -16,7 +16,7 @@ import Testing
         before: @escaping @Sendable (RunningProvider) async throws -> Void,
         _ body: @escaping @Sendable (JSONClient, RecordedLog) async throws -> Void
     ) async throws {
-        let (parts, log) = (OneShotValue<ProviderParts>(), RecordedLog(level: .warning))
+        let (parts, log) = (OneShotValue<ProviderComponents>(), RecordedLog(level: .warning))
         let client = BinaryBridgeConfiguration.Client(
             topic: try #require(Topic(topic)),
             environment: .sandbox,

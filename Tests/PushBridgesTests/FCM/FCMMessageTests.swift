@@ -170,15 +170,15 @@ import Testing
             (.unconfirmed("Unregistered"), 503, .unavailable),
             (.failed("8 tries failed; the last: x"), 503, .unavailable),
             (.failed("8 tries failed; the last: TooManyRequests"), 429, .quotaExceeded),
-        ] as [(TokenVerdict, Int, FCMError.Code)]
+        ] as [(TokenOutcome, Int, FCMError.Code)]
     )
-    func anOutcomeHasItsCode(verdict: TokenVerdict, status: Int, code: FCMError.Code) throws {
+    func anOutcomeHasItsCode(verdict: TokenOutcome, status: Int, code: FCMError.Code) throws {
         let error = try #require(FCMError(verdict))
         #expect(error.status == status && error.code == code)
     }
 
     @Test func whatIsInTheLedgerIsNoError() {
-        for verdict in [.accepted(apnsID: "x"), .pending(apnsID: "x"), .skipped(apnsID: "x")] as [TokenVerdict] {
+        for verdict in [.accepted(apnsID: "x"), .pending(apnsID: "x"), .skipped(apnsID: "x")] as [TokenOutcome] {
             #expect(FCMError(verdict) == nil)
         }
     }

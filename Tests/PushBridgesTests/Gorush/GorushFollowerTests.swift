@@ -24,7 +24,7 @@ import Testing
 
     /// Before, hooks that never answered had a connection for each notification with a failure.
     @Test func hooksThatNeverAnswerHoldAFewPostsOfTheirApp() async throws {
-        let parts = OneShotValue<ProviderParts>()
+        let parts = OneShotValue<ProviderComponents>()
         try await SilentServer.run { port in
             try await withDoors(capture: { parts.resolve(.success($0)) }) { provider in
                 try await provider.api.post("/v1/apps", ["bundleId": "com.example.Second"])
@@ -33,13 +33,13 @@ import Testing
         }
     }
 
-    private static func check(_ parts: ProviderParts, server: String) async throws {
+    private static func check(_ parts: ProviderComponents, server: String) async throws {
         func app(_ name: String) async throws -> AppRecord {
             let topic = try #require(Topic(name))
             return try #require(try await parts.store.app(bundleID: topic))
         }
         let (first, second) = (try await app(Vectors.bundleID), try await app("com.example.Second"))
-        let client = GuardedClient(
+        let client = RestrictedHTTPClient(
             addresses: AddressPolicy(allowsPrivate: true),
             resolver: parts.resolver,
             giver: .settings,

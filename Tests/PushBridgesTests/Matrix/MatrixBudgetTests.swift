@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func aTokenIsKnownInItsEnvironment() async throws {
-        let parts = Mutex<ProviderParts?>(nil)
+        let parts = Mutex<ProviderComponents?>(nil)
         try await withDoors(capture: { value in parts.withLock { $0 = value } }) { provider in
             try await provider.addVectorsApp(in: PushEnvironment.allCases)
             try await provider.setBridge("matrix", MatrixVectors.appID, [:], ["environment": "production"])

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct MatrixConnectionsTests {
     @Test func aTokenKeepsFewConnections() throws {
-        let connections = MatrixConnections(HeldConnections(Budgets(), logger: silentLogger))
+        let connections = MatrixConnections(ConnectionLimiter(BudgetRegistry(), logger: silentLogger))
         func keep(_ channel: EmbeddedChannel, _ token: Int, of app: Int64 = 1) -> Bool {
             connections.keep(channel, for: .numbered(token), of: app, BudgetCaller())
             return connections.isKept(channel)

@@ -83,7 +83,7 @@ import Testing
 }
 
 /// A forwarder that is never done.
-private struct HeldForwarder: UnifiedPushForwarding {
+private struct HeldForwarder: NotificationForwarder {
     let began = Gate()
     let ended = Gate()
 

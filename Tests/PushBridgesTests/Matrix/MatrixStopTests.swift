@@ -79,7 +79,7 @@ import Testing
 }
 
 /// A forwarder that records the endpoints, and keeps messages until it may end.
-private struct RecordedForwarder: UnifiedPushForwarding {
+private struct RecordedForwarder: NotificationForwarder {
     let began = Gate()
     let mayEnd = Gate()
     private let recorded = RecordedEndpoints()

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func theExactNameComesBeforePatterns() throws {
-        let apps = MatrixApps([
+        let apps = MatrixAppDirectory([
             try MatrixVectors.app("com.example.*"), try MatrixVectors.app("com.example.a"),
             try MatrixVectors.app("*.b"),
         ])
@@ -53,7 +53,7 @@ import Testing
         let names = ["*", "com.*", "com.example.*", "com.example.?.prod", "*.prod", "com.example.a*"]
         // In any order.
         for names in [names, names.reversed()] {
-            let apps = MatrixApps(try names.map { try MatrixVectors.app($0) })
+            let apps = MatrixAppDirectory(try names.map { try MatrixVectors.app($0) })
             for (appID, name) in [
                 ("org.c", "*"), ("com.c", "com.*"), ("com.example.b", "com.example.*"),
                 ("com.example.ab", "com.example.a*"),
@@ -65,7 +65,7 @@ import Testing
             #expect(apps.match("com.example.a.prod") == .app(try MatrixVectors.app("com.example.a*")))
             #expect(apps.match("org.prod") == .ambiguous)
         }
-        let damaged = MatrixApps([try MatrixVectors.app("*")], damaged: ["com.*": 0])
+        let damaged = MatrixAppDirectory([try MatrixVectors.app("*")], damaged: ["com.*": 0])
         #expect(damaged.match("com.a") == .damaged)
         #expect(damaged.match("org.a") == .app(try MatrixVectors.app("*")))
     }
@@ -78,7 +78,7 @@ import Testing
         }
         // In any order.
         for apps in [[own] + neighbours, neighbours + [own]] {
-            let apps = MatrixApps(apps)
+            let apps = MatrixAppDirectory(apps)
             for appID in ["com.victim.ios", "com.victim.ios.dev", "com.victim.mac", "com.victim."] {
                 #expect(apps.match(appID) == .app(own), "\(appID)")
             }
@@ -87,15 +87,15 @@ import Testing
         }
         // One that cannot be read is still the app's, and its clip's comes before it.
         let clip = try MatrixVectors.app("com.victim.Clip.*", of: "com.victim.Clip", id: 3)
-        let damaged = MatrixApps(neighbours + [clip], damaged: ["com.victim.*": 10])
+        let damaged = MatrixAppDirectory(neighbours + [clip], damaged: ["com.victim.*": 10])
         #expect(damaged.match("com.victim.ios") == .damaged)
         #expect(damaged.match("com.victim.Clip.ios") == .app(clip))
     }
 
     @Test func aLongerNameThanAnAppMayHaveIsNone() throws {
         let app = try MatrixVectors.app("*")
-        #expect(MatrixApps([app]).match(String(repeating: "ä", count: 64)) == .app(app))
-        #expect(MatrixApps([app]).match(String(repeating: "ä", count: 65)) == .none)
+        #expect(MatrixAppDirectory([app]).match(String(repeating: "ä", count: 64)) == .app(app))
+        #expect(MatrixAppDirectory([app]).match(String(repeating: "ä", count: 65)) == .none)
     }
 
     @Test func onlyAnAppThatIsNotThereIsRejected() throws {
@@ -135,8 +135,8 @@ import Testing
         #expect(try MatrixVectors.plans(notification, [app]) == [.reject(.noToken)])
         let plain = try MatrixVectors.app()
         #expect(try MatrixVectors.plans(notification, [plain], forwardsAddresses: true) == [.reject(.noToken)])
-        #expect(MatrixApps([app]).forwardsAddresses)
-        #expect(!MatrixApps([plain]).forwardsAddresses)
+        #expect(MatrixAppDirectory([app]).forwardsAddresses)
+        #expect(!MatrixAppDirectory([plain]).forwardsAddresses)
     }
 
     @Test func aRepeatedEventHasTheSameIdentity() throws {

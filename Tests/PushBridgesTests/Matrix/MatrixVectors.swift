@@ -91,7 +91,7 @@ enum MatrixVectors {
         damaged: Set<String> = [],
         forwardsAddresses: Bool = false
     ) throws -> [MatrixTranslator.Plan] {
-        let apps = MatrixApps(apps, damaged: Dictionary(uniqueKeysWithValues: damaged.map { ($0, 0) }))
+        let apps = MatrixAppDirectory(apps, damaged: Dictionary(uniqueKeysWithValues: damaged.map { ($0, 0) }))
         let translator = MatrixTranslator(apps: apps, forwardsAddresses: forwardsAddresses)
         return try notification.devices.map { try translator.plan($0, of: notification, now: Vectors.issuedAt) }
     }

@@ -79,7 +79,7 @@ struct MatrixAlone: ProviderExtension {
     let services: [any Service] = []
     private let routes: MatrixRoutes
 
-    init(_ parts: ProviderParts, _ forwarder: any UnifiedPushForwarding) {
+    init(_ parts: ProviderComponents, _ forwarder: any NotificationForwarder) {
         let addresses = parts.configuration.webhookAddresses
         self.controllers = [
             BridgesController(store: parts.store, addresses: addresses, time: parts.time, logger: parts.logger)

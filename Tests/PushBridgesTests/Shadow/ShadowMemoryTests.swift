@@ -42,7 +42,7 @@ import Testing
         _ body: @escaping @Sendable (RunningProvider, OldServer, Budget) async throws -> Void
     ) async throws {
         try await OldServer.run(answering: answer, after: gate) { server, url in
-            let parts = Mutex<ProviderParts?>(nil)
+            let parts = Mutex<ProviderComponents?>(nil)
             try await withDoors(capture: { value in parts.withLock { $0 = value } }) { provider in
                 let bytes = try #require(parts.withLock { $0 }).budgets[.bodyBytes]
                 let settings: JSONValue = ["shadow": ["upstream": .string(url)]]
@@ -146,7 +146,7 @@ import Testing
         let entries = (0..<count).map { number in
             JSONValue.object(["token": .string("token\(number)"), "error": "BadDeviceToken"])
         }
-        let answer = GorushAnswer(status: 200, body: try JSONValue.object(["logs": .array(entries)]).text)
+        let answer = GorushResponse(status: 200, body: try JSONValue.object(["logs": .array(entries)]).text)
         #expect(answer.reasons.count == count)
         let request = try GorushRequest(try Self.push.text, maximum: 1)
         let comparison = ShadowComparison(request, [], answer, at: Vectors.issuedAt)

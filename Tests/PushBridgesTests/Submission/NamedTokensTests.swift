@@ -12,7 +12,7 @@ import Testing
     private static func device(
         _ environment: PushEnvironment,
         _ isActive: Bool = true,
-        kind: TokenKind = .alert
+        kind: DeviceTokenKind = .alert
     ) -> NamedTokenRegistration {
         NamedTokenRegistration(environment: environment, kind: kind, isActive: isActive)
     }
@@ -20,7 +20,7 @@ import Testing
     private static func sort(
         _ registrations: [NamedTokenRegistration],
         environment: PushEnvironment? = nil,
-        wanted: TokenKind? = .alert
+        wanted: DeviceTokenKind? = .alert
     ) -> NamedTokens {
         NamedTokens([self.a], registrations: [self.a: registrations], wanted: wanted, environment: environment)
     }
@@ -64,10 +64,10 @@ import Testing
 
     @Test func onlyAFaultOfATokenAccusesIt() {
         for reason in ["Unregistered", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken"] {
-            #expect(TokenVerdict.rejected(reason).accusesToken)
-            #expect(TokenVerdict.rejected(reason).unconfirmed == .unconfirmed(reason))
+            #expect(TokenOutcome.rejected(reason).accusesToken)
+            #expect(TokenOutcome.rejected(reason).unconfirmed == .unconfirmed(reason))
         }
-        for verdict in [.rejected("PayloadTooLarge"), .rejected("?"), .failed("BadDeviceToken")] as [TokenVerdict] {
+        for verdict in [.rejected("PayloadTooLarge"), .rejected("?"), .failed("BadDeviceToken")] as [TokenOutcome] {
             #expect(!verdict.accusesToken)
         }
     }

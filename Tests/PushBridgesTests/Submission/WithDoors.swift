@@ -16,7 +16,7 @@ import Synchronization
 func withDoors(
     senders: ScriptedSender = ScriptedSender(),
     time: any TimeSource = SystemTime(),
-    capture: @escaping @Sendable (ProviderParts) -> Void = { _ in },
+    capture: @escaping @Sendable (ProviderComponents) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Void
 ) async throws {
     try await withProvider(

@@ -60,9 +60,9 @@ import Testing
                 let time = ManualTime()
                 let cleaner = PushResourceCleaner(
                     store: store,
-                    client: GuardedClient(
+                    client: RestrictedHTTPClient(
                         addresses: addresses,
-                        resolver: SystemResolver(Budgets()),
+                        resolver: SystemResolver(BudgetRegistry()),
                         giver: .strangers,
                         deadline: .patience
                     ),
@@ -157,9 +157,9 @@ import Testing
             let one = try await fixture.add(1, unsubscribe: "/one")
             try await fixture.leave(one)
             fixture.service.script("/one", .silence)
-            let client = GuardedClient(
+            let client = RestrictedHTTPClient(
                 addresses: AddressPolicy(allowsPrivate: true),
-                resolver: SystemResolver(Budgets()),
+                resolver: SystemResolver(BudgetRegistry()),
                 giver: .strangers,
                 deadline: .patience
             )

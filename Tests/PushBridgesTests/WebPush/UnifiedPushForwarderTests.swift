@@ -19,9 +19,9 @@ import Testing
 
     private func forwarder(
         _ addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
-        budgets: Budgets = Budgets()
+        budgets: BudgetRegistry = BudgetRegistry()
     ) -> UnifiedPushForwarder {
-        let client = GuardedClient(
+        let client = RestrictedHTTPClient(
             addresses: addresses,
             resolver: SystemResolver(budgets),
             giver: .strangers,
@@ -118,7 +118,7 @@ import Testing
     @Test func addressesThatWereNeverAskedHaveASmallRate() async throws {
         try await BrowserPushService.run { service in
             let limits = BudgetLimits(.init(caller: .rate(perSecond: 0.001, burst: 2)))
-            let forwarder = self.forwarder(budgets: Budgets([.unknownTokens: limits]))
+            let forwarder = self.forwarder(budgets: BudgetRegistry([.unknownTokens: limits]))
             service.script("/a", self.discovery)
             for _ in 0..<3 { #expect(try await self.forward(forwarder, to: service.url("/a")) == .accepted) }
             _ = try await self.forward(forwarder, to: service.url("/b"))
@@ -182,13 +182,13 @@ import Testing
             for (status, outcome) in [
                 (201, UnifiedPushOutcome.accepted), (400, .accepted), (413, .accepted), (404, .gone), (410, .gone),
             ] {
-                let forwarder: any UnifiedPushForwarding = self.forwarder()
+                let forwarder: any NotificationForwarder = self.forwarder()
                 service.script("/\(status)", self.discovery, .init(status))
                 let url = service.url("/\(status)")
                 let result = try await forwarder.forward(Array(self.body), to: url, of: app, for: self.client)
                 #expect(result == outcome, "\(status)")
             }
-            let forwarder: any UnifiedPushForwarding = self.forwarder()
+            let forwarder: any NotificationForwarder = self.forwarder()
             service.script("/up", self.discovery, .init(503))
             await #expect(throws: RetryLaterError.self) {
                 try await forwarder.forward(Array(self.body), to: service.url("/up"), of: app, for: self.client)

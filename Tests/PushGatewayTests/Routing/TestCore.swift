@@ -44,7 +44,7 @@ struct TestCore: Sendable {
     /// Adds a device that has two apps.
     func addDevice() async throws -> TestDevice {
         let device = TestDevice()
-        try await self.devices.activate(Device(id: device.id, activatedAt: self.time.now))
+        try await self.devices.activate(ActivatedDevice(id: device.id, activatedAt: self.time.now))
         for topic in device.topics {
             _ = try await self.devices.token(topic, on: device.id, in: .sandbox, now: self.time.now)
         }

@@ -92,7 +92,7 @@ import Testing
 
     /// Returns a held connection with its activity.
     private func channel() throws -> (EmbeddedChannel, ConnectionActivity) {
-        let held = HeldConnections(Budgets(), logger: silentLogger)
+        let held = ConnectionLimiter(BudgetRegistry(), logger: silentLogger)
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         try held.admit(channel)

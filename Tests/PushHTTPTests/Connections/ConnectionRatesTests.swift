@@ -14,12 +14,12 @@ import Testing
 
     /// The rates of a listener, with a clock that stands still.
     private struct Listener {
-        let budgets: Budgets
+        let budgets: BudgetRegistry
         let rates: ConnectionRates
 
-        init(_ limits: [Resource: BudgetLimits] = [:]) {
+        init(_ limits: [BudgetedResource: BudgetLimits] = [:]) {
             let start = ContinuousClock.now
-            self.budgets = Budgets(limits) { start }
+            self.budgets = BudgetRegistry(limits) { start }
             self.rates = ConnectionRates(self.budgets, logger: silentLogger) { .uptimeNanoseconds(1) }
         }
 
@@ -29,7 +29,7 @@ import Testing
             return (0..<count).count { _ in self.rates.admits(address) }
         }
 
-        func refused(_ resource: Resource) -> [BudgetLevel] { self.budgets[resource].refusals.map(\.level) }
+        func refused(_ resource: BudgetedResource) -> [BudgetLevel] { self.budgets[resource].refusals.map(\.level) }
     }
 
     private func connection(_ address: String) throws -> EmbeddedChannel {
@@ -105,8 +105,8 @@ import Testing
     /// A key makes the network of its connection known, what anybody can show does not.
     @Test func theFirstRequestWithAKeyMakesItsNetworkKnown() throws {
         let start = ContinuousClock.now
-        let budgets = Budgets { start }
-        let held = HeldConnections(budgets, logger: silentLogger)
+        let budgets = BudgetRegistry { start }
+        let held = ConnectionLimiter(budgets, logger: silentLogger)
         func assigned(_ network: String, _ account: BudgetCaller) throws {
             let channel = try self.connection(network)
             try held.admit(channel)

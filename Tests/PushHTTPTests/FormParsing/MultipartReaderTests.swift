@@ -15,7 +15,7 @@ import Testing
 
     /// Reads a body that arrives in pieces of a length, and joins the bytes of files.
     private static func events(_ text: String, piece: Int) throws -> [MultipartReader.Event] {
-        var limits = FormFields.Limits()
+        var limits = FormData.Limits()
         limits.acceptsFiles = true
         var reader = try MultipartReader(contentType: Self.contentType, limits: limits)
         var (events, rest): ([MultipartReader.Event], ArraySlice<UInt8>) = ([], Array(text.utf8)[...])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func aFileIsNotKept() throws {
-        var limits = FormFields.Limits()
+        var limits = FormData.Limits()
         limits.acceptsFiles = true
         var reader = try MultipartReader(contentType: Self.contentType, limits: limits)
         reader.append(ByteBuffer(string: "--b\r\ncontent-disposition: form-data; name=f; filename=x\r\n\r\n"))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func aFieldHasALimitThatItsBodyNeedNotReach() throws {
-        var reader = try MultipartReader(contentType: Self.contentType, limits: FormFields.Limits())
+        var reader = try MultipartReader(contentType: Self.contentType, limits: FormData.Limits())
         reader.append(ByteBuffer(string: "--b\r\ncontent-disposition: form-data; name=f\r\n\r\n"))
         reader.append(ByteBuffer(repeating: 0x61, count: 9000))
         #expect(throws: RequestError.self) { try reader.next() }

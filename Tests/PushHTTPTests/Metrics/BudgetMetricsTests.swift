@@ -7,7 +7,7 @@ import Testing
 @Suite struct BudgetMetricsTests {
     @Test func whatIsHeldWaitsAndWasRefusedIsShownByApp() async throws {
         let limits = BudgetLimits(.init(whole: .held(1)))
-        let budgets = Budgets([.queries: limits])
+        let budgets = BudgetRegistry([.queries: limits])
         let gauges = GaugeRegistry()
         gauges.add(budgets)
         let weather = BudgetCaller(app: Topic("com.example.weather"), .name("a"))

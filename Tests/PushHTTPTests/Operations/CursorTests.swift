@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func onlyAFullPageHasASuccessor() throws {
-        let page = PageRequest(list: Self.list, limit: 2, after: nil)
+        let page = ListPageRequest(list: Self.list, limit: 2, after: nil)
         #expect(page.next(after: [5]) { $0 } == nil)
         let next = try #require(page.next(after: [5, 9]) { $0 })
         #expect(try Cursor(text: next, list: Self.list).position == 9)

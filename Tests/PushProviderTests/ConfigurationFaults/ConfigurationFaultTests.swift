@@ -335,7 +335,7 @@ extension DispatchFixture {
             wakes: self.wakes,
             directory: directory,
             invalidation: TokenInvalidationPolicy(store: self.store, logger: silentLogger),
-            faults: ConfigurationFaults(
+            faults: ConfigurationFaultTracker(
                 store: self.store,
                 directory: directory,
                 source: self.sender,

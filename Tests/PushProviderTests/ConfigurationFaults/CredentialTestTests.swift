@@ -11,9 +11,9 @@ import Testing
     private let rejected = ConfigurationFault(.credentialRejected, detail: "InvalidProviderToken", host: "a", port: 1)
     private let noService = ConfigurationFault(.wrongProtocol, detail: "HTTP status 404", host: "a", port: 1)
 
-    private func test(_ status: Int, _ reason: String = "") -> CredentialTest {
+    private func test(_ status: Int, _ reason: String = "") -> CredentialTestResult {
         let outcome = Outcome.rejected(Rejection(status: status, reasonText: reason))
-        return CredentialTest(PushServiceEndpoint(host: "a", port: 1), outcome, expires: nil)
+        return CredentialTestResult(PushServiceEndpoint(host: "a", port: 1), outcome, expires: nil)
     }
 
     @Test func aRejectedTokenProvesConnectionAndCredential() {
@@ -48,7 +48,7 @@ import Testing
     @Test func aServerThatSpeaksNoTLSEndsNothing() {
         let fault = ConnectionFault(.wrongProtocol, host: "a", port: 1)
         let outcome = Outcome.notSent(Outcome.Failure("TLS: the server does not speak TLS on this port", fault: fault))
-        let test = CredentialTest(PushServiceEndpoint(host: "a", port: 1), outcome, expires: nil)
+        let test = CredentialTestResult(PushServiceEndpoint(host: "a", port: 1), outcome, expires: nil)
         #expect(test.isTrusted == false)
         #expect(!test.ends(self.refused))
     }

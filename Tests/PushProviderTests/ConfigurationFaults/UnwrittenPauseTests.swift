@@ -19,7 +19,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             let store = try #require(fixture.store as? SQLiteStore)
             let log = RecordedLog()
-            let faults = ConfigurationFaults(
+            let faults = ConfigurationFaultTracker(
                 store: store,
                 directory: fixture.directory,
                 source: fixture.sender,

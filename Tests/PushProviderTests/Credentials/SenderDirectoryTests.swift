@@ -85,7 +85,7 @@ private final class RetiringSource: SenderSource {
         for credential: PushCredential,
         app: Int64,
         environment: PushEnvironment
-    ) -> any ChannelManaging {
+    ) -> any ChannelServiceClient {
         ScriptedChannels()
     }
 

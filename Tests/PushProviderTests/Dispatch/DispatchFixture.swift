@@ -19,7 +19,7 @@ struct DispatchFixture: Sendable {
     let wakes: LaneWakeSignals
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     let acceptor: NotificationAcceptor
     let limits: DispatchLimits
 
@@ -55,7 +55,7 @@ struct DispatchFixture: Sendable {
                     wakes: wakes,
                     directory: directory,
                     invalidation: TokenInvalidationPolicy(store: store, limits: breaker, logger: silentLogger),
-                    faults: ConfigurationFaults(
+                    faults: ConfigurationFaultTracker(
                         store: store,
                         directory: directory,
                         source: sender,

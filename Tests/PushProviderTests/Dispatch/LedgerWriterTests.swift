@@ -59,11 +59,11 @@ import Testing
         /// The numbers of requests and pages of each transaction.
         let transactions = Mutex<[[Int]]>([])
 
-        func write(_ writes: LedgerWrites, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerResults {
+        func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult {
             self.transactions.withLock { $0.append([writes.requests.count, writes.pages.count]) }
             if self.isDiskFull.withLock({ $0 }) { throw StoreError.cannotWrite(why: "full") }
             if writes.pages.contains(where: { $0.notificationNumber == 13 }) { throw NothingToClaim() }
-            return LedgerResults(
+            return LedgerBatchResult(
                 requests: writes.requests.map { _ in .success(AcceptanceResult(.accepted)) },
                 pages: writes.pages.map { _ in .inProgress }
             )
@@ -82,7 +82,7 @@ import Testing
         ) async throws -> [ShardClaim] { [] }
         func maySend(_ claim: ShardClaim) async throws -> Bool { true }
         func release(_ claims: [ShardClaim]) async throws {}
-        func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
+        func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage {
             throw NothingToClaim()
         }
         func dueRetries(

@@ -164,7 +164,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             let notification = try await fixture.accept(Self.naming(1))
             let leases = HeldLeases()
-            let memory = ClaimInMemory(notification)
+            let memory = ActiveClaim(notification)
             _ = try await leases.claim(fence: { $0 }, memory: { _ in memory }) { _ -> [Int64] in
                 #expect(leases.apply(.notification(notification.id)).count == 0)
                 return [1]

@@ -12,7 +12,7 @@ import Testing
     private let names = HeldNames()
 
     /// Returns budgets of so many look-ups for all, for one app, and of names that were never found.
-    private static func budgets(_ whole: Int, perApp: Int, new: Int, waiting: Int = 100) -> Budgets {
+    private static func budgets(_ whole: Int, perApp: Int, new: Int, waiting: Int = 100) -> BudgetRegistry {
         func limits(_ whole: Int) -> BudgetLimits {
             BudgetLimits(
                 .init(whole: .held(whole), caller: .held(perApp)),
@@ -20,22 +20,24 @@ import Testing
                 patience: .patience
             )
         }
-        return Budgets([.nameLookups: limits(whole), .newNameLookups: limits(new)])
+        return BudgetRegistry([.nameLookups: limits(whole), .newNameLookups: limits(new)])
     }
 
-    private func resolver(_ budgets: Budgets) -> SystemResolver { SystemResolver(budgets) { try self.names.find($0) } }
+    private func resolver(_ budgets: BudgetRegistry) -> SystemResolver {
+        SystemResolver(budgets) { try self.names.find($0) }
+    }
 
     /// Begins to look for a name.
     private func look(
         _ name: String,
         app: Int64,
-        givenBy giver: NameGiver = .settings,
+        givenBy giver: HostNameSource = .settings,
         _ resolver: SystemResolver
     ) -> Task<Int, any Error> {
         Task { try await resolver.addresses(of: name, for: app, givenBy: giver, within: .patience).count }
     }
 
-    private func waitForTurns(_ count: Int, _ budgets: Budgets) async throws {
+    private func waitForTurns(_ count: Int, _ budgets: BudgetRegistry) async throws {
         try await eventually { budgets[.newNameLookups].usage.waiting == count }
     }
 
@@ -183,7 +185,7 @@ import Testing
 
     @Test func blackHolesOfOneAppLeaveTheOthersTheirNames() async throws {
         let holes = DispatchSemaphore(value: 0)
-        let resolver = SystemResolver(Budgets(BudgetLimits.patient)) { name in
+        let resolver = SystemResolver(BudgetRegistry(BudgetLimits.patient)) { name in
             if name.hasPrefix("hole") { holes.wait() }
             return [IPAddress("192.0.2.1")].compactMap { $0 }
         }
@@ -210,7 +212,7 @@ import Testing
     }
 
     @Test func aFailedLookUpHasAReason() async throws {
-        let resolver = SystemResolver(Budgets(BudgetLimits.patient)) { _ in
+        let resolver = SystemResolver(BudgetRegistry(BudgetLimits.patient)) { _ in
             throw NameResolutionFailure.unknown(reason: "no such name")
         }
         await #expect(throws: NameResolutionFailure.unknown(reason: "no such name")) {

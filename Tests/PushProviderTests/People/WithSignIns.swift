@@ -13,7 +13,7 @@ struct SignInFixture: Sendable {
     static let password = "correct horse battery"
 
     let store: any ProviderStore
-    let people: People
+    let people: PeopleService
     let keys: APIKeys
     let service: SignInService
     let hasher: PasswordHasher
@@ -87,9 +87,9 @@ final class RecordedAudit: Sendable {
     func add(_ action: String, _ caller: APICaller) { self.state.withLock { $0.append((action, caller)) } }
 }
 
-extension PasswordHash.Parameters {
+extension StoredPassword.Parameters {
     /// Parameters for passwords that are no secrets.
-    static let cheap = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
+    static let cheap = StoredPassword.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
 }
 
 /// Calls `body` with a service and an empty store.
@@ -109,7 +109,7 @@ func withSignIns(_ body: (SignInFixture) async throws -> Void) async throws {
                 logger: silentLogger,
                 audit: audit.add
             )
-            let people = People(store: store, time: time)
+            let people = PeopleService(store: store, time: time)
             try await body(
                 SignInFixture(
                     store: store,

@@ -9,7 +9,7 @@ import Testing
 /// The order in which receipts are written.
 @Suite struct ReceiptQueueTests {
     private static func batch(_ count: Int) -> ReceiptBatch {
-        let receipt = Receipt(id: UUID(), event: .shown, at: Vectors.issuedAt)
+        let receipt = IncomingReceipt(id: UUID(), event: .shown, at: Vectors.issuedAt)
         let entry = ReceiptBatch.Entry(receipt, of: .notification(UUID()))
         return ReceiptBatch(from: .gateway, privacy: .device, Array(repeating: entry, count: count))
     }

@@ -13,7 +13,10 @@ import Testing
     private static func batch(_ count: Int = 1) throws -> ReceiptBatch {
         let app = try #require(Topic(Vectors.bundleID))
         let entries = (0..<count).map { _ in
-            ReceiptBatch.Entry(Receipt(id: UUID(), event: .shown, at: Vectors.issuedAt), of: .notification(UUID()))
+            ReceiptBatch.Entry(
+                IncomingReceipt(id: UUID(), event: .shown, at: Vectors.issuedAt),
+                of: .notification(UUID())
+            )
         }
         return ReceiptBatch(from: .installation("installation", of: app), privacy: .device, entries)
     }

@@ -20,7 +20,7 @@ import Testing
                 path: "\(directory)/provider.sqlite",
                 masterKey: try .fixture(1),
                 limits: limits,
-                budgets: Budgets(BudgetLimits.patient)
+                budgets: BudgetRegistry(BudgetLimits.patient)
             )
             func app(_ name: String) async throws -> AppRecord {
                 let bundleID = try #require(Topic(name))

@@ -78,7 +78,7 @@ import Testing
 
     private struct Fixture: Sendable {
         let service: DrippingService
-        let senders: WebPushSenders
+        let senders: WebPushSenderFactory
         let subscriptions: FixedSubscriptions
 
         /// Sends a message of an app to a path of the service.
@@ -98,10 +98,10 @@ import Testing
     ) async throws -> Value {
         let service = try await DrippingService(response)
         let subscriptions = FixedSubscriptions()
-        let senders = WebPushSenders(
+        let senders = WebPushSenderFactory(
             store: subscriptions,
             addresses: AddressPolicy(allowsPrivate: true),
-            resolver: SystemResolver(Budgets()),
+            resolver: SystemResolver(BudgetRegistry()),
             limits: limits,
             time: ManualTime()
         )

@@ -16,7 +16,7 @@ import Testing
     private struct Fixture {
         let service: BrowserPushService
         let subscriptions: FixedSubscriptions
-        let senders: WebPushSenders
+        let senders: WebPushSenderFactory
         let time: ManualTime
 
         func browser(_ path: String) throws -> (Browser, DeviceToken) {
@@ -55,10 +55,10 @@ import Testing
     ) async throws {
         try await BrowserPushService.run { service in
             let (subscriptions, time) = (FixedSubscriptions(), ManualTime())
-            let senders = WebPushSenders(
+            let senders = WebPushSenderFactory(
                 store: subscriptions,
                 addresses: addresses,
-                resolver: SystemResolver(Budgets()),
+                resolver: SystemResolver(BudgetRegistry()),
                 limits: limits,
                 time: time
             )

@@ -100,7 +100,7 @@ import Testing
             policy: policy,
             places: Budget(.webhookPosts),
             retries: Budget(.webhookRetries),
-            resolver: SystemResolver(Budgets()),
+            resolver: SystemResolver(BudgetRegistry()),
             time: ManualTime(),
             logger: silentLogger
         )

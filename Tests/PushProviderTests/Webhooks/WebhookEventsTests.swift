@@ -11,7 +11,7 @@ import Testing
     let now = Timestamp(milliseconds: 1_700_000_000_123)
 
     @Test func aDeliveryEventNamesRecipientAndOutcome() throws {
-        var events = WebhookEvents(expected: 2)
+        var events = WebhookEventEncoder(expected: 2)
         self.append(to: &events, device: 7, reason: nil, user: "ann")
         self.append(to: &events, device: nil, reason: "BadDeviceToken", user: nil)
         let objects = try self.objects(in: events)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func aTokenEventKeepsItsIDAndDiffersFromOthers() throws {
-        var events = WebhookEvents()
+        var events = WebhookEventEncoder()
         events.append(self.token(.deactivated))
         events.append(self.token(.deactivated))
         events.append(self.token(.moved))
@@ -58,7 +58,7 @@ import Testing
         #"\u0041","x":"#, "",
     ])
     func anyTextSurvives(text: String) throws {
-        var events = WebhookEvents()
+        var events = WebhookEventEncoder()
         self.append(to: &events, device: 1, reason: text, user: text)
         let object = try #require(try self.objects(in: events).first)
         #expect(object["reason"] as? String == text)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func unknownRecipientsHaveNoToken() throws {
-        var events = WebhookEvents(expected: .max)
+        var events = WebhookEventEncoder(expected: .max)
         #expect(events.isEmpty)
         let delivery = DeliveryResult(
             recipient: 7,
@@ -82,7 +82,7 @@ import Testing
         for name in ["token", "environment", "user"] { #expect(object[name] is NSNull) }
     }
 
-    private func append(to events: inout WebhookEvents, device: Int64?, reason: String?, user: String?) {
+    private func append(to events: inout WebhookEventEncoder, device: Int64?, reason: String?, user: String?) {
         var recipient = Recipient(id: 1, device: device, token: .numbered(1), environment: .production)
         recipient.profile = RecipientProfile()
         recipient.profile?.user = user
@@ -111,7 +111,7 @@ import Testing
         )
     }
 
-    private func objects(in events: WebhookEvents) throws -> [[String: Any]] {
+    private func objects(in events: WebhookEventEncoder) throws -> [[String: Any]] {
         let text = Data("[".utf8) + events.data + Data("]".utf8)
         return try #require(try JSONSerialization.jsonObject(with: text) as? [[String: Any]])
     }

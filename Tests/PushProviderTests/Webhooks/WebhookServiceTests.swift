@@ -43,7 +43,7 @@ import Testing
                 limits: Self.limits,
                 places: Budget(.webhookPosts),
                 retries: Budget(.webhookRetries),
-                resolver: SystemResolver(Budgets()),
+                resolver: SystemResolver(BudgetRegistry()),
                 time: SystemTime(),
                 logger: log.logger
             )
@@ -154,7 +154,7 @@ import Testing
     }
 
     private func delivery(places: Int = 16) -> WebhookDelivery {
-        var budget = Resource.webhookPosts.row.limits
+        var budget = BudgetedResource.webhookPosts.row.limits
         budget.bounds.whole = .held(places)
         var policy = WebhookPolicy()
         policy.backoff = Backoff(base: .milliseconds(5), maximum: .milliseconds(20))
@@ -167,7 +167,7 @@ import Testing
             policy: policy,
             places: Budget(.webhookPosts, limits: budget),
             retries: Budget(.webhookRetries),
-            resolver: SystemResolver(Budgets()),
+            resolver: SystemResolver(BudgetRegistry()),
             time: SystemTime(),
             logger: silentLogger
         )

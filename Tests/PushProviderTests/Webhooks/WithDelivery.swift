@@ -30,7 +30,7 @@ struct DeliveryFixture: Sendable {
     static func run(
         host: String = "127.0.0.1",
         addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
-        resolver: any NameResolver = SystemResolver(Budgets()),
+        resolver: any NameResolver = SystemResolver(BudgetRegistry()),
         limits: WebhookLimits = .patient,
         _ body: (DeliveryFixture) async throws -> Void
     ) async throws {

@@ -34,8 +34,8 @@ import Testing
         _ requests: [AcceptanceRequest],
         pages: [PageResult] = [],
         to store: any ProviderStore
-    ) async throws -> LedgerResults {
-        let writes = LedgerWrites(requests: requests, pages: pages)
+    ) async throws -> LedgerBatchResult {
+        let writes = LedgerBatch(requests: requests, pages: pages)
         return try await store.write(writes, now: self.now, leaseUntil: self.later)
     }
 

@@ -35,11 +35,11 @@ import Testing
     func changesAreMadeTogetherAndWhatIsNotNamedStays(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             var changes = AppChanges(name: .set("Shop"), rate: .set(5), receipts: .counts)
-            changes.cap = .set(NotificationCap(count: 2, window: 60))
+            changes.cap = .set(FrequencyCap(count: 2, window: 60))
             (changes.installationTags, changes.installationAttributes) = (NamePatterns(["a*"]), NamePatterns(["b"]))
             let changed = try #require(try await store.changeApp(app, changes))
             #expect(changed.name == "Shop" && changed.rate == 5 && changed.receipts == .counts)
-            #expect(changed.cap == NotificationCap(count: 2, window: 60))
+            #expect(changed.cap == FrequencyCap(count: 2, window: 60))
             #expect(changed.installationTags.texts == ["a*"] && changed.installationAttributes.texts == ["b"])
             #expect(try await store.app(id: app) == changed)
             let cleared = try #require(try await store.changeApp(app, AppChanges(name: .clear, cap: .clear)))

@@ -11,8 +11,8 @@ import Testing
             _ = try await store.start(app: app)
             let first = try await store.claimed().notificationNumber
             let second = try await store.claimed().notificationNumber
-            func change(_ notification: Int64, by increment: Int = 1, _ holders: [ExactText]) async throws
-                -> [ExactText: Int]
+            func change(_ notification: Int64, by increment: Int = 1, _ holders: [BytewiseString]) async throws
+                -> [BytewiseString: Int]
             {
                 try await store.changeBadges(by: increment, notification: notification, app: app, holders: holders)
             }

@@ -12,7 +12,7 @@ import Testing
         _ name: String,
         of app: Int64,
         in store: any ProviderStore
-    ) async throws -> BridgeSetting? {
+    ) async throws -> BridgeChangeResult? {
         let bridge = BridgeRecord(kind: kind, name: name, app: app, changedAt: self.now)
         let setting = try await store.setBridge(bridge, keepsSecret: false)
         guard case .done(let stored, _) = setting else { return setting }

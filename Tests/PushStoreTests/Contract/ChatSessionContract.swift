@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func usersAndAppsHaveLimits(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            func add(_ user: String) async throws -> ChatSessionAddition {
+            func add(_ user: String) async throws -> ChatSessionAdditionResult {
                 try await store.addChatSession(self.session(app, user: user), perUser: 1, perApp: 2)
             }
             guard case .added = try await add("ada") else { throw NothingToClaim() }
@@ -145,7 +145,7 @@ import Testing
                 let notification = try NotificationRecord.fixture(app: app, to: .devices(.user("ada")))
                 let shards = [ShardPlan(notBefore: self.now)]
                 let request = AcceptanceRequest(notification, shards: shards, session: session.id)
-                let writes = LedgerWrites(requests: [request])
+                let writes = LedgerBatch(requests: [request])
                 let results = try await store.write(writes, now: self.now, leaseUntil: self.later)
                 return try results.requests.first?.get().acceptance
             }

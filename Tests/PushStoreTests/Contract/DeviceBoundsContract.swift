@@ -22,7 +22,7 @@ import Testing
                 Issue.record("101 attributes were taken")
                 return
             }
-            #expect(excess == DeviceExcess(field: "attributes", code: "too_many", limit: "100 attributes"))
+            #expect(excess == ExceededDeviceBound(field: "attributes", code: "too_many", limit: "100 attributes"))
             let device = try #require(try await store.devices(app: app, token: .numbered(1)).first)
             #expect(device.profile.attributes.count == 100)
             #expect(device.profile.attributes["a100"] == nil)
@@ -36,7 +36,7 @@ import Testing
             let text = JSONValue.string(String(repeating: "x", count: 250))
             var registrations = (1...20).map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }
             for name in 0..<70 { registrations[9].attributes["attribute\(name)"] = .set(text) }
-            registrations[14].tags = Set((0..<70).map { ExactText("\($0)" + String(repeating: "x", count: 250)) })
+            registrations[14].tags = Set((0..<70).map { BytewiseString("\($0)" + String(repeating: "x", count: 250)) })
             registrations[17].tags = Set((0..<101).map { "\($0)" })
             let results = try await store.register(registrations, app: app, now: self.now)
             let fields = results.map { result in

@@ -23,17 +23,21 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func tagsThatLookTheSameAreTwo(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            try await store.register(1, app: app) { $0.tags = [ExactText(Self.short), ExactText(Self.long)] }
-            try await store.register(2, app: app) { $0.tags = [ExactText(Self.long)] }
-            #expect(try await self.profile(store, app, 1).tags == [ExactText(Self.short), ExactText(Self.long)])
+            try await store.register(1, app: app) { $0.tags = [BytewiseString(Self.short), BytewiseString(Self.long)] }
+            try await store.register(2, app: app) { $0.tags = [BytewiseString(Self.long)] }
+            #expect(
+                try await self.profile(store, app, 1).tags == [BytewiseString(Self.short), BytewiseString(Self.long)]
+            )
             #expect(try await self.count(store, app, .tag(Self.short)) == 1)
             #expect(try await self.count(store, app, .tag(Self.long)) == 2)
             // An installation that writes its own tag leaves the other one, which it may not write.
             try await store.register(2, app: app) { registration in
-                registration.tags = [ExactText(Self.short)]
+                registration.tags = [BytewiseString(Self.short)]
                 registration.ownTags = NamePatterns([Self.short])
             }
-            #expect(try await self.profile(store, app, 2).tags == [ExactText(Self.short), ExactText(Self.long)])
+            #expect(
+                try await self.profile(store, app, 2).tags == [BytewiseString(Self.short), BytewiseString(Self.long)]
+            )
             #expect(try await self.count(store, app, .tag(Self.long)) == 2)
         }
     }
@@ -118,8 +122,10 @@ import Testing
             }
             _ = try await store.commit([page], now: self.now)
             let deliveries = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 9)
-            let reasons = Set(deliveries.compactMap(\.reason).map { ExactText($0) })
-            #expect(reasons == [ExactText("opted out of \(Self.short)"), ExactText("opted out of \(Self.long)")])
+            let reasons = Set(deliveries.compactMap(\.reason).map { BytewiseString($0) })
+            #expect(
+                reasons == [BytewiseString("opted out of \(Self.short)"), BytewiseString("opted out of \(Self.long)")]
+            )
             let counts = try await store.skipCounts(of: notification.id)
             #expect(counts.map(\.count) == [1, 1])
         }

@@ -285,10 +285,10 @@ import Testing
     }
 }
 
-extension WorkAhead {
+extension RemainingWork {
     /// The work of a notification with one shard, of which nothing was sent.
-    fileprivate static func oneShard(at time: Timestamp) -> WorkAhead {
-        var ahead = WorkAhead()
+    fileprivate static func oneShard(at time: Timestamp) -> RemainingWork {
+        var ahead = RemainingWork()
         ahead.shards = 1
         (ahead.firstShardAt, ahead.lastShardAt, ahead.nextPageAt) = (time, time, .atOnce)
         ahead.isFirstShardUnread = true

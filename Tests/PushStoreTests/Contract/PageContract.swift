@@ -78,7 +78,7 @@ import Testing
             expected.user = "alice"
             expected.timeZone = "America/Sao_Paulo"
             #expect(few.map(\.profile) == [expected])
-            let all: RecipientNeeds = [.user, .locale, .timeZone, .appVersion, .attributes]
+            let all: RecipientProfileFields = [.user, .locale, .timeZone, .appVersion, .attributes]
             expected.locale = "pt-BR"
             expected.appVersion = "2.10.1"
             expected.attributes = Data(#"{"age":30,"plan":"pro"}"#.utf8)

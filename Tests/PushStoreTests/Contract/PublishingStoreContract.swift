@@ -59,7 +59,7 @@ import Testing
         _ state: IssueState,
         _ issue: IssueRecord,
         _ store: any ProviderStore
-    ) async throws -> IssueResult {
+    ) async throws -> IssueChangeResult {
         var changes = IssueChanges()
         changes.state = state
         return try await store.changeIssue(issue.id, changes, now: self.later)
@@ -202,7 +202,7 @@ import Testing
     func anAppHasAMaximumOfFilesAndUploads(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             _ = try await self.file(store, app, 1)
-            func add(_ byte: UInt8, size: Int = 10, files: Int) async throws -> UploadAddition {
+            func add(_ byte: UInt8, size: Int = 10, files: Int) async throws -> UploadAdditionResult {
                 let upload = UploadRecord(
                     id: UUID(),
                     app: app,
@@ -280,7 +280,7 @@ import Testing
                 notification.state = .scheduled
                 let request = AcceptanceRequest(notification, shards: [], issue: issue.id)
                 let results = try await store.write(
-                    LedgerWrites(requests: [request]),
+                    LedgerBatch(requests: [request]),
                     now: self.now,
                     leaseUntil: self.now
                 )
@@ -440,7 +440,7 @@ import Testing
     }
 }
 
-extension IssueResult {
+extension IssueChangeResult {
     /// The issue after a change; `nil` if it was not changed.
     fileprivate var record: IssueRecord? { if case .done(let issue) = self { issue } else { nil } }
 }

@@ -11,9 +11,9 @@ import Testing
 
     /// Returns the batch of an installation.
     private func batch(
-        _ receipts: [(UUID, Receipt)],
+        _ receipts: [(UUID, IncomingReceipt)],
         app: Topic? = Topic(Vectors.bundleID),
-        privacy: ReceiptPrivacy = .device,
+        privacy: ReceiptLevel = .device,
         from installation: String = ReceiptContract.installation
     ) throws -> ReceiptBatch {
         ReceiptBatch(
@@ -24,9 +24,9 @@ import Testing
     }
 
     private func receipt(_ event: ReceiptEvent, action: String? = nil, id: UUID = UUID(), at: Timestamp? = nil)
-        -> Receipt
+        -> IncomingReceipt
     {
-        Receipt(id: id, event: event, action: action, at: at ?? self.now)
+        IncomingReceipt(id: id, event: event, action: action, at: at ?? self.now)
     }
 
     private func add(
@@ -40,7 +40,7 @@ import Testing
     /// Runs a test with a campaign in progress to the device of an installation.
     private func withCampaign(
         _ backend: StoreBackend,
-        _ privacy: ReceiptPrivacy = .device,
+        _ privacy: ReceiptLevel = .device,
         _ body: (any ProviderStore, Int64, NotificationRecord, _ device: Int64) async throws -> Void
     ) async throws {
         try await backend.withStore { store, app in
@@ -224,8 +224,8 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreBackend.available, [(ReceiptPrivacy.counts, ReceiptPrivacy.device), (.device, .counts)])
-    func countsNameNoDevice(backend: StoreBackend, levels: (ReceiptPrivacy, ReceiptPrivacy)) async throws {
+    @Test(arguments: StoreBackend.available, [(ReceiptLevel.counts, ReceiptLevel.device), (.device, .counts)])
+    func countsNameNoDevice(backend: StoreBackend, levels: (ReceiptLevel, ReceiptLevel)) async throws {
         try await self.withCampaign(backend, levels.0) { store, app, notification, _ in
             let shown = self.receipt(.shown, at: self.later)
             let batch = try self.batch([(notification.id, shown)], privacy: levels.1)
@@ -275,8 +275,8 @@ import Testing
     }
 
     /// The gateway and the app report the same device, which is unique once.
-    @Test(arguments: StoreBackend.available, [ReceiptPrivacy.device, .counts])
-    func theGatewayReportsToo(backend: StoreBackend, privacy: ReceiptPrivacy) async throws {
+    @Test(arguments: StoreBackend.available, [ReceiptLevel.device, .counts])
+    func theGatewayReportsToo(backend: StoreBackend, privacy: ReceiptLevel) async throws {
         try await self.withCampaign(backend, privacy) { store, app, notification, device in
             let prefix = DeliveryPrefix(of: notification.id)
             func delivered(_ recipient: Int64) -> ReceiptBatch {
@@ -389,8 +389,8 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func theSettingOfAnAppIsStored(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            #expect(try await store.app(id: app)?.receipts == ReceiptPrivacy.none)
-            for privacy in ReceiptPrivacy.allCases {
+            #expect(try await store.app(id: app)?.receipts == ReceiptLevel.none)
+            for privacy in ReceiptLevel.allCases {
                 _ = try await store.changeApp(app, AppChanges(receipts: privacy))
                 #expect(try await store.app(id: app)?.receipts == privacy)
             }

@@ -42,7 +42,7 @@ import Testing
                     )
                 }
                 for (number, key) in keys.enumerated() { try await store.addKey(key, hash: [UInt8(number)]) }
-                let results = try await withThrowingTaskGroup(of: KeyDeletion.self) { group in
+                let results = try await withThrowingTaskGroup(of: KeyDeletionResult.self) { group in
                     for key in keys { group.addTask { try await store.deleteKey(key.id) } }
                     return try await group.reduce(into: []) { $0.append($1) }
                 }

@@ -111,7 +111,7 @@ import Testing
                 try await store.addSchedule(try self.schedule(other, after: number, nextRun: nil))
                 ids.append(mine.id)
             }
-            var (found, cursor) = ([SchedulePage.Entry](), ScheduleCursor?.none)
+            var (found, cursor) = ([ScheduleList.Entry](), ScheduleCursor?.none)
             repeat {
                 let page = try await store.schedules(app: app, after: cursor, limit: 3, longestRequest: 10)
                 #expect(page.entries.count <= 3)

@@ -13,7 +13,7 @@ import Testing
     @discardableResult
     private func register(
         _ number: Int,
-        _ kind: TokenKind?,
+        _ kind: DeviceTokenKind?,
         activity: String? = nil,
         in store: any ProviderStore,
         app: Int64,
@@ -178,7 +178,7 @@ import Testing
             let voip = try await self.register(2, .voip, in: store, app: app)
             let update = try await self.register(3, .liveActivityUpdate, activity: "a", in: store, app: app)
             for number in 10..<1500 { try await store.register(number, app: app) }
-            for (kind, only) in [(TokenKind.voip, voip), (.liveActivityUpdate, update)] {
+            for (kind, only) in [(DeviceTokenKind.voip, voip), (.liveActivityUpdate, update)] {
                 let notification = try await store.start(app: app) { notification in
                     notification.content.tokenKind = kind
                     notification.progress.recipients = 1

@@ -88,8 +88,8 @@ import Testing
                 (new.lane, new.content.payload) = (.urgent, Data(repeating: 0x20, count: bytes))
                 return AcceptanceRequest(new, shards: [ShardPlan(notBefore: .atOnce)], isClaimed: true)
             }
-            func write(_ requests: [AcceptanceRequest], _ pages: [PageResult] = []) async throws -> LedgerResults {
-                let writes = LedgerWrites(requests: requests, pages: pages)
+            func write(_ requests: [AcceptanceRequest], _ pages: [PageResult] = []) async throws -> LedgerBatchResult {
+                let writes = LedgerBatch(requests: requests, pages: pages)
                 return try await store.write(writes, now: self.now, leaseUntil: self.now)
             }
             let earlier = try request(1)
@@ -120,8 +120,8 @@ import Testing
                 let new = try NotificationRecord.fixture(app: app, to: .tokens([.numbered(1)]))
                 return AcceptanceRequest(new, shards: [ShardPlan(notBefore: .atOnce)], idempotency: key)
             }
-            func write(_ requests: [AcceptanceRequest]) async throws -> LedgerResults {
-                try await store.write(LedgerWrites(requests: requests), now: self.now, leaseUntil: self.now)
+            func write(_ requests: [AcceptanceRequest]) async throws -> LedgerBatchResult {
+                try await store.write(LedgerBatch(requests: requests), now: self.now, leaseUntil: self.now)
             }
             _ = try await write([try request(key)])
             try await store.database.write { try $0.execute(sql: "UPDATE notification SET topic = ''") }
@@ -142,7 +142,7 @@ import Testing
             page.step = .last(claim)
             let new = try NotificationRecord.fixture(app: app, to: .tokens([.numbered(2)]))
             let request = AcceptanceRequest(new, shards: [ShardPlan(notBefore: .atOnce)])
-            let writes = LedgerWrites(requests: [request], pages: [page])
+            let writes = LedgerBatch(requests: [request], pages: [page])
             await #expect(throws: DamagedRow.self) {
                 _ = try await store.write(writes, now: self.now, leaseUntil: self.now)
             }

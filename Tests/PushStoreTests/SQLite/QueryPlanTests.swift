@@ -144,8 +144,8 @@ import Testing
         let number = try await store.claimed().notificationNumber
         _ = try await store.changeBadges(by: 1, notification: number, app: app, holders: ["alice"])
         _ = try await store.badge(app: app, holder: "alice")
-        let cap = NotificationCap(count: 1, window: 60)
-        let users = CapReservation(cap, app: app, notification: number, holders: ["user:alice"], now: self.now)
+        let cap = FrequencyCap(count: 1, window: 60)
+        let users = FrequencyCapReservation(cap, app: app, notification: number, holders: ["user:alice"], now: self.now)
         _ = try await store.reserve([users])
         _ = try await store.forgetCapUses(now: self.now, limit: 10)
         _ = try await store.skipCounts(of: UUID())

@@ -13,7 +13,7 @@ import Testing
         where file.pathExtension == "swift" && !file.path.contains("/PushSupport/Budgets/") {
             text += try String(contentsOf: file, encoding: .utf8)
         }
-        let unused = Resource.allCases.filter { resource in
+        let unused = BudgetedResource.allCases.filter { resource in
             !["budgets", "self"].contains { text.contains("\($0)[.\(resource.rawValue)]") }
         }
         #expect(unused == [])

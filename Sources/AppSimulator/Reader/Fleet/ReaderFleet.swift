@@ -11,7 +11,7 @@ package final class ReaderFleet: Service {
     package let counts = FleetTally()
     private let client: SharedHTTPClient
     private let readers: [Reader]
-    private let log: EventLog
+    private let log: SimulatorEventLog
     private let print: @Sendable (FleetTally.Counts) -> Void
 
     /// - Parameters:
@@ -34,7 +34,7 @@ package final class ReaderFleet: Service {
         configuration.transport = HTTPClientTransport(sharing: client)
         let counts = self.counts
         let turns = CountingSemaphore(count: connections)
-        let log = EventLog(tally: EventTally()) { counts.record($0) }
+        let log = SimulatorEventLog(tally: EventTally()) { counts.record($0) }
         (self.client, self.log, self.print) = (client, log, print)
         self.readers = try identities.enumerated().map { number, identity in
             try Reader(
@@ -65,11 +65,11 @@ package final class ReaderFleet: Service {
     }
 
     /// Carries out a command for all readers.
-    package func perform(_ command: LibraryCommand) async throws -> SimulatorAnswer? {
+    package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library, .list:
             let counts = self.counts.counts
-            return SimulatorAnswer(lines: [counts.line], json: counts.json)
+            return SimulatorResponse(lines: [counts.line], json: counts.json)
         case .open, .activate, .network:
             await withTaskGroup(of: Void.self) { group in
                 for reader in self.readers { group.addTask { _ = try? await reader.perform(command) } }
@@ -80,6 +80,6 @@ package final class ReaderFleet: Service {
     }
 }
 
-extension ReaderFleet: CommandedPhone {
+extension ReaderFleet: PhoneCommandHandler {
     package func flush() async -> Int { 0 }
 }

@@ -13,7 +13,7 @@ package enum ReaderEvent: Hashable, Sendable {
     /// The file is whole and has its mark.
     case downloaded(product: String, bytes: Int64)
     /// The push has no effect.
-    case skipped(product: String, SkipReason)
+    case skipped(product: String, IgnoredPushReason)
     /// The issue is given up.
     case failed(product: String, reason: String)
     /// The user has opened the issue, which has no mark any more.
@@ -23,7 +23,7 @@ package enum ReaderEvent: Hashable, Sendable {
 }
 
 /// The reason why a push has no effect.
-package enum SkipReason: Hashable, Sendable {
+package enum IgnoredPushReason: Hashable, Sendable {
     /// The network is not Wi-Fi. The push is lost.
     case notOnWiFi
     /// The product is for development builds.

@@ -17,7 +17,7 @@ extension ReaderStateMachine {
             return [.report(event)] + self.end(with: .skipped(product: product, .withdrawn), now: now)
         }
         let newest = listed.first { $0.issue.publication == issue.issue.publication }
-        let reason: SkipReason? =
+        let reason: IgnoredPushReason? =
             newest?.product != product ? .notNewest : issue.status == .downloaded ? .alreadyDownloaded : nil
         if let reason { return [.report(event)] + self.end(with: .skipped(product: product, reason), now: now) }
         return [.report(event), .save] + self.go(to: .entitlement)

@@ -99,7 +99,7 @@ package struct ReaderStateMachine: Sendable {
     // MARK: - Rules
 
     /// Returns the reason for which an issue is not fetched now; `nil` for none.
-    private mutating func refusal(of product: String, now: ClockReading) -> SkipReason? {
+    private mutating func refusal(of product: String, now: ClockReading) -> IgnoredPushReason? {
         if self.state.issue(product)?.status == .downloaded { return .alreadyDownloaded }
         if self.state.work?.product == product { return .underWay }
         let wait = self.waitOfTheDay(now)
@@ -124,7 +124,7 @@ package struct ReaderStateMachine: Sendable {
         self.state.handled.removeFirst(max(0, self.state.handled.count - ReaderState.rememberedPushes))
     }
 
-    func skip(_ product: String, _ reason: SkipReason) -> [ReaderAction] {
+    func skip(_ product: String, _ reason: IgnoredPushReason) -> [ReaderAction] {
         [.report(.skipped(product: product, reason))]
     }
 

@@ -32,13 +32,13 @@ package enum LibraryCommand: Hashable, Sendable {
 
     /// The text of `help`.
     package static var helpText: String {
-        CommandWords.helpText(of: self.usage, events: SimulatorEvent.Name.ofReaders)
+        CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofReaders)
     }
 
     /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
     /// - Throws: ``CommandError`` that says what the command takes.
     package init?(parsing line: some StringProtocol) throws {
-        var words = CommandWords(line, usage: Self.usage, events: SimulatorEvent.Name.ofReaders)
+        var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofReaders)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }
         switch name {
         case "library": self = .library
@@ -65,14 +65,14 @@ package enum LibraryCommand: Hashable, Sendable {
 
 extension LibraryCommand: TypedCommand {}
 
-extension EventLog {
+extension SimulatorEventLog {
     /// Carries out a command that is about the events of a reader, or about nothing of it.
     /// - Throws: ``WaitError``, and `CancellationError`.
-    func perform(_ command: LibraryCommand) async throws -> SimulatorAnswer? {
+    func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .wait(let name, let count, let seconds): try await self.wait(for: name, count: count, seconds: seconds)
         case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
-        case .help: return SimulatorAnswer(help: LibraryCommand.helpText)
+        case .help: return SimulatorResponse(help: LibraryCommand.helpText)
         default: break
         }
         return nil

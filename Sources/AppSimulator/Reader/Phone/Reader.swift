@@ -16,7 +16,7 @@ package actor Reader: Service {
     private let configuration: ReaderConfiguration
     private let device: Device
     private let app: ReaderApp
-    private let log: EventLog
+    private let log: SimulatorEventLog
     /// The turns of many readers; `nil` for a reader alone.
     private let turns: CountingSemaphore?
     private let keepIdentity: @Sendable (DeviceIdentity) throws -> Void
@@ -41,7 +41,7 @@ package actor Reader: Service {
         logger: Logger,
         print: @escaping @Sendable (SimulatorEvent) -> Void
     ) throws {
-        let log = EventLog(tally: EventTally(), print: print)
+        let log = SimulatorEventLog(tally: EventTally(), print: print)
         (self.configuration, self.log, self.turns) = (configuration, log, nil)
         (self.keepIdentity, self.keepCenter) = (save, { try folder.save($0) })
         self.device = Device(identity: identity, configuration: link, logger: logger)
@@ -66,7 +66,7 @@ package actor Reader: Service {
         identity: DeviceIdentity,
         logger: Logger,
         turns: CountingSemaphore,
-        log: EventLog,
+        log: SimulatorEventLog,
         report: @escaping @Sendable (ReaderEvent) -> Void
     ) throws {
         (self.configuration, self.log, self.turns) = (configuration, log, turns)
@@ -180,12 +180,12 @@ package actor Reader: Service {
     /// Carries out a command of the user.
     /// - Returns: The text that it prints, and the same as JSON; `nil` for none.
     /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
-    package func perform(_ command: LibraryCommand) async throws -> SimulatorAnswer? {
+    package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library:
-            let page = LibraryPage(await self.app.state)
-            return SimulatorAnswer(lines: page.lines, json: page.json)
-        case .list: return SimulatorAnswer(lines: self.center.lines, json: self.center.json)
+            let page = LibraryListing(await self.app.state)
+            return SimulatorResponse(lines: page.lines, json: page.json)
+        case .list: return SimulatorResponse(lines: self.center.lines, json: self.center.json)
         case .open(let product): try await self.open(product)
         case .activate: try await self.activate()
         case .network(let network): await self.app.setNetwork(network)
@@ -212,6 +212,6 @@ package actor Reader: Service {
     }
 }
 
-extension Reader: CommandedPhone {
+extension Reader: PhoneCommandHandler {
     package func flush() async -> Int { 0 }
 }

@@ -17,7 +17,7 @@ struct AccountPages: PageArea {
     }
 
     private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
-        let me = try await request.get("/v1/me", as: MeResponse.self)
+        let me = try await request.get("/v1/me", as: AccountResponse.self)
         let sessions = try await request.list("/v1/me/sessions", of: SessionResponse.self).entries
         let texts = request.texts
         let languages = request.visitor.frame.languages.all
@@ -84,7 +84,7 @@ struct AccountPages: PageArea {
         do {
             let (new, again) = (request.form["password"] ?? "", request.form["again"] ?? "")
             guard new == again else {
-                throw PageProblem.passwordsDiffer.error(request.texts["link.differ"], field: "again")
+                throw PageError.passwordsDiffer.error(request.texts["link.differ"], field: "again")
             }
             let body = JSONValue.object(["current": .string(request.form["current"] ?? ""), "password": .string(new)])
             _ = try await request.call(.put("/v1/me/password", body), isNoted: false)
@@ -96,7 +96,7 @@ struct AccountPages: PageArea {
 
     private func end(_ request: PageRequest) async throws -> Response {
         do {
-            let session = FormText.encoded(request.parameter("session"))
+            let session = URLText.encoded(request.parameter("session"))
             _ = try await request.call(.delete("/v1/me/sessions/\(session)"))
             return request.redirect(to: "/account", done: "sessionEnded")
         } catch let error as RequestError {

@@ -10,7 +10,7 @@ import WebPages
 /// The API leaves `apps` out for all apps. An empty list is a limit to no app: it is left when the last of the apps is erased.
 enum AppLimit {
     /// Returns the limit in words.
-    static func text(_ apps: [Topic]?, _ texts: PageTexts) -> String {
+    static func text(_ apps: [Topic]?, _ texts: LocalizedTexts) -> String {
         guard let apps else { return texts["keys.allApps"] }
         return apps.isEmpty ? texts["keys.noApps"] : apps.map(\.name).joined(separator: ", ")
     }
@@ -43,11 +43,11 @@ enum AppLimit {
     /// Returns the limit that a form chooses, `null` for all apps. Only an explicit choice is all apps.
     ///
     /// - Throws: ``RequestError`` for a form that chooses all apps and some of them.
-    static func chosen(_ form: FormFields, _ texts: PageTexts) throws(RequestError) -> JSONValue {
+    static func chosen(_ form: FormData, _ texts: LocalizedTexts) throws(RequestError) -> JSONValue {
         let apps = form.values("apps").sorted()
         guard form["reach"] == "all" else { return .array(apps.map(JSONValue.string)) }
         guard apps.isEmpty else {
-            throw PageProblem.allAppsAndSome.error(texts["people.appsConflict"], field: "apps")
+            throw PageError.allAppsAndSome.error(texts["people.appsConflict"], field: "apps")
         }
         return .null
     }

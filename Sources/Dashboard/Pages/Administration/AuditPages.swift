@@ -26,7 +26,7 @@ struct AuditPages: PageArea {
             "entries": [PageModel](),
         ]
         do {
-            let query = FormText.query([
+            let query = URLText.query([
                 "name": name, "action": action, "result": result, "from": TimeField.json(from)?.stringValue,
                 "to": TimeField.json(to)?.stringValue, "cursor": request.query("cursor"), "limit": "50",
             ])

@@ -17,12 +17,12 @@ struct SignInPages: PageArea {
         ]
     }
 
-    private func show(_ visitor: Visitor) async throws -> Response {
+    private func show(_ visitor: AnonymousPageRequest) async throws -> Response {
         if try await visitor.session() != nil { return .redirect(to: Self.next(visitor)) }
         return Self.page(visitor)
     }
 
-    private func signIn(_ visitor: Visitor) async throws -> Response {
+    private func signIn(_ visitor: AnonymousPageRequest) async throws -> Response {
         let form = try await visitor.smallForm()
         do {
             let old = try await visitor.session()
@@ -52,14 +52,14 @@ struct SignInPages: PageArea {
         }
     }
 
-    private func showLink(_ visitor: Visitor) async throws -> Response {
+    private func showLink(_ visitor: AnonymousPageRequest) async throws -> Response {
         try await Self.checkLink(visitor)
         return Self.linkPage(visitor)
     }
 
     /// - Throws: ``RequestError`` for a link that cannot be redeemed, before a password is asked for; `BudgetRefusal` for a
     ///   client that has named too many.
-    private static func checkLink(_ visitor: Visitor) async throws {
+    private static func checkLink(_ visitor: AnonymousPageRequest) async throws {
         guard try await visitor.interface.signIn.link(visitor.context.path("token")) != nil else {
             // A good link is never held back: it is the way past all locks.
             try visitor.interface.budgets[.wrongSecrets].spend(for: visitor.client)
@@ -67,12 +67,12 @@ struct SignInPages: PageArea {
         }
     }
 
-    private func redeem(_ visitor: Visitor) async throws -> Response {
+    private func redeem(_ visitor: AnonymousPageRequest) async throws -> Response {
         try await Self.checkLink(visitor)
         let form = try await visitor.smallForm()
         do {
             guard form["password"] == form["again"] else {
-                throw PageProblem.passwordsDiffer.error(visitor.texts()["link.differ"], field: "again")
+                throw PageError.passwordsDiffer.error(visitor.texts()["link.differ"], field: "again")
             }
             let grant = try await visitor.interface.signIn.redeem(
                 link: visitor.context.path("token"),
@@ -90,7 +90,7 @@ struct SignInPages: PageArea {
     }
 
     /// Returns the name that was typed; `nil` for none. Browsers on phones add a space.
-    private static func name(_ form: FormFields) -> String? {
+    private static func name(_ form: FormData) -> String? {
         let name = (form["name"] ?? "").trimmingCharacters(in: .whitespaces)
         return name.isEmpty ? nil : name
     }
@@ -112,14 +112,14 @@ struct SignInPages: PageArea {
     }
 
     /// Sends the browser to the page that it asked for, with the cookie of the new session.
-    private static func begin(_ grant: SessionGrant, _ visitor: Visitor) -> Response {
+    private static func begin(_ grant: SessionGrant, _ visitor: AnonymousPageRequest) -> Response {
         var response = Response.redirect(to: self.next(visitor))
         response.headers[values: .setCookie] = [visitor.frame.cookie.setting(grant.token)]
         return response
     }
 
     /// Returns the page to show after signing in: a path of the dashboard, and of no other site.
-    private static func next(_ visitor: Visitor) -> String {
+    private static func next(_ visitor: AnonymousPageRequest) -> String {
         let item = visitor.http.uri.queryParameters.first { $0.key == "next" }.map { String($0.value) } ?? ""
         let isOurs =
             item == Dashboard.root || item.hasPrefix("\(Dashboard.root)/") || item.hasPrefix("\(Dashboard.root)?")
@@ -127,16 +127,20 @@ struct SignInPages: PageArea {
         return isOurs && isPlain ? item : Dashboard.root
     }
 
-    private static func page(_ visitor: Visitor, name: String? = nil, error: RequestError? = nil) -> Response {
+    private static func page(_ visitor: AnonymousPageRequest, name: String? = nil, error: RequestError? = nil)
+        -> Response
+    {
         var model: PageModel = ["action": visitor.http.head.path ?? "\(Dashboard.root)/sign-in", "name": name ?? ""]
-        if let error { model["error"] = PageProblem.model(error, visitor.texts()) }
+        if let error { model["error"] = PageError.model(error, visitor.texts()) }
         return visitor.page("sign-in", title: "signIn.title", model, status: error?.kind.status ?? .ok)
     }
 
-    private static func linkPage(_ visitor: Visitor, name: String? = nil, error: RequestError? = nil) -> Response {
+    private static func linkPage(_ visitor: AnonymousPageRequest, name: String? = nil, error: RequestError? = nil)
+        -> Response
+    {
         var model: PageModel = ["name": name ?? "", "action": visitor.http.uri.path]
         model["problems"] = FieldErrors.model(error)
-        if let error { model["error"] = PageProblem.model(error, visitor.texts()) }
+        if let error { model["error"] = PageError.model(error, visitor.texts()) }
         return visitor.page("link", title: "link.title", model, status: error?.kind.status ?? .ok)
     }
 }

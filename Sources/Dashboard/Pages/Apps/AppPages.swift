@@ -20,11 +20,11 @@ struct AppPages: PageArea {
 
     private func show(_ request: PageRequest) async throws -> Response {
         let app = try await request.get(request.api, as: AppResponse.self)
-        let ofApp = FormText.query(["app": request.app])
+        let ofApp = URLText.query(["app": request.app])
         let overview = try await request.get("/v1/overview\(ofApp)", as: OverviewResponse.self)
         let recent = try await request.list("\(request.api)/notifications?limit=5", of: NotificationResponse.self)
         // What concerns the server is on the first page.
-        let troubles = overview.trouble.map { TroubleModel($0, request) }.filter { $0.app == request.app }
+        let troubles = overview.trouble.map { HealthProblemModel($0, request) }.filter { $0.app == request.app }
         var model: PageModel = [
             "troubles": troubles.map(\.model), "app": PageValue.members(app),
             "live": "\(Dashboard.root)\(request.appPath)/live",
@@ -39,7 +39,7 @@ struct AppPages: PageArea {
 
     private func live(_ request: PageRequest) async throws -> Response {
         request.live { request in
-            let path = "/v1/campaigns\(FormText.query(["app": request.app]))"
+            let path = "/v1/campaigns\(URLText.query(["app": request.app]))"
             let found = try await request.get(path, as: CampaignsResponse.self)
             let (model, count) = SendingModel.model(found.campaigns, request, showsApp: false)
             return .init(html: request.part("sending", model), count: count)

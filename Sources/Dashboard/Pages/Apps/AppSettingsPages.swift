@@ -29,7 +29,7 @@ struct AppSettingsPages: PageArea {
             "fields": FormModel.fields("settings", self.fields(app.app, request), error: error, names: Self.names),
             "running": request.texts["apps.running", ["count": "\(sending.count)"]],
             "problems": FieldErrors.model(error), "bundleId": request.app,
-            "was": FormOriginal.value(Self.stored(app), request),
+            "was": InitialFormValues.value(Self.stored(app), request),
         ]
         return request.page("app-settings", title: "apps.settings", model, error: error)
     }
@@ -118,7 +118,7 @@ struct AppSettingsPages: PageArea {
                 "installationTags": lines("installationTags"),
                 "installationAttributes": lines("installationAttributes"),
             ]
-            let changes = FormOriginal.changes(wanted, form)
+            let changes = InitialFormValues.changes(wanted, form)
             return changes.isEmpty ? nil : .patch("\(request.api)", .object(changes))
         }
     }
@@ -141,7 +141,7 @@ struct AppSettingsPages: PageArea {
         _ request: PageRequest,
         done: String,
         then page: String,
-        _ call: () throws -> APICall?
+        _ call: () throws -> LocalAPIRequest?
     ) async throws -> Response {
         do {
             var answer = JSONValue.null
@@ -164,7 +164,7 @@ struct AppSettingsPages: PageArea {
         do {
             guard request.form["confirm"] == request.app else {
                 let message = request.texts["apps.typeBundleId", ["app": request.app]]
-                throw PageProblem.notConfirmed.error(message, field: "confirm")
+                throw PageError.notConfirmed.error(message, field: "confirm")
             }
             let answer = try await request.call(.delete("\(request.api)"))
             return request.redirect(to: "", done: Self.notice(ofErasure: answer), after: answer)

@@ -11,9 +11,9 @@ enum CredentialUpload {
     /// Returns the body of the request that sets the credential.
     ///
     /// - Throws: ``RequestError`` for a form without a file.
-    static func body(_ form: FormFields, _ texts: PageTexts) throws -> JSONValue {
+    static func body(_ form: FormData, _ texts: LocalizedTexts) throws -> JSONValue {
         guard let file = form.file("file") else {
-            throw PageProblem.fileMissing.error(texts["credentials.noFile"], field: "file")
+            throw PageError.fileMissing.error(texts["credentials.noFile"], field: "file")
         }
         let passphrase = form["passphrase"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) }
         guard let text = String(validating: file.content, as: UTF8.self), text.contains("-----BEGIN ") else {

@@ -10,7 +10,7 @@ enum ExpiryText {
         return left.partialValue >= 0 ? left.partialValue / day : -(-left.partialValue / day) - 1
     }
 
-    static func text(days: Int64, _ texts: PageTexts) -> String {
+    static func text(days: Int64, _ texts: LocalizedTexts) -> String {
         switch days {
         case ..<0: texts["trouble.expired"]
         case 0: texts["trouble.today"]

@@ -29,7 +29,7 @@ struct DeliveryPages: PageArea {
     }
 
     private static func model(_ request: PageRequest) async throws -> PageModel {
-        let apnsID = FormText.encoded(request.parameter("delivery"))
+        let apnsID = URLText.encoded(request.parameter("delivery"))
         let found = try await request.list("/v1/timeline?apnsId=\(apnsID)", of: TimelineResponse.self)
         guard let response = found.entries.first else { throw RequestError.noSuch("delivery") }
         let (timeline, id) = (response.timeline, response.timeline.notification)

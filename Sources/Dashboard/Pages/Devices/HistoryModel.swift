@@ -59,7 +59,7 @@ enum HistoryModel {
     ) async throws -> [UUID: String] {
         var names: [UUID: String] = [:]
         for id in Set(deliveries.map(\.delivery.notification)) {
-            let call = APICall.get("/v1/notifications/\(id)")
+            let call = LocalAPIRequest.get("/v1/notifications/\(id)")
             guard let notification = try? await request.call(call, as: NotificationResponse.self, isNoted: false)
             else { continue }
             names[id] = NotificationName.of(notification)

@@ -17,9 +17,9 @@ struct UserPages: PageArea {
 
     private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let user = request.parameter("user")
-        let path = "\(request.appPath)/users/\(FormText.encoded(user))"
-        let api = "\(request.api)/users/\(FormText.encoded(user))"
-        let query = FormText.query(["limit": "20", "cursor": request.query("cursor")])
+        let path = "\(request.appPath)/users/\(URLText.encoded(user))"
+        let api = "\(request.api)/users/\(URLText.encoded(user))"
+        let query = URLText.query(["limit": "20", "cursor": request.query("cursor")])
         let history = try await request.get("\(api)/history\(query)", as: HistoryResponse.self)
         let preferences = try await request.get("\(api)/preferences", as: Preferences.self)
         let badge = try await request.call(.get("\(api)/badge"))
@@ -42,7 +42,7 @@ struct UserPages: PageArea {
     }
 
     private func setBadge(_ request: PageRequest) async throws -> Response {
-        let user = FormText.encoded(request.parameter("user"))
+        let user = URLText.encoded(request.parameter("user"))
         do {
             let count = try request.form.number("count", in: 0...Int64(Int32.max)) ?? 0
             let path = "\(request.api)/users/\(user)/badge"
@@ -65,9 +65,9 @@ struct UserPages: PageArea {
         do {
             guard request.form["confirm"] == user else {
                 let message = request.texts["devices.typeUser", ["user": user]]
-                throw PageProblem.notConfirmed.error(message, field: "confirm")
+                throw PageError.notConfirmed.error(message, field: "confirm")
             }
-            let answer = try await request.call(.delete("\(request.api)/users/\(FormText.encoded(user))"))
+            let answer = try await request.call(.delete("\(request.api)/users/\(URLText.encoded(user))"))
             let done = Self.notice(ofErasure: answer)
             return request.redirect(to: "\(request.appPath)/devices", done: done, after: answer)
         } catch let error as RequestError {

@@ -28,7 +28,7 @@ struct AudienceForm: Sendable, Equatable {
 
     init() {}
 
-    init(_ form: FormFields) {
+    init(_ form: FormData) {
         self.isAny = form["match"] == "any"
         self.json = form["json"] ?? ""
         self.rows = []

@@ -23,7 +23,7 @@ struct AudiencePages: LibraryPages {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
             let body = JSONValue.object(["audience": expression, "limit": .integer(Int64(Self.sample))])
-            let call = APICall.post("\(request.api)/audience:preview", body)
+            let call = LocalAPIRequest.post("\(request.api)/audience:preview", body)
             let response = try await request.call(call, as: AudiencePreviewResponse.self)
             var model: PageModel = ["json": expression.indented]
             model["result"] = ["count": PageNumber(value: Double(response.count))] as PageModel

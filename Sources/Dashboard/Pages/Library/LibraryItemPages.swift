@@ -22,12 +22,12 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
 
     /// Returns the path of an item in the API.
     func api(_ request: PageRequest) -> String {
-        "\(request.api)/\(self.plural)/\(FormText.encoded(self.id(request)))"
+        "\(request.api)/\(self.plural)/\(URLText.encoded(self.id(request)))"
     }
 
     /// Returns the path of an item's page, for the browser.
     func page(_ request: PageRequest) -> String {
-        "\(Dashboard.root)\(request.appPath)/\(self.plural)/\(FormText.encoded(self.id(request)))"
+        "\(Dashboard.root)\(request.appPath)/\(self.plural)/\(URLText.encoded(self.id(request)))"
     }
 
     /// Checks that the caller may add an item to the app.
@@ -39,7 +39,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     }
 
     func list(_ request: PageRequest) async throws -> Response {
-        let query = FormText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
+        let query = URLText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
         let list = try await request.list("\(request.api)/\(self.plural)\(query)", of: Item.self)
         let path = "\(Dashboard.root)\(request.appPath)/\(self.plural)"
         var model: PageModel = ["path": path, "maySend": request.may(.send)]
@@ -79,14 +79,14 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         if let name = request.form["name"], !name.isEmpty { members["name"] = .string(name) }
         let body = JSONValue.members(members)
         let isNew = self.id(request).isEmpty
-        let call = isNew ? APICall.post("\(request.api)/\(self.plural)", body) : .put(self.api(request), body)
+        let call = isNew ? LocalAPIRequest.post("\(request.api)/\(self.plural)", body) : .put(self.api(request), body)
         let saved = try await request.call(call, as: Item.self).record
         return request.redirect(to: "\(request.appPath)/\(self.plural)/\(saved.id)", done: "saved")
     }
 
     func delete(_ request: PageRequest) async throws -> Response {
         let version = request.form["version"].flatMap { Int64($0) }
-        let query = FormText.query(["version": version.map { "\($0)" }])
+        let query = URLText.query(["version": version.map { "\($0)" }])
         _ = try await request.call(.delete("\(self.api(request))\(query)"))
         return request.redirect(to: "\(request.appPath)/\(self.plural)", done: "removed")
     }
@@ -98,7 +98,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
             "version": .integer(version), "expectedVersion": expected.map(JSONValue.integer),
         ])
         _ = try await request.call(.post("\(self.api(request)):restore", body))
-        let item = FormText.encoded(self.id(request))
+        let item = URLText.encoded(self.id(request))
         return request.redirect(to: "\(request.appPath)/\(self.plural)/\(item)", done: "restored")
     }
 

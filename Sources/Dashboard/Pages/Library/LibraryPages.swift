@@ -8,7 +8,7 @@ import WebPages
 /// A form of ``LibraryPages``, whose buttons may add and remove parts of it.
 protocol LibraryForm: Sendable {
     init()
-    init(_ fields: FormFields)
+    init(_ fields: FormData)
 
     /// Adds or removes a part, if that is what the pressed button asks for.
     ///
@@ -105,7 +105,7 @@ extension LibraryPages {
         if !isNew {
             let versions = try await self.library.versions(request)
             (values["versions"], values["hasVersions"]) = (versions, !versions.isEmpty)
-            let query = FormText.query(self.use(request, name: name))
+            let query = URLText.query(self.use(request, name: name))
             values["use"] = "\(Dashboard.root)\(request.appPath)/notifications/new\(query)"
         }
         let plural = self.library.plural

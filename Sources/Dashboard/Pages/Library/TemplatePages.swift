@@ -20,7 +20,7 @@ struct TemplatePages: LibraryPages {
         do {
             let body = JSONValue.object(try form.contentMembers())
                 .merging(.object(["to": .object(["all": .bool(true)])])).merging(.object(form.previewSubject))
-            let call = APICall.post("\(request.api)/notifications:preview", body)
+            let call = LocalAPIRequest.post("\(request.api)/notifications:preview", body)
             let response = try await request.call(call, as: PreviewResponse.self)
             return PushPreview(response, texts: request.texts, countsRecipients: false).values()
         } catch let error as RequestError {
@@ -29,7 +29,7 @@ struct TemplatePages: LibraryPages {
     }
 
     func values(of form: ComposeForm, _ request: PageRequest, error: RequestError?) -> PageModel {
-        let problems = ComposeProblems.model(error, form)
+        let problems = ComposeFieldMapping.model(error, form)
         let model = ComposeModel(form: form, texts: request.texts, problems: problems)
         return ["content": model.content, "subject": model.preview]
     }

@@ -36,7 +36,7 @@ struct ComposeForm: Sendable {
     init() {}
 
     /// Reads the posted form.
-    init(_ form: FormFields) {
+    init(_ form: FormData) {
         for name in Self.names {
             let values = form.values(name).map(Self.normalized)
             self.values[name] = name == "days" ? values.joined(separator: " ") : values.first ?? ""

@@ -4,7 +4,7 @@ import WebPages
 /// The values of the fields of a notification's form.
 struct ComposeModel {
     let form: ComposeForm
-    let texts: PageTexts
+    let texts: LocalizedTexts
     let problems: [String: String]
 
     private static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

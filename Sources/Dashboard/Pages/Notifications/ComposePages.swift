@@ -61,7 +61,7 @@ struct ComposePages: PageArea {
         let wanted = try await self.wanted(form, request, isChecked: true)
         if wanted.rule == nil, wanted.isForOneUser { return try await self.send(wanted, request) }
         let runs = try await self.runs(wanted, request)
-        let call = APICall.post("\(request.api)/notifications:preview", wanted.notification)
+        let call = LocalAPIRequest.post("\(request.api)/notifications:preview", wanted.notification)
         let preview = try await request.call(call, as: PreviewResponse.self)
         return self.question(form, wanted, request, preview, runs: runs)
     }
@@ -70,13 +70,13 @@ struct ComposePages: PageArea {
         let app = request.parameter("app")
         if let schedule = wanted.schedule {
             let id = request.parameter("schedule")
-            let call: APICall =
+            let call: LocalAPIRequest =
                 id.isEmpty
-                ? .post("\(request.api)/schedules", schedule) : .put("/v1/schedules/\(FormText.encoded(id))", schedule)
+                ? .post("\(request.api)/schedules", schedule) : .put("/v1/schedules/\(URLText.encoded(id))", schedule)
             let saved = try await request.call(call, as: ScheduleResponse.self).schedule
             return request.redirect(to: "/apps/\(app)/schedules/\(saved.id)", done: "saved")
         }
-        var call = APICall.post("\(request.api)/notifications", wanted.notification)
+        var call = LocalAPIRequest.post("\(request.api)/notifications", wanted.notification)
         if let name = HTTPField.Name("idempotency-key") { call.headers[name] = self.key(request) }
         let sent = try await request.call(call, as: NotificationResponse.self).notification
         let done = sent.state == .scheduled ? "scheduled" : "sent"
@@ -91,7 +91,7 @@ struct ComposePages: PageArea {
             let isUnnamed = body["to"] == .null
             if isUnnamed { body = body.merging(.object(["to": .object(["all": .bool(true)])])) }
             body = body.merging(.object(form.previewSubject))
-            let call = APICall.post("\(request.api)/notifications:preview", body)
+            let call = LocalAPIRequest.post("\(request.api)/notifications:preview", body)
             let response = try await request.call(call, as: PreviewResponse.self)
             let runs = try await self.runs(wanted, request)
             return PushPreview(response, texts: request.texts, hasAudience: !isUnnamed).values(runs: runs)
@@ -118,7 +118,7 @@ struct ComposePages: PageArea {
         let isChange = !request.parameter("schedule").isEmpty
         let stored = isChange ? try await request.schedule() : nil
         if isChecked, let stored, let seen = request.form["fingerprint"], seen != ScheduleFingerprint.of(stored) {
-            throw PageProblem.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
+            throw PageError.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
         }
         return try ComposeRequest(form, isRecurring: self.isRecurring(form, request), stored: stored?.json)
     }
@@ -126,7 +126,7 @@ struct ComposePages: PageArea {
     /// Returns the next runs of a schedule; none of a notification that is sent once.
     private func runs(_ wanted: ComposeRequest, _ request: PageRequest) async throws -> [String] {
         guard let rule = wanted.rule else { return [] }
-        let call = APICall.post("\(request.api)/schedules:preview?count=5", .object(["schedule": rule]))
+        let call = LocalAPIRequest.post("\(request.api)/schedules:preview?count=5", .object(["schedule": rule]))
         return try await request.call(call, as: RunsResponse.self).times
     }
 
@@ -146,12 +146,12 @@ struct ComposePages: PageArea {
         }
         var form = ComposeForm()
         if let id = request.query("from") {
-            let path = "/v1/notifications/\(FormText.encoded(id))"
+            let path = "/v1/notifications/\(URLText.encoded(id))"
             let sent = try await request.get(path, as: NotificationResponse.self)
             guard sent.app?.name == request.app else { throw RequestError.noSuch("notification") }
             form = ComposeForm(sent: sent.json)
         } else if let name = request.query("template") {
-            let path = "\(request.api)/templates/\(FormText.encoded(name))"
+            let path = "\(request.api)/templates/\(URLText.encoded(name))"
             let template = try await request.get(path, as: TemplateResponse.self).record
             form = ComposeForm(request: .object(template.body))
         }
@@ -180,7 +180,7 @@ struct ComposePages: PageArea {
         preview: PageModel? = nil,
         error: RequestError? = nil
     ) async throws -> Response {
-        let problems = ComposeProblems.model(error, form)
+        let problems = ComposeFieldMapping.model(error, form)
         let model = ComposeModel(form: form, texts: request.texts, problems: problems)
         let isSchedule = !request.parameter("schedule").isEmpty
         var values: PageModel = [
@@ -205,7 +205,7 @@ struct ComposePages: PageArea {
         _ error: RequestError?
     ) async throws -> String {
         if let stored { return ScheduleFingerprint.of(stored) }
-        if let seen = request.form["fingerprint"], error?.code != PageProblem.changedMeanwhile.rawValue { return seen }
+        if let seen = request.form["fingerprint"], error?.code != PageError.changedMeanwhile.rawValue { return seen }
         return ScheduleFingerprint.of(try await request.schedule())
     }
 

@@ -58,7 +58,7 @@ struct ComposeRequest: Sendable {
     // MARK: Facts
 
     /// Returns audience, environment and time in words, by the names of their fields.
-    func facts(_ texts: PageTexts) -> [(name: String, value: String)] {
+    func facts(_ texts: LocalizedTexts) -> [(name: String, value: String)] {
         let (audience, environment) = (self.notification["to"], self.notification["environment"])
         let option = environment == .null ? "none" : environment.stringValue ?? environment.line
         return [
@@ -68,7 +68,7 @@ struct ComposeRequest: Sendable {
         ]
     }
 
-    private func time(_ texts: PageTexts) -> String {
+    private func time(_ texts: LocalizedTexts) -> String {
         if let rule = self.rule {
             let words = CronPlan(cron: rule["cron"].stringValue ?? "").words(texts)
             return "\(words), \(rule["timeZone"].stringValue ?? "UTC")"

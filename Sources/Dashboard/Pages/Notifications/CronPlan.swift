@@ -57,7 +57,7 @@ struct CronPlan: Equatable {
     }
 
     /// Returns the times in words; the expression where there are none.
-    func words(_ texts: PageTexts) -> String {
+    func words(_ texts: LocalizedTexts) -> String {
         guard self.frequency != .cron else { return self.cron }
         let day = texts["compose.daysOptions.\(self.weekday)"]
         return texts[

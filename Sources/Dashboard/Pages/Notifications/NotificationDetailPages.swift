@@ -89,7 +89,7 @@ struct NotificationDetailPages: PageArea {
     private func resend(_ request: PageRequest) async throws -> Response {
         _ = try await self.notification(request)
         do {
-            let call = APICall.post("/v1/notifications/\(self.id(request)):resend", .object([:]))
+            let call = LocalAPIRequest.post("/v1/notifications/\(self.id(request)):resend", .object([:]))
             let sent = try await request.call(call, as: NotificationResponse.self)
             return request.redirect(to: "\(request.appPath)/notifications/\(sent.notification.id)", done: "sent")
         } catch let error as RequestError {
@@ -109,7 +109,7 @@ struct NotificationDetailPages: PageArea {
         return response
     }
 
-    private func id(_ request: PageRequest) -> String { FormText.encoded(request.parameter("notification")) }
+    private func id(_ request: PageRequest) -> String { URLText.encoded(request.parameter("notification")) }
 
     private func path(_ request: PageRequest) -> String {
         "\(Dashboard.root)\(request.appPath)/notifications/\(self.id(request))"
@@ -184,7 +184,7 @@ struct NotificationDetailPages: PageArea {
 
     private func addDeliveries(to model: inout PageModel, _ request: PageRequest) async throws {
         let state = request.query("state")
-        let query = FormText.query(["state": state, "cursor": request.query("cursor"), "limit": "\(Self.count)"])
+        let query = URLText.query(["state": state, "cursor": request.query("cursor"), "limit": "\(Self.count)"])
         let list = try await self.deliveries(query, request)
         model["deliveries"] = list.entries.map { response -> PageModel in
             var row = PageValue.members(response)
@@ -202,9 +202,9 @@ struct NotificationDetailPages: PageArea {
         model["isFiltered"] = state != nil
         var pager: PageModel = [:]
         let path = self.path(request)
-        if request.query("cursor") != nil { pager["first"] = "\(path)\(FormText.query(["state": state]))#deliveries" }
+        if request.query("cursor") != nil { pager["first"] = "\(path)\(URLText.query(["state": state]))#deliveries" }
         if let next = list.next {
-            pager["next"] = "\(path)\(FormText.query(["state": state, "cursor": next]))#deliveries"
+            pager["next"] = "\(path)\(URLText.query(["state": state, "cursor": next]))#deliveries"
         }
         model["pager"] = pager.isEmpty ? nil : pager
     }

@@ -7,7 +7,7 @@ import WebPages
 /// The state of a notification and its figures, as all lists and its own page show them.
 struct NotificationSummary {
     private let response: NotificationResponse
-    private let texts: PageTexts
+    private let texts: LocalizedTexts
     private let format: PageFormat
 
     init(_ response: NotificationResponse, _ request: PageRequest) {

@@ -12,7 +12,7 @@ struct PushPreview {
     ///   - response: The response of a preview of the API.
     ///   - hasAudience: Whether the audience is named already. Without one nothing is said about recipients.
     ///   - countsRecipients: Whether it is of a notification, and not of a template.
-    init(_ response: PreviewResponse, texts: PageTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
+    init(_ response: PreviewResponse, texts: LocalizedTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
         let members = PageValue.members(response)
         var model = members.filter { ["size", "limit", "locale", "problem", "encryptedPayload"].contains($0.key) }
         if let payload = response.payload {

@@ -13,7 +13,7 @@ struct OverviewPages: PageArea {
     private func show(_ request: PageRequest) async throws -> Response {
         let overview = try await request.get("/v1/overview", as: OverviewResponse.self)
         let apps = try await request.list("/v1/apps", of: AppResponse.self).entries
-        let troubles = overview.trouble.map { TroubleModel($0, request) }
+        let troubles = overview.trouble.map { HealthProblemModel($0, request) }
         var model: PageModel = [
             "troubles": troubles.map(\.model), "apps": apps.map { Self.card($0, troubles, request) },
             "live": "\(Dashboard.root)/overview/live", "may": request.permissions,
@@ -27,7 +27,8 @@ struct OverviewPages: PageArea {
         return request.page("overview", title: "overview.title", model)
     }
 
-    private static func card(_ app: AppResponse, _ troubles: [TroubleModel], _ request: PageRequest) -> PageModel {
+    private static func card(_ app: AppResponse, _ troubles: [HealthProblemModel], _ request: PageRequest) -> PageModel
+    {
         let name = app.app.bundleID.name
         let own = troubles.filter { $0.app == name }
         let hasCredential = !app.environments.isEmpty

@@ -26,7 +26,7 @@ enum StatisticsModel {
     static func charts(_ request: PageRequest, app: String?) async throws -> [PageModel] {
         let hours = 24
         let start = request.interface.time.now.seconds / 3600 - Int64(hours - 1)
-        let query = FormText.query(["app": app, "from": "\(start * 3600)", "step": "hour"])
+        let query = URLText.query(["app": app, "from": "\(start * 3600)", "step": "hour"])
         let found = try await request.get("/v1/statistics\(query)", as: StatisticsResponse.self)
         let byHour = Dictionary(found.points.map { ($0.at.milliseconds / 3_600_000, $0) }) { $1 }
         let points = (0..<Int64(hours)).map { byHour[start + $0] }

@@ -13,7 +13,7 @@ struct CataloguePages: PageArea {
 
     private func list(_ request: PageRequest) async throws -> Response {
         let account = request.query("account")
-        let query = FormText.query([
+        let query = URLText.query([
             "account": account, "cursor": request.query("cursor"), "limit": "\(Self.count)",
         ])
         let list = try await request.list("\(request.api)/catalogue:preview\(query)", of: CatalogueEntry.self)

@@ -173,7 +173,7 @@ struct EntitlementPages: PageArea {
                 "whenDown": request.typed("whenDown").map(JSONValue.string),
                 "secret": request.typed("secret").map(JSONValue.string),
             ])
-            let call = APICall.put("\(request.api)/entitlement", body)
+            let call = LocalAPIRequest.put("\(request.api)/entitlement", body)
             guard let secret = try await request.call(call, as: EntitlementServerResponse.self).secret else {
                 return request.redirect(to: Self.path(request), done: "saved")
             }
@@ -198,7 +198,7 @@ struct EntitlementPages: PageArea {
                 "account": request.typed("account").map(JSONValue.string),
                 "authToken": request.typed("authToken").map(JSONValue.string),
             ])
-            let call = APICall.post("\(request.api)/entitlement:test", body)
+            let call = LocalAPIRequest.post("\(request.api)/entitlement:test", body)
             let test = try await request.call(call, as: PublisherExchange.self)
             return try await self.page(request, Extra(test: test))
         } catch let error as RequestError {

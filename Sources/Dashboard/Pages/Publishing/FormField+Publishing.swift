@@ -10,7 +10,7 @@ extension FormField {
         in values: [String: String],
         maximum: Int? = nil,
         isRequired: Bool = false,
-        texts: PageTexts
+        texts: LocalizedTexts
     ) -> FormField {
         FormField(
             name,

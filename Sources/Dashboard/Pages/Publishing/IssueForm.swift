@@ -29,7 +29,7 @@ struct IssueForm {
         self.hasProductID = stored?.publishedAt == nil
     }
 
-    func fields(_ texts: PageTexts) -> [FormField] {
+    func fields(_ texts: LocalizedTexts) -> [FormField] {
         func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = true) -> FormField {
             .publishing(name, type, in: self.values, maximum: maximum, isRequired: isRequired, texts: texts)
         }

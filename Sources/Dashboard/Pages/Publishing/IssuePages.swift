@@ -83,7 +83,7 @@ struct IssuePages: PageArea {
             model["refusal"] = ["message": error.message]
         } else if issue.state == .published, progress?.hasEnded ?? true {
             let body = JSONValue.object(["counts": .bool(false)])
-            let call = APICall.post("\(request.issueAPI):preview", body)
+            let call = LocalAPIRequest.post("\(request.issueAPI):preview", body)
             if let refusal = try await request.call(call, as: NotifyPreview.self).plan.refusal {
                 model["refusal"] = ["message": refusal.message]
             } else {
@@ -129,7 +129,7 @@ struct IssuePages: PageArea {
         try await self.change(request, .upload, done: "removed") {
             _ = try await request.issue()
             let place = request.parameter("place")
-            let path = place == "cover" ? "cover" : "renditions/\(FormText.encoded(place))"
+            let path = place == "cover" ? "cover" : "renditions/\(URLText.encoded(place))"
             return try await request.call(.delete("\(request.issueAPI)/\(path)"))
         }
     }

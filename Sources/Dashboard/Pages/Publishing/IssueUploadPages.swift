@@ -24,7 +24,7 @@ struct IssueUploadPages: PageArea {
             } else if let known = request.typed("known") {
                 hash = known
             } else {
-                throw PageProblem.fileMissing.error(request.texts["publishing.noFile"], field: "file")
+                throw PageError.fileMissing.error(request.texts["publishing.noFile"], field: "file")
             }
             let body = JSONValue.object(["file": .string(hash)])
             _ = try await request.call(.put("\(request.issueAPI)/\(try Self.place(request))", body))
@@ -38,9 +38,9 @@ struct IssueUploadPages: PageArea {
     private static func place(_ request: PageRequest) throws -> String {
         if request.form["place"] == "cover" { return "cover" }
         guard let size = request.typed("screenSize") else {
-            throw PageProblem.sizeMissing.error(request.texts["publishing.noSize"], field: "screenSize")
+            throw PageError.sizeMissing.error(request.texts["publishing.noSize"], field: "screenSize")
         }
-        return "renditions/\(FormText.encoded(size))"
+        return "renditions/\(URLText.encoded(size))"
     }
 
     /// Returns the fields of the form. A file that arrived before another field was refused can be chosen.

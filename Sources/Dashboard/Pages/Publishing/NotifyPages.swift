@@ -28,7 +28,7 @@ struct NotifyPages: PageArea {
         let plan = try await request.call(.post("\(request.issueAPI):preview"), as: NotifyPreview.self).plan
         let progress = try await NotifyProgress(issue, request)
         guard plan.refusal == nil, progress?.hasEnded ?? true else {
-            let inProgress = PageProblem.inProgress.error(request.texts["publishing.inProgress"], kind: .conflict)
+            let inProgress = PageError.inProgress.error(request.texts["publishing.inProgress"], kind: .conflict)
             return try await IssuePages.page(request, .init(part: .notify, error: plan.refusal ?? inProgress))
         }
         let (texts, environment) = (request.texts, plan.environment.rawValue)

@@ -11,16 +11,16 @@ extension PageRequest {
     var publishingPath: String { "\(self.appPath)/publishing" }
 
     /// Returns the path of a publication's page, below the dashboard's.
-    func publicationPath(_ id: String) -> String { "\(self.publishingPath)/\(FormText.encoded(id))" }
+    func publicationPath(_ id: String) -> String { "\(self.publishingPath)/\(URLText.encoded(id))" }
 
     /// Returns the path of an issue's page, below the dashboard's.
-    func issuePath(_ id: String) -> String { "\(self.publishingPath)/issues/\(FormText.encoded(id))" }
+    func issuePath(_ id: String) -> String { "\(self.publishingPath)/issues/\(URLText.encoded(id))" }
 
     /// The path of the page's publication in the API.
-    var publicationAPI: String { "/v1/publications/\(FormText.encoded(self.parameter("publication")))" }
+    var publicationAPI: String { "/v1/publications/\(URLText.encoded(self.parameter("publication")))" }
 
     /// The path of the page's issue in the API.
-    var issueAPI: String { "/v1/issues/\(FormText.encoded(self.parameter("issue")))" }
+    var issueAPI: String { "/v1/issues/\(URLText.encoded(self.parameter("issue")))" }
 
     /// Returns the publication that a path names.
     ///

@@ -39,7 +39,7 @@ struct PublicationForm {
         self.values = values
     }
 
-    func fields(_ texts: PageTexts) -> [FormField] {
+    func fields(_ texts: LocalizedTexts) -> [FormField] {
         func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = false) -> FormField {
             .publishing(name, type, in: self.values, maximum: maximum, isRequired: isRequired, texts: texts)
         }
@@ -59,7 +59,7 @@ struct PublicationForm {
     /// Returns the body of the request that adds or changes the publication. An empty field removes a value.
     ///
     /// - Throws: ``RequestError`` that names the field of what is no number.
-    func body(_ texts: PageTexts) throws(RequestError) -> JSONValue {
+    func body(_ texts: LocalizedTexts) throws(RequestError) -> JSONValue {
         let products = (self.values["subscriptionProducts"] ?? "").split { $0.isWhitespace }
         let steering: [String: JSONValue] = [
             "maximumDownloads": try self.number("maximumDownloads", texts) ?? .null,
@@ -78,17 +78,17 @@ struct PublicationForm {
 
     private func text(_ name: String) -> String? { self.values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    private func number(_ name: String, _ texts: PageTexts) throws(RequestError) -> JSONValue? {
+    private func number(_ name: String, _ texts: LocalizedTexts) throws(RequestError) -> JSONValue? {
         guard let text = self.text(name) else { return nil }
         guard let number = Int64(text) else { throw Self.notANumber(name, texts) }
         return .integer(number)
     }
 
-    private static func notANumber(_ name: String, _ texts: PageTexts) -> RequestError {
-        PageProblem.notANumber.error(texts["publishing.noNumber"], field: name)
+    private static func notANumber(_ name: String, _ texts: LocalizedTexts) -> RequestError {
+        PageError.notANumber.error(texts["publishing.noNumber"], field: name)
     }
 
-    private func bandwidth(_ texts: PageTexts) throws(RequestError) -> JSONValue? {
+    private func bandwidth(_ texts: LocalizedTexts) throws(RequestError) -> JSONValue? {
         guard let text = self.text("maximumBandwidth") else { return nil }
         guard let number = Double(text.replacingOccurrences(of: ",", with: ".")),
             let bytes = Int64(exactly: (number * Self.megabyte).rounded())

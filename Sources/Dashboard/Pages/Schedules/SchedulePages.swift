@@ -27,7 +27,7 @@ struct SchedulePages: PageArea {
     // MARK: Pages
 
     private func list(_ request: PageRequest) async throws -> Response {
-        let query = FormText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
+        let query = URLText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
         let list = try await request.list("\(request.api)/schedules\(query)", of: ScheduleResponse.Entry.self)
         let path = Self.path(request)
         var model: PageModel = [
@@ -79,7 +79,7 @@ struct SchedulePages: PageArea {
     {
         do {
             let path = "\(request.api)/notifications:preview\(countsRecipients ? "" : "?count=false")"
-            let call = APICall.post(path, schedule.notification)
+            let call = LocalAPIRequest.post(path, schedule.notification)
             let preview = try await request.call(call, as: PreviewResponse.self, isNoted: !countsRecipients)
             return PushPreview(preview, texts: request.texts, countsRecipients: countsRecipients).values()
         } catch let error as RequestError {
@@ -96,13 +96,13 @@ struct SchedulePages: PageArea {
         let (from, to) = (
             Int64(grid.range.lowerBound.timeIntervalSince1970), Int64(grid.range.upperBound.timeIntervalSince1970)
         )
-        let query = FormText.query(["from": "\(from)", "to": "\(to)"])
+        let query = URLText.query(["from": "\(from)", "to": "\(to)"])
         let calendar = try await request.get("\(request.api)/schedules:calendar\(query)", as: CalendarResponse.self)
         let runs = Dictionary(grouping: calendar.runs) { grid.local(Self.date($0.at.milliseconds)).day }
         let path = Self.path(request)
         let today = grid.local(now).day
         func month(_ month: String) -> String {
-            "\(path)/calendar" + FormText.query(["month": month, "zone": name == "UTC" ? nil : name])
+            "\(path)/calendar" + URLText.query(["month": month, "zone": name == "UTC" ? nil : name])
         }
         let model: PageModel = [
             "path": path, "calendar": "\(path)/calendar", "month": grid.month, "zone": name,
@@ -168,7 +168,7 @@ struct SchedulePages: PageArea {
 
     // MARK: Values
 
-    private static func id(_ request: PageRequest) -> String { FormText.encoded(request.parameter("schedule")) }
+    private static func id(_ request: PageRequest) -> String { URLText.encoded(request.parameter("schedule")) }
 
     private static func path(_ request: PageRequest) -> String { "\(Dashboard.root)\(request.appPath)/schedules" }
 

@@ -2,7 +2,7 @@ package import ProviderAPI
 
 extension ChatSessionService {
     /// Makes the service of a provider.
-    package convenience init(_ parts: ProviderParts) {
+    package convenience init(_ parts: ProviderComponents) {
         var limits = Limits()
         limits.connect = parts.configuration.limits.peer
         self.init(

@@ -13,8 +13,8 @@ import Synchronization
 /// Keeps the sessions at chat servers that are active in the store.
 ///
 /// A session has no task while it is idle: it is a connection on one of the event loops, with a machine beside it. A task exists
-/// while it connects, and few do so at a time (``Resource/chatSignIns``). All together have so many connections as
-/// ``Resource/chatConnections`` says.
+/// while it connects, and few do so at a time (``BudgetedResource/chatSignIns``). All together have so many connections as
+/// ``BudgetedResource/chatConnections`` says.
 package final class ChatSessionService: Service {
     package struct Limits: Sendable {
         /// The time after which changes of the store are looked for without a signal. Default 30 s.
@@ -40,7 +40,7 @@ package final class ChatSessionService: Service {
 
     private let store: any AppStore & ChatSessionStore
     private let connector: ChatConnector
-    private let pusher: ChatPusher
+    private let pusher: ChatPushSubmitter
     private let journal = SessionJournal()
     private let metrics: ChatSessionMetrics
     private let limits: Limits
@@ -61,7 +61,7 @@ package final class ChatSessionService: Service {
     package init(
         store: any AppStore & ChatSessionStore,
         acceptor: NotificationAcceptor,
-        budgets: Budgets,
+        budgets: BudgetRegistry,
         addresses: AddressPolicy,
         authorities: String? = nil,
         limits: Limits = Limits(),
@@ -79,7 +79,7 @@ package final class ChatSessionService: Service {
         )
         self.metrics = ChatSessionMetrics(factory: metrics)
         (self.connections, self.signIns) = (budgets[.chatConnections], budgets[.chatSignIns])
-        self.pusher = ChatPusher(
+        self.pusher = ChatPushSubmitter(
             store: store,
             acceptor: acceptor,
             budgets: budgets,
@@ -133,7 +133,7 @@ package final class ChatSessionService: Service {
     private func follow(_ loops: [SessionLoop]) async {
         var running: [ChatSessionKey: SessionLoop] = [:]
         var nextWrite = self.time.steady
-        var readings = SessionReadings(interval: self.limits.refresh, pause: self.limits.pause, now: nextWrite)
+        var readings = SessionRefreshSchedule(interval: self.limits.refresh, pause: self.limits.pause, now: nextWrite)
         var wait: Duration
         repeat {
             let now = self.time.steady
@@ -304,7 +304,7 @@ package final class ChatSessionService: Service {
     }
 }
 
-extension ChatSessionService: SessionOutputs {
+extension ChatSessionService: SessionLoopDelegate {
     func open(_ session: RunningSession, _ loop: SessionLoop) {
         self.continuation.yield(Opening(session: session, loop: loop))
     }

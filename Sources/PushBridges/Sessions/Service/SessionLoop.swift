@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 
 /// The receivers of what sessions want from outside of their event loop. Every method returns at once.
-protocol SessionOutputs: AnyObject, Sendable {
+protocol SessionLoopDelegate: AnyObject, Sendable {
     /// A session waits for its turn to connect, at which ``SessionLoop/begin(_:)`` is called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
     /// - Parameter placed: Is called once if the push waits, when it does no more.
@@ -21,7 +21,7 @@ final class SessionLoop: Sendable {
     /// The state, which is used on the event loop only.
     private struct State {
         var runners: [UUID: SessionRunner] = [:]
-        var wheel = DeadlineWheel()
+        var wheel = TimerWheel()
         var timer: Scheduled<Void>?
         /// The time at which the timer fires.
         var timerAt: Timestamp?
@@ -29,17 +29,17 @@ final class SessionLoop: Sendable {
 
     let eventLoop: any EventLoop
     let connector: ChatConnector
-    let outputs: any SessionOutputs
+    let outputs: any SessionLoopDelegate
     let time: any TimeSource
-    let derivations: KeyDerivations
+    let derivations: KeyDerivationQueue
     private let state: NIOLoopBoundBox<State>
 
     init(
         _ eventLoop: any EventLoop,
         _ connector: ChatConnector,
-        _ outputs: any SessionOutputs,
+        _ outputs: any SessionLoopDelegate,
         _ time: any TimeSource,
-        derivations: KeyDerivations = .shared
+        derivations: KeyDerivationQueue = .shared
     ) {
         (self.eventLoop, self.connector, self.outputs, self.time) = (eventLoop, connector, outputs, time)
         self.derivations = derivations

@@ -42,7 +42,7 @@ final class SessionRunner {
         }
     }
     /// The key that the present connection waits for; `nil` for none.
-    private var derivation: KeyDerivations.Job?
+    private var derivation: KeyDerivationQueue.Job?
     private var attempts = 0
     /// The bytes of this event that have not been written.
     private var unsent: [UInt8] = []
@@ -183,7 +183,7 @@ final class SessionRunner {
     }
 
     /// Derives a key on a thread that may be busy, and that nothing else needs.
-    private func derive(_ derivation: KeyDerivation) {
+    private func derive(_ derivation: PBKDF2Derivation) {
         let (number, key, loop) = (self.connection, self.session.key, self.loop)
         let server = BudgetCaller(app: self.session.bundleID, .name(self.session.host))
         self.derivation = loop.derivations.derive(derivation, for: server) { derived in

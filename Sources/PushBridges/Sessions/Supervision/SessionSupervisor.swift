@@ -39,7 +39,7 @@ package struct SessionSupervisor: Sendable {
         case open
         case send([UInt8])
         case startTLS
-        case derive(KeyDerivation)
+        case derive(PBKDF2Derivation)
         /// Close the connection, once what was sent has left.
         case close
         case push(ChatPush)

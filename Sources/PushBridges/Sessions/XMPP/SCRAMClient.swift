@@ -8,7 +8,7 @@ struct SCRAMClient: Hashable, Sendable {
         case sha1 = "SCRAM-SHA-1"
         case sha256 = "SCRAM-SHA-256"
 
-        var hash: KeyDerivation.Hash { self == .sha1 ? .sha1 : .sha256 }
+        var hash: PBKDF2Derivation.Hash { self == .sha1 ? .sha1 : .sha256 }
     }
 
     /// The rounds that a server may ask for. RFC 7677 wants 4096 at least, and servers use 10,000; the most take about 50 ms.
@@ -42,7 +42,7 @@ struct SCRAMClient: Hashable, Sendable {
 
     /// Reads the first message of the server.
     /// - Returns: The key to derive.
-    mutating func received(first message: String) throws(ChatFailure) -> KeyDerivation {
+    mutating func received(first message: String) throws(ChatFailure) -> PBKDF2Derivation {
         let fields = try Self.fields(message)
         guard let nonce = fields["r"], nonce.hasPrefix(self.nonce), nonce != self.nonce, fields["m"] == nil,
             let salt = fields["s"].flatMap({ Data(base64Encoded: $0) }), (1...Self.maximumSalt).contains(salt.count)
@@ -54,7 +54,7 @@ struct SCRAMClient: Hashable, Sendable {
         let header = Data(Self.header.utf8).base64EncodedString()
         self.finalWithoutProof = "c=\(header),r=\(nonce)"
         self.signed = "\(self.firstBare),\(message),\(self.finalWithoutProof)"
-        return KeyDerivation(hash: self.mechanism.hash, password: self.password, salt: Array(salt), rounds: rounds)
+        return PBKDF2Derivation(hash: self.mechanism.hash, password: self.password, salt: Array(salt), rounds: rounds)
     }
 
     /// Returns the final message of the client.

@@ -10,7 +10,7 @@ enum ComponentEvent: Hashable, Sendable {
 
 /// The event by which the service asks a link to close the stream and the connection, once the requests in flight have their
 /// answers. It is no write: a server that reads nothing would hold it up.
-struct ComponentLeave: Hashable, Sendable {}
+struct ComponentShutdown: Hashable, Sendable {}
 
 /// Translates between bytes and ``ComponentStateMachine``. A failure of the link is an error of the channel.
 final class ComponentHandler: ChannelDuplexHandler {
@@ -52,7 +52,7 @@ final class ComponentHandler: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard event is ComponentLeave else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        guard event is ComponentShutdown else { return context.triggerUserOutboundEvent(event, promise: promise) }
         self.perform(self.stateMachine.leave(now: context.eventLoop.now), context)
         promise?.succeed()
     }

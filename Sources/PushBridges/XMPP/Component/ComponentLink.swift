@@ -12,7 +12,7 @@ struct ComponentLink: Sendable {
     private static let width = 32
 
     let connector: ComponentConnector
-    let answer: @Sendable (ComponentRequest, ComponentBridge) async -> StanzaAnswer
+    let answer: @Sendable (ComponentRequest, ComponentBridge) async -> StanzaResponse
     let metrics: ComponentMetrics
     let logger: Logger
 
@@ -137,6 +137,6 @@ struct ComponentLink: Sendable {
 
     private static func leave(_ channel: any Channel, on stop: OneShotValue<Void>) async {
         guard (try? await stop.valueUnlessCancelled()) != nil else { return }
-        try? await channel.triggerUserOutboundEvent(ComponentLeave()).get()
+        try? await channel.triggerUserOutboundEvent(ComponentShutdown()).get()
     }
 }

@@ -29,7 +29,7 @@ struct ComponentService: Service {
     private let time: any TimeSource
     private let logger: Logger
 
-    init(_ parts: ProviderParts) {
+    init(_ parts: ProviderComponents) {
         self.store = parts.store
         self.metrics = ComponentMetrics(factory: parts.metrics)
         (self.timeout, self.time, self.logger) = (parts.configuration.limits.peer, parts.time, parts.logger)
@@ -126,7 +126,7 @@ struct ComponentService: Service {
         }
     }
 
-    private func answer(_ request: ComponentRequest, over bridge: ComponentBridge) async -> StanzaAnswer {
+    private func answer(_ request: ComponentRequest, over bridge: ComponentBridge) async -> StanzaResponse {
         switch request.kind {
         case .publish(let publish): await self.publishes.answer(publish, from: request.from, over: bridge)
         case .command(let command): await self.registrations.answer(command, from: request.from, over: bridge)

@@ -227,7 +227,7 @@ struct ComponentStateMachine {
         return .close(failure)
     }
 
-    private mutating func respond(_ stanza: RequestStanza, _ answer: StanzaAnswer, _ now: NIODeadline)
+    private mutating func respond(_ stanza: RequestStanza, _ answer: StanzaResponse, _ now: NIODeadline)
         -> ComponentAction
     {
         self.write(stanza.response(answer).xml(in: ComponentNamespace.accept), now)
@@ -304,7 +304,7 @@ extension ComponentStateMachine {
     }
 
     private enum Reading {
-        case answer(StanzaAnswer)
+        case answer(StanzaResponse)
         case request(ComponentRequest.Kind)
     }
 

@@ -18,28 +18,29 @@ final class PublishResponder: Sendable {
     private let budget: Budget
     private let metrics: ComponentMetrics
     private let time: any TimeSource
-    private let log: LimitedLog
+    private let log: RateLimitedLog
     private let coalescer = Mutex(PublishCoalescer())
 
     init(
         store: any XMPPNodeStore,
         acceptor: NotificationAcceptor,
-        budgets: Budgets,
+        budgets: BudgetRegistry,
         metrics: ComponentMetrics,
         time: any TimeSource,
         logger: Logger
     ) {
         (self.store, self.acceptor, self.metrics) = (store, acceptor, metrics)
         self.budget = budgets[.bridgeRequests]
-        (self.time, self.log) = (time, LimitedLog(logger, budgets[.logLines]))
+        (self.time, self.log) = (time, RateLimitedLog(logger, budgets[.logLines]))
     }
 
-    func answer(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge) async -> StanzaAnswer
+    func answer(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge) async
+        -> StanzaResponse
     {
         let receivedAt = self.time.now
         do {
             let stored = try await self.store.xmppNode(publish.node)
-            switch PublishJudgement(publish, from: sender, over: bridge, stored) {
+            switch PublishAuthorization(publish, from: sender, over: bridge, stored) {
             case .refused(let error): return self.refuse(error)
             case .allowed(let node):
                 // Strangers, whose publishes are refused, take nothing of the app's.
@@ -78,7 +79,7 @@ final class PublishResponder: Sendable {
     private func answerWithoutDevice(
         _ node: XMPPNodeRecord,
         over bridge: ComponentBridge
-    ) async throws -> StanzaAnswer {
+    ) async throws -> StanzaResponse {
         guard bridge.environment != nil else { return self.refuse(.itemNotFound) }
         let others = try await self.store.xmppTokens(of: node.owner, app: node.app, environment: nil, limit: 1)
         guard !others.isEmpty else { return self.refuse(.itemNotFound) }
@@ -96,7 +97,7 @@ final class PublishResponder: Sendable {
         _ content: PublishContent,
         to tokens: [DeviceToken],
         receivedAt: Timestamp
-    ) async throws -> StanzaAnswer {
+    ) async throws -> StanzaResponse {
         let (node, steady) = (content.node.node, self.time.steady)
         let decision = self.coalescer.withLock { $0.decide(node, isImportant: content.isImportant, now: steady) }
         guard case .send(let time) = decision else {
@@ -116,7 +117,7 @@ final class PublishResponder: Sendable {
         return .result(nil)
     }
 
-    private func refuse(_ error: StanzaError) -> StanzaAnswer {
+    private func refuse(_ error: StanzaError) -> StanzaResponse {
         self.metrics.countPublish(error == .forbidden ? .forbidden : .missing)
         return .error(error)
     }

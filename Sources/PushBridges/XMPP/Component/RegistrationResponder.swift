@@ -10,16 +10,16 @@ import PushTypes
 struct RegistrationResponder: Sendable {
     private let store: any DeviceStore & UserSecretStore & XMPPNodeStore
     private let time: any TimeSource
-    private let log: LimitedLog
+    private let log: RateLimitedLog
     private let budget: Budget
 
     init(
         store: any DeviceStore & UserSecretStore & XMPPNodeStore,
-        budgets: Budgets,
+        budgets: BudgetRegistry,
         time: any TimeSource,
         logger: Logger
     ) {
-        (self.store, self.time, self.log) = (store, time, LimitedLog(logger, budgets[.logLines]))
+        (self.store, self.time, self.log) = (store, time, RateLimitedLog(logger, budgets[.logLines]))
         self.budget = budgets[.componentRegistrations]
     }
 
@@ -27,7 +27,7 @@ struct RegistrationResponder: Sendable {
         _ command: RegistrationCommand,
         from sender: JabberAddress,
         over bridge: ComponentBridge
-    ) async -> StanzaAnswer {
+    ) async -> StanzaResponse {
         // A server has no devices.
         guard sender.local != nil else { return .error(.forbidden) }
         // The server whose component this is stands alone: other servers cannot take what its users need.
@@ -58,7 +58,7 @@ struct RegistrationResponder: Sendable {
         _ command: RegistrationCommand,
         _ sender: JabberAddress,
         _ bridge: ComponentBridge
-    ) async throws -> StanzaAnswer {
+    ) async throws -> StanzaResponse {
         var registration = DeviceRegistration(environment: bridge.environment ?? .production, token: token)
         (registration.installation, registration.kind) = (installation, .alert)
         let clocks = self.time.reading

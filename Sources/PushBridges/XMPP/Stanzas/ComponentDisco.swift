@@ -11,7 +11,7 @@ struct ComponentDisco: Hashable, Sendable {
     ]
 
     /// Returns what the component, or one of its nodes, is.
-    func info(node: String?) -> StanzaAnswer {
+    func info(node: String?) -> StanzaResponse {
         let isCommands = node == ComponentNamespace.commands
         let command = self.commands.first { $0.node == node }
         guard !isCommands || !self.dialects.isEmpty else { return .error(.itemNotFound) }
@@ -28,7 +28,7 @@ struct ComponentDisco: Hashable, Sendable {
     }
 
     /// Returns the items of the component: none but the commands.
-    func items(node: String?) -> StanzaAnswer {
+    func items(node: String?) -> StanzaResponse {
         let commands = node == ComponentNamespace.commands ? self.commands : []
         let items = commands.map { command in
             XMLElement(

@@ -20,7 +20,7 @@ struct RequestStanza: Hashable, Sendable {
     var to: String
 
     /// Returns the stanza that answers it.
-    func response(_ answer: StanzaAnswer) -> XMLElement {
+    func response(_ answer: StanzaResponse) -> XMLElement {
         var stanza = XMLElement("iq", namespace: ComponentNamespace.accept)
         stanza.attributes = ["id": self.id, "from": self.to, "to": self.from]
         switch answer {
@@ -38,5 +38,5 @@ struct RequestStanza: Hashable, Sendable {
 /// The answer to a ``ComponentRequest``.
 struct ComponentResponse: Hashable, Sendable {
     var stanza: RequestStanza
-    var answer: StanzaAnswer
+    var answer: StanzaResponse
 }

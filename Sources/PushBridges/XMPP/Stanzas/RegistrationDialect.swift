@@ -63,7 +63,7 @@ struct RegistrationCommand: Hashable, Sendable {
     enum Reading: Hashable, Sendable {
         case command(RegistrationCommand)
         /// An answer that needs nothing else: the empty form, or an error.
-        case answer(StanzaAnswer)
+        case answer(StanzaResponse)
     }
 
     /// Reads the element of a command.

@@ -49,7 +49,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         case TLSUserEvent.handshakeCompleted:
             self.isHandshakeDone = true
             self.identity = self.listener.certificates.identity(of: self.certificate(context.channel))
-            if case .success = self.identity { UnauthenticatedConnections.markAuthenticated(context.channel) }
+            if case .success = self.identity { UnauthenticatedConnectionBudget.markAuthenticated(context.channel) }
             if case .failure(let reason) = self.identity {
                 let metadata: Logger.Metadata = ["listener": "binary", "reason": "\(reason.text)"]
                 self.listener.logger.info("certificate rejected", metadata: metadata)

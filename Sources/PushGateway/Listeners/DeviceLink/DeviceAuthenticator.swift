@@ -66,7 +66,7 @@ final class DeviceAuthenticator: Sendable {
             .filter { $0.type == .RDNAttributeType.commonName }
             .compactMap { UUID(uuidString: $0.value.description) }
         guard let id = names.first, let device = self.devices.device(id) else { throw .unknownDevice }
-        let serial = DeviceActivation.serial(of: certificate)
+        let serial = DeviceCertificateIssuer.serial(of: certificate)
         guard device.revokedAt == nil, device.certificateSerial.map({ $0 == serial }) ?? true else { throw .revoked }
         return id
     }

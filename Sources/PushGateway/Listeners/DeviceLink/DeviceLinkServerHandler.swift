@@ -178,7 +178,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
             return self.listener.router.disconnected(session.id)
         }
         self.session = session
-        UnauthenticatedConnections.markAuthenticated(context.channel)
+        UnauthenticatedConnectionBudget.markAuthenticated(context.channel)
         let actions = self.stateMachine.authenticated(
             baseToken: session.baseToken,
             isNew: session.isNewToken,

@@ -28,7 +28,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     /// Is `nil` before the beginning and after the end.
     private var handle: ProviderConnectionProxy?
     /// Is `nil` once the connection is authenticated.
-    private var unauthenticated: UnauthenticatedHandler?
+    private var unauthenticated: UnauthenticatedConnectionHandler?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
     private var isWritable = true
@@ -51,7 +51,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        self.unauthenticated = try? context.pipeline.syncOperations.handler(type: UnauthenticatedHandler.self)
+        self.unauthenticated = try? context.pipeline.syncOperations.handler(type: UnauthenticatedConnectionHandler.self)
         let handle = ProviderConnectionProxy(self, eventLoop: context.eventLoop, retryAfter: self.retryAfter)
         self.handle = handle
         self.delegate.connectionOpened(handle)
@@ -136,7 +136,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     /// Frees the memory of an unauthenticated connection, and reports the rest.
     private func reportHeldBytes() {
         guard let context, let unauthenticated else { return }
-        if self.delegate.isAuthenticated { UnauthenticatedConnections.markAuthenticated(context.channel) }
+        if self.delegate.isAuthenticated { UnauthenticatedConnectionBudget.markAuthenticated(context.channel) }
         guard unauthenticated.isUnauthenticated else { return self.unauthenticated = nil }
         if self.events.capacity > Self.unauthenticatedEvents { self.events = [] }
         let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)

@@ -72,6 +72,6 @@ final class ProviderListener: Sendable {
                 delegate: ProviderRequestHandler(listener: self, session: session, certificateError: certificateError)
             )
         )
-        if session.credential != nil { UnauthenticatedConnections.markAuthenticated(channel) }
+        if session.credential != nil { UnauthenticatedConnectionBudget.markAuthenticated(channel) }
     }
 }

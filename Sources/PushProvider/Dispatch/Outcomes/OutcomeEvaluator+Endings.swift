@@ -68,7 +68,7 @@ extension PreparedNotification {
 
     /// Returns a final state with its event for webhooks, which is written only if the state is.
     func reported(_ delivery: DeliveryResult, of recipient: Recipient?) -> ReportedDelivery {
-        var events = WebhookEvents()
+        var events = WebhookEventEncoder()
         if self.reportsDeliveries { self.append(delivery, of: recipient, to: &events) }
         return ReportedDelivery(delivery, event: events.isEmpty ? nil : events.data)
     }

@@ -7,7 +7,7 @@ import PushTypes
 struct OutcomeEvaluator {
     let notification: PreparedNotification
     let invalidation: TokenInvalidationPolicy
-    let faults: ConfigurationFaults
+    let faults: ConfigurationFaultTracker
     let policy: RetryPolicy
     let sentAt, clocks: ClockReading
     var now: Timestamp { self.clocks.later }
@@ -16,14 +16,14 @@ struct OutcomeEvaluator {
     var report = AdaptiveRateLimiter.Report()
     var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
-    private var events = WebhookEvents()
+    private var events = WebhookEventEncoder()
     /// The trip of the push whose outcome is being evaluated.
     var trip: PushTrip?
 
     init(
         _ notification: PreparedNotification,
         invalidation: TokenInvalidationPolicy,
-        faults: ConfigurationFaults,
+        faults: ConfigurationFaultTracker,
         policy: RetryPolicy,
         sentAt: ClockReading,
         clocks: ClockReading

@@ -22,7 +22,7 @@ final class PacingController: Sendable {
 
     private let settings: AdaptiveRateLimiter.Settings
     private let figures: @Sendable (Int64) -> DownloadFigures?
-    private let waits: WaveWaits
+    private let waits: HeldWaveRegistry
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -32,7 +32,7 @@ final class PacingController: Sendable {
     init(
         page: Int,
         figures: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
-        waits: WaveWaits = WaveWaits()
+        waits: HeldWaveRegistry = HeldWaveRegistry()
     ) {
         var settings = AdaptiveRateLimiter.Settings()
         settings.page = page

@@ -12,7 +12,7 @@ struct WaveSteering: Sendable {
     enum Decision: Hashable {
         case begin
         /// Ask again after ``interval``.
-        case wait(WaveWait)
+        case wait(HeldWave)
     }
 
     /// The time between two decisions about a waiting wave.
@@ -58,16 +58,16 @@ struct WaveSteering: Sendable {
         return .begin
     }
 
-    private mutating func wait(_ cause: WaveWait.Cause, _ figures: DownloadFigures?, _ now: Timestamp) -> Decision {
+    private mutating func wait(_ cause: HeldWave.Cause, _ figures: DownloadFigures?, _ now: Timestamp) -> Decision {
         let since = min(self.waitsSince ?? now, now)
         guard now.since(since) < Self.longest else { return self.begin() }
         self.waitsSince = since
-        return .wait(WaveWait(cause: cause, since: since, figures: figures))
+        return .wait(HeldWave(cause: cause, since: since, figures: figures))
     }
 }
 
 /// A wave that waits for downloads.
-package struct WaveWait: Hashable, Sendable {
+package struct HeldWave: Hashable, Sendable {
     /// The figure for which it waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
         /// The open downloads.

@@ -35,7 +35,7 @@ struct PageDraft {
     init(
         _ recipients: [Recipient],
         of notification: PreparedNotification,
-        badges: [ExactText: Int],
+        badges: [BytewiseString: Int],
         isRetry: Bool,
         at clocks: ClockReading
     ) {

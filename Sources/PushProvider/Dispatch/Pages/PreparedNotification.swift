@@ -79,7 +79,7 @@ final class PreparedNotification: Sendable {
     }
 
     /// Returns the parts of the profiles of a shard's recipients that have to be read.
-    func needs(in zone: ShardPlan.Zone) -> RecipientNeeds {
+    func needs(in zone: ShardPlan.Zone) -> RecipientProfileFields {
         (self.decoded.renderer?.needs ?? []).union(self.reportsDeliveries ? [.user] : [])
             .union(zone == .remainder ? [.timeZone] : []).union(self.cap == nil ? [] : [.user])
     }
@@ -92,7 +92,7 @@ final class PreparedNotification: Sendable {
     var isWeb: Bool { self.record.content.isWeb }
 
     /// The most notifications of a user; `nil` if this one does not count.
-    var cap: NotificationCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
+    var cap: FrequencyCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
     /// Returns `true` if a recipient is sent to now: it has not expired, and no fault holds it back.
     func isSent(_ recipient: Recipient, at now: Timestamp) -> Bool {
@@ -109,7 +109,7 @@ extension NotificationContent {
 
 extension PreparedNotification {
     /// Appends a final state to the events for webhooks.
-    func append(_ delivery: DeliveryResult, of recipient: Recipient?, to events: inout WebhookEvents) {
+    func append(_ delivery: DeliveryResult, of recipient: Recipient?, to events: inout WebhookEventEncoder) {
         events.append(
             delivery,
             apnsID: self.decoded.ids.text(recipient: delivery.recipient),

@@ -11,14 +11,14 @@ package struct FileReader: Sendable {
     package init(path: String, size: Int, part: Range<Int>) async throws {
         self.file = try await FileFolder.blocking {
             let file = try OpenFile(reading: path)
-            guard try file.length() == size else { throw FileIsShort() }
+            guard try file.length() == size else { throw TruncatedFileError() }
             return file
         }
         self.rest = part
     }
 
     /// Returns the next bytes.
-    /// - Throws: ``OpenFile/Failure``, ``FileIsShort``.
+    /// - Throws: ``OpenFile/Failure``, ``TruncatedFileError``.
     package mutating func next(_ count: Int) async throws -> ByteBuffer {
         let (file, start, count) = (self.file, self.rest.lowerBound, min(count, self.rest.count))
         let buffer = try await FileFolder.blocking {
@@ -28,7 +28,7 @@ package struct FileReader: Sendable {
                 let read = try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) {
                     try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]), at: offset)
                 }
-                guard read > 0 else { throw FileIsShort() }
+                guard read > 0 else { throw TruncatedFileError() }
             }
             return buffer
         }
@@ -38,6 +38,6 @@ package struct FileReader: Sendable {
 }
 
 /// The error of a file whose length is not that of its record.
-package struct FileIsShort: Error, CustomStringConvertible {
+package struct TruncatedFileError: Error, CustomStringConvertible {
     package var description: String { "its length is not that of its record" }
 }

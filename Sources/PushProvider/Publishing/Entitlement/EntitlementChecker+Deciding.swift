@@ -4,11 +4,11 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-extension EntitlementChecker: EntitlementDeciding {
+extension EntitlementChecker: EntitlementProvider {
     /// The delay that a caller is told after a failure of the store.
     private static let storeDelay: Duration = .seconds(5)
 
-    package func decide(_ question: EntitlementQuestion) async -> [EntitlementDecision] {
+    package func decide(_ question: EntitlementRequest) async -> [EntitlementDecision] {
         do {
             let decisions = try await self.decideByTransactions(question)
             return try await self.decideByPublisher(question, otherwise: decisions)
@@ -31,7 +31,7 @@ extension EntitlementChecker: EntitlementDeciding {
 
     // MARK: Transactions
 
-    private func decideByTransactions(_ question: EntitlementQuestion) async throws -> [EntitlementDecision] {
+    private func decideByTransactions(_ question: EntitlementRequest) async throws -> [EntitlementDecision] {
         // Of a client by its site, as all that anybody can ask an app for. Behind a proxy all have the account of the app.
         let site = question.client.map { BudgetCaller($0.site) } ?? BudgetCaller(app: question.app.bundleID)
         var transactions: [StoreTransaction] = []
@@ -97,7 +97,7 @@ extension EntitlementChecker: EntitlementDeciding {
 
     /// Asks the app's server, if it has one, about the products to which no transaction entitles.
     private func decideByPublisher(
-        _ question: EntitlementQuestion,
+        _ question: EntitlementRequest,
         otherwise decisions: [EntitlementDecision]
     ) async throws -> [EntitlementDecision] {
         var decisions = decisions
@@ -106,7 +106,7 @@ extension EntitlementChecker: EntitlementDeciding {
         guard !open.isEmpty, account != nil || token != nil,
             let server = try await self.store.entitlementServer(app: question.app.id)
         else { return decisions }
-        let asked = PublisherQuestion(
+        let asked = PublisherRequest(
             app: question.app.bundleID,
             account: account,
             token: token,

@@ -15,7 +15,7 @@ package struct EntitlementChecker: Sendable {
     let wrong: Budget
     private let client: PublisherClient
     let time: any TimeSource
-    let log: LimitedLog
+    let log: RateLimitedLog
 
     /// - Parameters:
     ///   - addresses: The addresses that publishers' servers may have.
@@ -33,8 +33,8 @@ package struct EntitlementChecker: Sendable {
         time: any TimeSource,
         logger: Logger
     ) {
-        self.log = LimitedLog(logger, lines)
-        let guarded = GuardedClient(
+        self.log = RateLimitedLog(logger, lines)
+        let guarded = RestrictedHTTPClient(
             addresses: addresses,
             resolver: resolver,
             giver: .settings,
@@ -86,7 +86,7 @@ package struct EntitlementChecker: Sendable {
         token: String?,
         products: [String]
     ) async -> PublisherExchange {
-        let question = PublisherQuestion(app: app, account: account, token: token, products: products)
+        let question = PublisherRequest(app: app, account: account, token: token, products: products)
         return await self.client.exchange(question, server)
     }
 }

@@ -47,7 +47,7 @@ package final class FileMonitor: Service {
         guard !missing.isEmpty else { return }
         self.logger.error(
             "files of issues are missing",
-            metadata: ["files": "\(MissingFiles.text(missing, in: folder))"]
+            metadata: ["files": "\(MissingFilesText.text(missing, in: folder))"]
         )
     }
 

@@ -5,7 +5,7 @@ struct UploadReservation: Sendable {
     /// The most bytes that follow for which room is taken.
     private static let step = 8 * 1024 * 1024
 
-    private let room: UploadRoom
+    private let room: UploadDiskSpace
     private let app: Int64
     private let caller: BudgetCaller
     /// The size of the file; `nil` if it is not known.
@@ -19,7 +19,7 @@ struct UploadReservation: Sendable {
     private var kept = 0
 
     /// - Parameter position: The position of the first byte that arrives.
-    init(_ room: UploadRoom, app: Int64, for caller: BudgetCaller, from position: Int = 0, size: Int?) {
+    init(_ room: UploadDiskSpace, app: Int64, for caller: BudgetCaller, from position: Int = 0, size: Int?) {
         (self.room, self.app, self.caller) = (room, app, caller)
         (self.position, self.end, self.size) = (position, position, size)
     }

@@ -80,7 +80,7 @@ extension UploadService {
     ) async throws -> UploadRecord where Body.Element == ByteBuffer {
         let folder = self.folder
         let part = try await FileFolder.blocking { try folder.part(of: id) }
-        var hash = PartHash()
+        var hash = IncrementalHash()
         for try await bytes in body where bytes.readableBytes > 0 {
             guard hash.count + bytes.readableBytes <= self.maximum else { throw self.tooLarge(at: "file") }
             let end = hash.count + bytes.readableBytes

@@ -24,8 +24,8 @@ package final class UploadService: Sendable {
     private let maximumFiles: Int
     /// The places of the uploads that are being received.
     private let places: Budget
-    let room: UploadRoom
-    let hashes = PartHashes()
+    let room: UploadDiskSpace
+    let hashes = UploadHashCache()
     let time: any TimeSource
     private let logger: Logger
     /// The uploads that are being received.
@@ -35,14 +35,14 @@ package final class UploadService: Sendable {
         store: any AppStore & FileStore,
         folder: FileFolder,
         settings: PublishingSettings,
-        budgets: Budgets,
+        budgets: BudgetRegistry,
         time: any TimeSource,
         logger: Logger
     ) {
         (self.store, self.folder) = (store, folder)
         (self.maximum, self.maximumFiles) = (settings.maximumFile, settings.maximumFiles)
         (self.quota, self.places) = (settings.quota > 0 ? settings.quota : nil, budgets[.uploads])
-        self.room = UploadRoom(folder: folder, reserved: budgets[.uploadedBytes])
+        self.room = UploadDiskSpace(folder: folder, reserved: budgets[.uploadedBytes])
         (self.time, self.logger) = (time, logger)
     }
 
@@ -189,7 +189,7 @@ extension UploadService {
     private struct OpenPart: Sendable {
         let file: OpenFile
         /// The hash of all bytes; `nil` until it is needed.
-        var hash: PartHash?
+        var hash: IncrementalHash?
         /// The bytes that are on disk and counted.
         var counted: Int
 
@@ -223,7 +223,7 @@ extension UploadService {
         of part: OpenPart,
         _ upload: UploadRecord,
         for caller: BudgetCaller
-    ) async throws -> PartHash {
+    ) async throws -> IncrementalHash {
         if let hash = part.hash { return hash }
         return try await self.hashes.hash(of: part.file, upTo: part.counted, of: upload, for: caller)
     }
@@ -262,7 +262,8 @@ extension UploadService {
         }
     }
 
-    static func write(_ buffer: ByteBuffer, to file: OpenFile, _ hash: PartHash) async throws -> PartHash {
+    static func write(_ buffer: ByteBuffer, to file: OpenFile, _ hash: IncrementalHash) async throws -> IncrementalHash
+    {
         try await FileFolder.blocking {
             try buffer.withUnsafeReadableBytes { try file.write($0, at: hash.count) }
             return hash.adding(buffer)

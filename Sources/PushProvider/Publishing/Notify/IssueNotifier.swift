@@ -32,14 +32,14 @@ package struct IssueNotifier: Sendable {
 
     private let store: any AppStore & DeviceStore & NotificationStore & PublishingStore
     private let acceptor: NotificationAcceptor
-    private let entitlements: IssueEntitlements
+    private let entitlements: EntitlementResolver
     private let counts = RecipientCounts()
     private let time: any TimeSource
 
     package init(
         store: any AppStore & DeviceStore & NotificationStore & PublishingStore,
         acceptor: NotificationAcceptor,
-        entitlements: IssueEntitlements,
+        entitlements: EntitlementResolver,
         time: any TimeSource
     ) {
         (self.store, self.acceptor, self.entitlements, self.time) = (store, acceptor, entitlements, time)

@@ -29,7 +29,7 @@ package final class FeedbackService: Service {
     private let directory: SenderDirectory
     private let invalidation: FeedbackInvalidation
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
-    private let times: FeedbackTimes
+    private let times: FeedbackSchedule
     private let source: Source
     private let events: WakeSignal
     private let metrics: FeedbackMetrics
@@ -45,7 +45,7 @@ package final class FeedbackService: Service {
         directory: SenderDirectory,
         policy: TokenInvalidationPolicy,
         endpoints: [PushEnvironment: PushServiceEndpoint],
-        times: FeedbackTimes = FeedbackTimes(),
+        times: FeedbackSchedule = FeedbackSchedule(),
         source: @escaping Source = { try FeedbackClient(to: $0, certificate: $1).tuples() },
         events: WakeSignal = WakeSignal(),
         metrics: any MetricsFactory,

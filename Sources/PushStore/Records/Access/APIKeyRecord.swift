@@ -46,14 +46,14 @@ package struct APIKeyRecord: Hashable, Sendable {
 }
 
 /// The result of deleting an API key.
-package enum KeyDeletion: Hashable, Sendable {
+package enum KeyDeletionResult: Hashable, Sendable {
     case deleted, missing
     /// Nothing is deleted: it is the only key that can administer everything and never expires.
     case lastAdmin
 }
 
 /// The result of changing an API key.
-package enum KeyChange: Hashable, Sendable {
+package enum KeyChangeResult: Hashable, Sendable {
     case changed(APIKeyRecord)
     case missing
     /// Nothing is changed: it is the only key that can administer everything and never expires.

@@ -68,7 +68,7 @@ extension APICaller {
 }
 
 /// The result of changing a person.
-package enum PersonChange: Hashable, Sendable {
+package enum PersonChangeResult: Hashable, Sendable {
     case changed(PersonRecord)
     case missing
     /// Nothing is changed: another person has the name.
@@ -78,7 +78,7 @@ package enum PersonChange: Hashable, Sendable {
 }
 
 /// The result of deleting a person.
-package enum PersonDeletion: Hashable, Sendable {
+package enum PersonDeletionResult: Hashable, Sendable {
     case deleted, missing
     /// Nothing is deleted: nobody else could sign in and administer everything.
     case lastAdmin

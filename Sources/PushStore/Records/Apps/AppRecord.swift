@@ -11,25 +11,25 @@ package struct AppRecord: Hashable, Sendable {
     /// The tags and the attributes that installations may write themselves: none by default.
     package var installationTags = NamePatterns(), installationAttributes = NamePatterns()
     /// The most notifications of a user; `nil` for no limit.
-    package var cap: NotificationCap?
+    package var cap: FrequencyCap?
     package var createdAt: Timestamp
     /// The receipt level that apps may report at most of its notifications, where these say nothing else.
-    package var receipts: ReceiptPrivacy = .none
+    package var receipts: ReceiptLevel = .none
 }
 
 /// Changes of an app's settings. What is `nil` stays.
 package struct AppChanges: Hashable, Sendable {
     package var name: Update<String>?
     package var rate: Update<Int>?
-    package var receipts: ReceiptPrivacy?
+    package var receipts: ReceiptLevel?
     package var installationTags, installationAttributes: NamePatterns?
-    package var cap: Update<NotificationCap>?
+    package var cap: Update<FrequencyCap>?
 
     package init(
         name: Update<String>? = nil,
         rate: Update<Int>? = nil,
-        receipts: ReceiptPrivacy? = nil,
-        cap: Update<NotificationCap>? = nil
+        receipts: ReceiptLevel? = nil,
+        cap: Update<FrequencyCap>? = nil
     ) {
         (self.name, self.rate, self.receipts, self.cap) = (name, rate, receipts, cap)
     }

@@ -8,19 +8,19 @@ package struct NamedAudiences: Hashable, Sendable {
     package static let none = NamedAudiences([:])
 
     /// The conditions by their names, in the form of a request.
-    private let conditions: [ExactText: [String: JSONValue]]
+    private let conditions: [BytewiseString: [String: JSONValue]]
 
-    package init(_ conditions: [ExactText: [String: JSONValue]]) { self.conditions = conditions }
+    package init(_ conditions: [BytewiseString: [String: JSONValue]]) { self.conditions = conditions }
 
     /// Returns the condition of that name; `nil` if there is none.
-    func condition(_ name: String) -> [String: JSONValue]? { self.conditions[ExactText(name)] }
+    func condition(_ name: String) -> [String: JSONValue]? { self.conditions[BytewiseString(name)] }
 
     /// Returns the names in an audience of a request, wherever conditions may stand.
-    package static func names(in audience: JSONValue) -> Set<ExactText> {
+    package static func names(in audience: JSONValue) -> Set<BytewiseString> {
         switch audience {
         case .object(let members):
-            var names: Set<ExactText> = []
-            if case .string(let name)? = members[Self.member] { names.insert(ExactText(name)) }
+            var names: Set<BytewiseString> = []
+            if case .string(let name)? = members[Self.member] { names.insert(BytewiseString(name)) }
             for word in ["and", "or", "not"] { if let inner = members[word] { names.formUnion(Self.names(in: inner)) } }
             return names
         case .array(let elements): return elements.reduce(into: []) { $0.formUnion(Self.names(in: $1)) }

@@ -86,7 +86,7 @@ package struct OverruledBridge: Hashable, Sendable {
 }
 
 /// The result of setting a bridge.
-package enum BridgeSetting: Hashable, Sendable {
+package enum BridgeChangeResult: Hashable, Sendable {
     /// The bridge as it is stored, and the other app whose bridge it has replaced; `nil` for none.
     case done(BridgeRecord, displaced: Topic?)
     /// Nothing is changed: the name belongs to another app's bridge.

@@ -96,7 +96,7 @@ package struct ChatSessionProgress: Hashable, Sendable {
 }
 
 /// The result of adding a session.
-package enum ChatSessionAddition: Hashable, Sendable {
+package enum ChatSessionAdditionResult: Hashable, Sendable {
     case added(ChatSessionRecord)
     /// Nothing is added: the user has as many as allowed.
     case tooManyOfUser

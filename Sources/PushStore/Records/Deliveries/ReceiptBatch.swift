@@ -2,7 +2,7 @@ package import Foundation
 package import PushTypes
 
 /// A receipt as it arrives.
-package struct Receipt: Hashable, Sendable {
+package struct IncomingReceipt: Hashable, Sendable {
     /// The id that its sender made once, so that a repetition is recognized.
     package var id: UUID
     package var event: ReceiptEvent
@@ -40,17 +40,19 @@ package struct ReceiptBatch: Hashable, Sendable {
         }
 
         package var subject: Subject
-        package var receipt: Receipt
+        package var receipt: IncomingReceipt
 
-        package init(_ receipt: Receipt, of subject: Subject) { (self.receipt, self.subject) = (receipt, subject) }
+        package init(_ receipt: IncomingReceipt, of subject: Subject) {
+            (self.receipt, self.subject) = (receipt, subject)
+        }
     }
 
     package var sender: Sender
     /// The most that the sender wants to be kept.
-    package var privacy: ReceiptPrivacy
+    package var privacy: ReceiptLevel
     package var entries: [Entry]
 
-    package init(from sender: Sender, privacy: ReceiptPrivacy, _ entries: [Entry]) {
+    package init(from sender: Sender, privacy: ReceiptLevel, _ entries: [Entry]) {
         (self.sender, self.privacy, self.entries) = (sender, privacy, entries)
     }
 }

@@ -17,24 +17,26 @@ package enum DeviceBounds {
     /// Returns the bound that a device's attributes would exceed; `nil` if none.
     ///
     /// A device that exceeded the bound before may stay as large or shrink, so that old devices can be refreshed.
-    static func excess(attributes after: [String: JSONValue], _ text: String, before: Size?) -> DeviceExcess? {
+    static func excess(attributes after: [String: JSONValue], _ text: String, before: Size?) -> ExceededDeviceBound? {
         let before = before ?? Size(count: 0, bytes: 0)
         if after.count > Self.attributes, after.count > before.count {
-            return DeviceExcess(field: "attributes", code: "too_many", limit: "\(Self.attributes) attributes")
+            return ExceededDeviceBound(field: "attributes", code: "too_many", limit: "\(Self.attributes) attributes")
         }
         if text.utf8.count > Self.attributeBytes, text.utf8.count > before.bytes {
             let limit = "\(Self.attributeBytes) bytes of attributes"
-            return DeviceExcess(field: "attributes", code: "too_large", limit: limit)
+            return ExceededDeviceBound(field: "attributes", code: "too_large", limit: limit)
         }
         return nil
     }
 
     /// Returns the bound that these tags exceed, which replace all earlier ones; `nil` if none.
-    static func excess(tags: Set<ExactText>) -> DeviceExcess? {
-        if tags.count > Self.tags { return DeviceExcess(field: "tags", code: "too_many", limit: "\(Self.tags) tags") }
+    static func excess(tags: Set<BytewiseString>) -> ExceededDeviceBound? {
+        if tags.count > Self.tags {
+            return ExceededDeviceBound(field: "tags", code: "too_many", limit: "\(Self.tags) tags")
+        }
         let bytes = tags.reduce(0) { $0 + $1.text.utf8.count }
         guard bytes > Self.tagBytes else { return nil }
-        return DeviceExcess(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
+        return ExceededDeviceBound(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
     }
 
     /// The number and size of stored attributes.
@@ -44,7 +46,7 @@ package enum DeviceBounds {
 }
 
 /// A bound that a registration would exceed.
-package struct DeviceExcess: Hashable, Sendable {
+package struct ExceededDeviceBound: Hashable, Sendable {
     /// The member of the registration at fault.
     package var field: String
     /// The code of the API error.

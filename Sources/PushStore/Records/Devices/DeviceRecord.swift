@@ -9,7 +9,7 @@ package struct DeviceRecord: Hashable, Sendable {
     package var id: Int64
     package var environment: PushEnvironment
     package var token: DeviceToken
-    package var kind: TokenKind = .alert
+    package var kind: DeviceTokenKind = .alert
     /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
     package var activity: String?
     package var profile: DeviceProfile
@@ -31,12 +31,12 @@ package struct DeviceProfile: Hashable, Sendable {
     package var installation: String?
     /// The notification types that the user allows and the app supports.
     package var capabilities: DeviceCapabilities = []
-    package var tags: Set<ExactText> = []
+    package var tags: Set<BytewiseString> = []
     /// The attributes: texts, numbers and truth values.
     package var attributes: [String: JSONValue] = [:]
     package var preferences = Preferences()
     /// The key to which encrypted content is sealed: the newest that the installation has registered.
-    package var encryptionKey: EncryptionKey?
+    package var encryptionKey: InstallationPublicKey?
 }
 
 /// The notification-type bits of the publisher's registration (reference 10.1), which iOS had as well.
@@ -58,18 +58,18 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var token: DeviceToken
     /// The kind of the token; `nil` for the kind that is stored, or alert for a new token.
-    package var kind: TokenKind?
+    package var kind: DeviceTokenKind?
     /// The app's id of the Live Activity to which the token belongs.
     package var activity: String?
     package var user, locale, timeZone, appVersion: Update<String>?
     package var installation: String?
     package var capabilities: DeviceCapabilities?
     /// The tags that replace all earlier ones.
-    package var tags: Set<ExactText>?
+    package var tags: Set<BytewiseString>?
     /// The attributes to set or remove. The others stay.
     package var attributes: [String: Update<JSONValue>] = [:]
     package var preferences: Update<Preferences>?
-    package var encryptionKey: Update<EncryptionKey>?
+    package var encryptionKey: Update<InstallationPublicKey>?
     /// The browser's subscription of a token of the kind web.
     package var subscription: SubscriptionRegistration?
     /// The tags that ``tags`` replaces; `nil` for all. The device keeps others that it has.
@@ -90,7 +90,7 @@ package struct RegistrationResult: Hashable, Sendable {
         /// The installation had another token, which this one replaces.
         case tokenReplaced
         /// Nothing was stored: the device would exceed a bound.
-        case rejected(DeviceExcess)
+        case rejected(ExceededDeviceBound)
     }
 
     /// The device's id; 0 for a new device whose registration was rejected.

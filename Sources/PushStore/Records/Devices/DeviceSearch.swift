@@ -20,7 +20,7 @@ package struct DeviceSearch: Hashable, Sendable {
     package var installation: String?
     package var tag: String?
     package var environment: PushEnvironment?
-    package var kind: TokenKind?
+    package var kind: DeviceTokenKind?
     package var state: State?
 
     package init(app: Int64) { self.app = app }

@@ -6,10 +6,10 @@ package struct Preferences: Hashable, Sendable {
     package static let maximumCategory = 64
 
     /// The consent categories that are not wanted.
-    package var optOuts: Set<ExactText>
+    package var optOuts: Set<BytewiseString>
     package var quietHours: QuietHours?
 
-    package init(optOuts: Set<ExactText> = [], quietHours: QuietHours? = nil) {
+    package init(optOuts: Set<BytewiseString> = [], quietHours: QuietHours? = nil) {
         (self.optOuts, self.quietHours) = (optOuts, quietHours)
     }
 

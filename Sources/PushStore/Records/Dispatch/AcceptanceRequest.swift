@@ -64,7 +64,7 @@ package struct ClaimedShard: Hashable, Sendable {
 }
 
 /// Writes that share a transaction.
-package struct LedgerWrites: Sendable {
+package struct LedgerBatch: Sendable {
     package var requests: [AcceptanceRequest]
     package var pages: [PageResult]
 
@@ -74,7 +74,7 @@ package struct LedgerWrites: Sendable {
 }
 
 /// The results of writes that shared a transaction, in their order.
-package struct LedgerResults: Sendable {
+package struct LedgerBatchResult: Sendable {
     /// The responses to the requests, or the errors of those that failed alone.
     package var requests: [Result<AcceptanceResult, any Error>]
     package var pages: [CommitResult]

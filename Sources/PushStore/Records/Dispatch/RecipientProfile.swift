@@ -35,14 +35,14 @@ package struct RecipientProfile: Hashable, Sendable {
 }
 
 /// The parts of a recipient's profile that are read with a page: only those that the content needs.
-package struct RecipientNeeds: OptionSet, Hashable, Sendable {
+package struct RecipientProfileFields: OptionSet, Hashable, Sendable {
     package let rawValue: Int
 
     package init(rawValue: Int) { self.rawValue = rawValue }
 
-    package static let user = RecipientNeeds(rawValue: 1)
-    package static let locale = RecipientNeeds(rawValue: 2)
-    package static let timeZone = RecipientNeeds(rawValue: 4)
-    package static let appVersion = RecipientNeeds(rawValue: 8)
-    package static let attributes = RecipientNeeds(rawValue: 16)
+    package static let user = RecipientProfileFields(rawValue: 1)
+    package static let locale = RecipientProfileFields(rawValue: 2)
+    package static let timeZone = RecipientProfileFields(rawValue: 4)
+    package static let appVersion = RecipientProfileFields(rawValue: 8)
+    package static let attributes = RecipientProfileFields(rawValue: 16)
 }

@@ -103,7 +103,7 @@ extension NotificationRecord {
     ///
     /// A claim reads it within the transaction that decides about the recipient. A template's own needs are not known
     /// to the store, so it gets everything: retries are few.
-    package var retryNeeds: RecipientNeeds {
+    package var retryNeeds: RecipientProfileFields {
         if self.content.isTemplate { return [.user, .locale, .timeZone, .appVersion, .attributes] }
         return self.delivery == nil ? [.user] : [.user, .timeZone]
     }

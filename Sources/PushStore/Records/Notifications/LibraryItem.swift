@@ -67,10 +67,10 @@ package struct LibraryVersion: Hashable, Sendable {
 /// The identity of an item of an app.
 package enum LibraryItemName: Hashable, Sendable {
     case id(UUID)
-    case name(ExactText)
+    case name(BytewiseString)
 
     /// Reads the id of an item, or its name. No name is a UUID.
-    package init(_ text: String) { self = UUID(uuidString: text).map(Self.id) ?? .name(ExactText(text)) }
+    package init(_ text: String) { self = UUID(uuidString: text).map(Self.id) ?? .name(BytewiseString(text)) }
 }
 
 /// An item that a schedule uses, and so is kept.

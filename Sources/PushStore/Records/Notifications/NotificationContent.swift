@@ -7,7 +7,7 @@ package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
     /// The kind of the tokens that it goes to; `nil` for any, if it was accepted before there were kinds.
-    package var tokenKind: TokenKind?
+    package var tokenKind: DeviceTokenKind?
     package var priority: Priority
     /// The expiration of all recipients; ``Expiration/servicePolicy`` where ``expiresIn`` counts.
     package var expiration: Expiration
@@ -21,12 +21,12 @@ package struct NotificationContent: Hashable, Sendable {
     /// The alert that Apple sees in place of encrypted content, as JSON text; `nil` if the content is not encrypted.
     package var placeholder: Data?
     /// The receipt level that apps may report at most. Each payload names it, unless it is `none`.
-    package var receipts: ReceiptPrivacy = .none
+    package var receipts: ReceiptLevel = .none
 
     package init(
         topic: Topic,
         pushType: PushType,
-        tokenKind: TokenKind? = nil,
+        tokenKind: DeviceTokenKind? = nil,
         priority: Priority,
         expiration: Expiration,
         collapseID: String?,

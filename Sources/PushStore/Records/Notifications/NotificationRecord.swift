@@ -132,7 +132,7 @@ package struct NotificationProgress: Hashable, Sendable {
     /// The current wave, if it is sent in waves.
     package var wave = WaveProgress()
     /// The work ahead of a notification in progress.
-    package var ahead = WorkAhead()
+    package var ahead = RemainingWork()
 
     package var finished: Int { self.accepted + self.rejected + self.failed + self.skipped + self.unknown }
 
@@ -165,7 +165,7 @@ package enum Acceptance: Hashable, Sendable {
     /// Another request used the same idempotency key.
     case conflict
     /// A named token is registered with another kind than the notification goes to.
-    case tokenOfOtherKind(DeviceToken, TokenKind)
+    case tokenOfOtherKind(DeviceToken, DeviceTokenKind)
     /// A named token is invalid, and ``AcceptanceRecord/tokensSince`` asks not to accept it then.
     case inactiveToken(DeviceToken)
     /// The deliveries of the notification that it repeats are being deleted.

@@ -42,9 +42,9 @@ package struct RecipientConsent: Hashable, Sendable {
     /// The hours in which it is skipped: the user's, or else the device's.
     package var quietHours: QuietHours?
     /// The key of its installation.
-    package var encryptionKey: EncryptionKey?
+    package var encryptionKey: InstallationPublicKey?
 
-    package init(skips: SkipReason? = nil, quietHours: QuietHours? = nil, encryptionKey: EncryptionKey? = nil) {
+    package init(skips: SkipReason? = nil, quietHours: QuietHours? = nil, encryptionKey: InstallationPublicKey? = nil) {
         (self.skips, self.quietHours, self.encryptionKey) = (skips, quietHours, encryptionKey)
     }
 }

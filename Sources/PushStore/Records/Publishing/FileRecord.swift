@@ -74,7 +74,7 @@ package struct UploadRecord: Hashable, Sendable {
 }
 
 /// The result of adding an upload.
-package enum UploadAddition: Hashable, Sendable {
+package enum UploadAdditionResult: Hashable, Sendable {
     case added
     /// The app has as many uploads as it may.
     case tooMany

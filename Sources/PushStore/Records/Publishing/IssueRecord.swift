@@ -106,7 +106,7 @@ package struct IssueChanges: Hashable, Sendable {
 }
 
 /// The result of adding or changing an issue.
-package enum IssueResult: Hashable, Sendable {
+package enum IssueChangeResult: Hashable, Sendable {
     case done(IssueRecord)
     case missing
     /// Another issue of the app has the product id.
@@ -122,7 +122,7 @@ package enum IssueResult: Hashable, Sendable {
 }
 
 /// The result of removing an issue.
-package enum IssueDeletion: Hashable, Sendable {
+package enum IssueDeletionResult: Hashable, Sendable {
     case deleted, missing
     /// Nothing is removed: it is published.
     case isPublished

@@ -69,7 +69,7 @@ package struct PublicationChanges: Hashable, Sendable {
 }
 
 /// The result of adding a publication.
-package enum PublicationAddition: Hashable, Sendable {
+package enum PublicationAdditionResult: Hashable, Sendable {
     case added
     /// The app has as many publications as it may.
     case tooMany
@@ -78,7 +78,7 @@ package enum PublicationAddition: Hashable, Sendable {
 }
 
 /// The result of removing a publication.
-package enum PublicationDeletion: Hashable, Sendable {
+package enum PublicationDeletionResult: Hashable, Sendable {
     case deleted, missing
     /// Nothing is removed: it has issues.
     case hasIssues

@@ -29,7 +29,7 @@ struct PersonRows {
 
     /// - Returns: The number of the person.
     func insert(_ person: PersonRecord, password: String?) throws -> Int64 {
-        var columns: Columns = [
+        var columns: ColumnValues = [
             "id": person.id.uuidString, "password": password, "createdAt": person.createdAt.milliseconds,
         ]
         columns += person.columns
@@ -133,7 +133,7 @@ extension PersonRecord: StoredRecord {
     }
 
     /// The columns that can be changed, without the password.
-    fileprivate var columns: Columns {
+    fileprivate var columns: ColumnValues {
         [
             "name": self.name, "nameKey": Self.key(of: self.name), "role": self.role.rawValue,
             "apps": self.apps?.stored, "isDisabled": self.isDisabled, "language": self.language,

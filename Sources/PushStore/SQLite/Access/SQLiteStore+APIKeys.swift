@@ -8,7 +8,7 @@ extension SQLiteStore {
         defer { self.keyCache.forget() }
         _ = try await self.database.write { database in
             try AppRows(database: database).check(key.apps ?? [])
-            var columns: Columns = [
+            var columns: ColumnValues = [
                 "id": key.id.uuidString, "hash": Data(hash), "createdAt": key.createdAt.milliseconds,
             ]
             columns += key.columns
@@ -36,7 +36,8 @@ extension SQLiteStore {
         }
     }
 
-    package func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChange {
+    package func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChangeResult
+    {
         defer { self.keyCache.forget() }
         return try await self.database.write { database in
             guard let before = try APIKeyRecord.find(id, in: database) else { return .missing }
@@ -51,7 +52,7 @@ extension SQLiteStore {
         }
     }
 
-    package func deleteKey(_ id: UUID) async throws -> KeyDeletion {
+    package func deleteKey(_ id: UUID) async throws -> KeyDeletionResult {
         defer { self.keyCache.forget() }
         return try await self.database.write { database in
             guard let key = try APIKeyRecord.find(id, in: database) else { return .missing }
@@ -96,7 +97,7 @@ extension APIKeyRecord: StoredRecord {
     }
 
     /// The columns that can be changed.
-    fileprivate var columns: Columns {
+    fileprivate var columns: ColumnValues {
         [
             "name": self.name, "scopes": APICaller.names(self.scopes).joined(separator: " "),
             "apps": self.apps?.stored, "expiresAt": self.expiresAt?.milliseconds, "rate": self.rate,

@@ -31,7 +31,7 @@ extension SQLiteStore {
     package func changePerson(
         _ id: UUID,
         _ change: @Sendable (inout PersonRecord) -> Void
-    ) async throws -> PersonChange {
+    ) async throws -> PersonChangeResult {
         try await self.database.write { database in
             let people = PersonRows(database: database)
             guard let before = try PersonRecord.find(id, in: database) else { return .missing }
@@ -49,7 +49,7 @@ extension SQLiteStore {
         }
     }
 
-    package func deletePerson(_ id: UUID) async throws -> PersonDeletion {
+    package func deletePerson(_ id: UUID) async throws -> PersonDeletionResult {
         try await self.database.write { database in
             let people = PersonRows(database: database)
             guard let person = try PersonRecord.find(id, in: database) else { return .missing }

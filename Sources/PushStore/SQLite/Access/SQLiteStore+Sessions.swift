@@ -41,7 +41,7 @@ extension SQLiteStore {
             var lock = before ?? SignInLock()
             let value = change(&lock)
             guard lock != before else { return value }
-            let values: Columns = ["name": code, "failures": lock.failures, "at": lock.at.milliseconds]
+            let values: ColumnValues = ["name": code, "failures": lock.failures, "at": lock.at.milliseconds]
             try database.replace(in: "signInLock", values)
             if before == nil { try Self.forgetLocks(now: now, in: database) }
             return value

@@ -47,7 +47,7 @@ struct AppRows {
     }
 
     fileprivate func change(_ id: Int64, _ changes: AppChanges) throws {
-        func update(_ values: Columns) throws { try self.database.update("app", values, id: id) }
+        func update(_ values: ColumnValues) throws { try self.database.update("app", values, id: id) }
         if let name = changes.name { try update(["name": name.value]) }
         if let rate = changes.rate { try update(["rate": rate.value]) }
         if let receipts = changes.receipts { try update(["receipts": receipts.rawValue]) }
@@ -76,7 +76,7 @@ extension AppRecord: StoredRecord {
             receipts: row[raw: "receipts"] ?? .none
         )
         if let count: Int = row["capCount"], let window: Int64 = row["capWindow"] {
-            self.cap = NotificationCap(count: count, window: window)
+            self.cap = FrequencyCap(count: count, window: window)
         }
     }
 }
@@ -111,7 +111,7 @@ extension SQLiteStore {
             try database.run(sql: "UPDATE lastApp SET id = id + 1")
             guard let id = try database.integer(sql: "SELECT id FROM lastApp")
             else { throw DamagedRow(table: "lastApp") }
-            let values: Columns = ["id": id, "bundleID": bundleID.name, "createdAt": now.milliseconds]
+            let values: ColumnValues = ["id": id, "bundleID": bundleID.name, "createdAt": now.milliseconds]
             try database.insert(into: "app", values)
             try apps.change(id, changes)
             guard let app = try apps.app(bundleID) else { throw DamagedRow(table: "app") }
@@ -174,7 +174,7 @@ extension SQLiteStore {
 
     package func stop(_ stop: AppStop) async throws -> AppStop {
         try await self.database.write { database in
-            let values: Columns = [
+            let values: ColumnValues = [
                 "app": stop.app, "since": stop.since.milliseconds, "reason": stop.reason,
                 "key": stop.by?.id.uuidString, "keyName": stop.by?.name,
             ]
@@ -205,7 +205,7 @@ extension SQLiteStore {
             guard try database.count(sql: "SELECT count(*) FROM userSecret WHERE app = ?", [app]) < limit
             else { return false }
             let (id, createdAt) = (secret.id.uuidString, secret.createdAt.milliseconds)
-            let values: Columns = ["id": id, "app": app, "sealed": sealed, "createdAt": createdAt]
+            let values: ColumnValues = ["id": id, "app": app, "sealed": sealed, "createdAt": createdAt]
             try database.insert(into: "userSecret", values)
             return true
         }

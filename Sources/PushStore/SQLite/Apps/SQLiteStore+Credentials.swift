@@ -25,7 +25,7 @@ extension SQLiteStore {
                 """
             )
             try Self.forgetHealth(app: app, environment: environment, in: database)
-            try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
+            try EnvironmentPauseTable.beginEpoch(app: app, environment: environment, in: database)
         }
     }
 
@@ -35,7 +35,7 @@ extension SQLiteStore {
             // An environment that never had a credential stays in its first epoch.
             guard database.changesCount > 0 else { return false }
             try Self.forgetHealth(app: app, environment: environment, in: database)
-            try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
+            try EnvironmentPauseTable.beginEpoch(app: app, environment: environment, in: database)
             return true
         }
     }

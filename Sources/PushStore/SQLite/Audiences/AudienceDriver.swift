@@ -42,12 +42,12 @@ struct AudienceDriver: Sendable {
     /// - Returns: `nil` if no index has so few entries for the expression.
     static func choose(
         _ expression: AudienceExpression,
-        of kind: TokenKind?,
+        of kind: DeviceTokenKind?,
         app: Int64,
         limit: Int,
         in database: Database
     ) throws -> AudienceDriver? {
-        guard let candidates = Candidates(expression, of: kind, app: app) else { return nil }
+        guard let candidates = CandidateRanges(expression, of: kind, app: app) else { return nil }
         // Bounds the counted entries, however many conditions there are.
         let limit = min(limit, Self.maximumCounted / candidates.count)
         var step = min(limit, Self.firstStep)
@@ -78,23 +78,23 @@ extension AudienceDriver? {
 }
 
 /// The index ranges that could find the devices of an expression.
-private indirect enum Candidates {
+private indirect enum CandidateRanges {
     /// The entries of all these ranges.
     case ranges([AudienceDriver.IndexRange])
     /// One of these is enough.
-    case oneOf([Candidates])
+    case oneOf([CandidateRanges])
     /// All of these are needed.
-    case all([Candidates])
+    case all([CandidateRanges])
 
     /// Makes the candidates for devices with tokens of one kind. Most tokens are for alerts: these have no index.
-    init?(_ expression: AudienceExpression, of kind: TokenKind?, app: Int64) {
-        let ofExpression = Candidates(expression, app: app)
+    init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64) {
+        let ofExpression = CandidateRanges(expression, app: app)
         guard let kind, kind != .alert else {
             guard let ofExpression else { return nil }
             self = ofExpression
             return
         }
-        let ofKind = Candidates.ranges([AudienceSQL.range(of: kind, app: app)])
+        let ofKind = CandidateRanges.ranges([AudienceSQL.range(of: kind, app: app)])
         self = ofExpression.map { .oneOf([ofKind, $0]) } ?? ofKind
     }
 
@@ -103,11 +103,11 @@ private indirect enum Candidates {
         switch expression {
         case .everyone, .not: return nil
         case .and(let expressions):
-            let candidates = expressions.compactMap { Candidates($0, app: app) }
+            let candidates = expressions.compactMap { CandidateRanges($0, app: app) }
             guard !candidates.isEmpty else { return nil }
             self = .oneOf(candidates)
         case .or(let expressions):
-            let candidates = expressions.compactMap { Candidates($0, app: app) }
+            let candidates = expressions.compactMap { CandidateRanges($0, app: app) }
             guard candidates.count == expressions.count else { return nil }
             self = .all(candidates)
         default: self = .ranges(AudienceSQL.ranges(of: expression, app: app))
@@ -158,12 +158,12 @@ private indirect enum Candidates {
 
 extension AudienceSQL {
     /// Returns the condition on the kind of a device's token, with which SQLite can use the index of kinds.
-    static func condition(on kind: TokenKind) -> String {
+    static func condition(on kind: DeviceTokenKind) -> String {
         kind == .alert ? "kind = 0" : "kind = \(kind.code) AND kind != 0"
     }
 
     /// Returns the index range of the devices with tokens of a kind other than alert.
-    static func range(of kind: TokenKind, app: Int64) -> AudienceDriver.IndexRange {
+    static func range(of kind: DeviceTokenKind, app: Int64) -> AudienceDriver.IndexRange {
         AudienceDriver.IndexRange(
             table: "device INDEXED BY deviceByKind",
             id: "id",

@@ -85,7 +85,7 @@ struct AudienceSQL: Sendable {
     }
 
     /// Returns the conditions of an environment and a kind, after another condition.
-    static func only(_ environment: PushEnvironment?, _ kind: TokenKind?) -> String {
+    static func only(_ environment: PushEnvironment?, _ kind: DeviceTokenKind?) -> String {
         (environment.map { " AND environment = \($0.code)" } ?? "") + (kind.map { " AND kind = \($0.code)" } ?? "")
     }
 

@@ -35,7 +35,7 @@ extension SQLiteStore {
         return try await self.database.lookup { try Self.bridge(kind, name, masterKey, in: $0) }
     }
 
-    package func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeSetting {
+    package func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeChangeResult {
         let masterKey = self.masterKey
         defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
         return try await self.database.write { database in
@@ -74,7 +74,7 @@ extension SQLiteStore {
     }
 
     /// Returns the reason for which a new bridge is not added; `nil` for none.
-    private static func refusal(of bridge: BridgeRecord, in database: Database) throws -> BridgeSetting? {
+    private static func refusal(of bridge: BridgeRecord, in database: Database) throws -> BridgeChangeResult? {
         let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
         guard count < BridgeRecord.maximumOfApp else { return .tooMany }
         guard bridge.kind == .matrix else { return nil }

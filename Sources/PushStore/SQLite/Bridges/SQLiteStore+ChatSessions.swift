@@ -8,7 +8,7 @@ extension SQLiteStore {
         _ session: ChatSessionRecord,
         perUser: Int,
         perApp: Int
-    ) async throws -> ChatSessionAddition {
+    ) async throws -> ChatSessionAdditionResult {
         let sealed = try self.masterKey.seal(session.password, for: .chatSession(session.id, app: session.app))
         return try await self.database.write { database in
             let ofApp = "SELECT count(*) FROM chatSession WHERE app = ?"

@@ -11,7 +11,7 @@ extension SQLiteStore {
     ) async throws {
         try await self.database.write { database in
             let agrees = comparison.differences.isEmpty ? 1 : 0
-            let count: Columns = [
+            let count: ColumnValues = [
                 "kind": kind.rawValue, "name": name, "app": app, "since": now.milliseconds, "requests": 1,
                 "agreements": agrees,
             ]

@@ -14,12 +14,12 @@ final class PageWriter: Sendable {
     func write<Value: Sendable>(
         to store: StoreDatabase,
         now: Timestamp,
-        _ body: @Sendable (CommitParts, Database) throws -> Value
+        _ body: @Sendable (CommitContext, Database) throws -> Value
     ) async throws -> Value {
         let counted = Mutex<[Int64: StatisticCounter.Counts]>([:])
         do {
             let (value, reasons, connections) = try await store.write { database in
-                let parts = CommitParts(reasons: self.reasons.values, connections: self.connections.values)
+                let parts = CommitContext(reasons: self.reasons.values, connections: self.connections.values)
                 let value = try body(parts, database)
                 counted.withLock { $0 = parts.statistics.apps }
                 self.statistics.add(parts.statistics.apps, now: now)
@@ -58,7 +58,7 @@ final class PageWriter: Sendable {
 }
 
 /// The parts that the pages of one transaction share.
-final class CommitParts {
+final class CommitContext {
     let reasons: ReasonLookup
     let connections: ConnectionLookup
     let statistics = StatisticCounter()

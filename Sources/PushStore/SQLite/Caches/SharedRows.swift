@@ -33,9 +33,9 @@ struct DeliveryReason: SharedRow {
     private static let maximumCount = 10_000
     private static let other = "another reason than the 10,000 that are known"
 
-    private let text: ExactText
+    private let text: BytewiseString
 
-    init(_ text: String) { self.text = ExactText(String(text.prefix(Self.maximumLength))) }
+    init(_ text: String) { self.text = BytewiseString(String(text.prefix(Self.maximumLength))) }
 
     func id(in database: Database) throws -> Int64 {
         func stored(_ text: String) throws -> Int64? {

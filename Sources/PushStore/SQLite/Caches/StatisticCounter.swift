@@ -19,7 +19,7 @@ final class StatisticCounter {
                     self.latency[LatencyHistogram.bucket(of: trip.milliseconds)] += 1
                 }
                 guard delivery.state != .accepted, let reason = delivery.reason else { continue }
-                self.reasons[Reason(state: delivery.state.rawValue, text: ExactText(reason)), default: 0] += 1
+                self.reasons[Reason(state: delivery.state.rawValue, text: BytewiseString(reason)), default: 0] += 1
             }
         }
 
@@ -37,7 +37,7 @@ final class StatisticCounter {
 
     struct Reason: Hashable, Sendable {
         var state: Int64
-        var text: ExactText
+        var text: BytewiseString
     }
 
     /// The columns in the order of the numbers.
@@ -67,7 +67,7 @@ final class StatisticCounter {
     static func write(_ apps: [Int64: Counts], minute: Int64, _ reasons: ReasonLookup, in database: Database) throws {
         for (app, counts) in apps where counts.outcomes.contains(where: { $0 != 0 }) {
             guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
-            let key: Columns = ["app": app, "at": minute, "step": StatisticStep.minute.seconds]
+            let key: ColumnValues = ["app": app, "at": minute, "step": StatisticStep.minute.seconds]
             var columns = key
             for (name, number) in zip(Self.columns, counts.outcomes + counts.latency) { columns += [name: number] }
             try database.insert(into: "statistic", columns, Self.addition)

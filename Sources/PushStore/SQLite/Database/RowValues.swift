@@ -8,7 +8,7 @@ extension Row {
     func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
     func time(_ column: String) -> Timestamp? { (self[column] as Int64?).map(Timestamp.init(milliseconds:)) }
     func uuid(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
-    func tokenKind(_ column: String) -> TokenKind? { TokenKind(code: self[column] as Int64?) }
+    func tokenKind(_ column: String) -> DeviceTokenKind? { DeviceTokenKind(code: self[column] as Int64?) }
     func environment(_ column: String) -> PushEnvironment? { PushEnvironment(code: self[column] as Int64?) }
 
     /// Returns the value of an enumeration by its raw value.
@@ -23,7 +23,7 @@ extension Row {
 }
 
 /// Columns of a row with their values.
-struct Columns: ExpressibleByDictionaryLiteral {
+struct ColumnValues: ExpressibleByDictionaryLiteral {
     fileprivate var names: [String]
     fileprivate var values: [(any DatabaseValueConvertible)?]
 
@@ -31,7 +31,7 @@ struct Columns: ExpressibleByDictionaryLiteral {
         (self.names, self.values) = (columns.map(\.0), columns.map(\.1))
     }
 
-    static func += (columns: inout Columns, others: Columns) {
+    static func += (columns: inout ColumnValues, others: ColumnValues) {
         columns.names += others.names
         columns.values += others.values
     }
@@ -51,24 +51,26 @@ extension Database {
     /// - Parameter conflict: The clause for a row that is there already; empty makes it an error.
     /// - Returns: Its number.
     @discardableResult
-    func insert(into table: String, _ columns: Columns, _ conflict: String = "") throws -> Int64 {
+    func insert(into table: String, _ columns: ColumnValues, _ conflict: String = "") throws -> Int64 {
         try self.run(sql: Self.insertion("INSERT", table, columns, conflict), StatementArguments(columns.values))
         return self.lastInsertedRowID
     }
 
     /// Adds a row in place of those with the same keys.
-    func replace(in table: String, _ columns: Columns) throws {
+    func replace(in table: String, _ columns: ColumnValues) throws {
         let sql = Self.insertion("INSERT OR REPLACE", table, columns, "")
         try self.run(sql: sql, StatementArguments(columns.values))
     }
 
-    private static func insertion(_ verb: String, _ table: String, _ columns: Columns, _ conflict: String) -> String {
+    private static func insertion(_ verb: String, _ table: String, _ columns: ColumnValues, _ conflict: String)
+        -> String
+    {
         let places = columns.names.map { _ in "?" }.joined(separator: ", ")
         return "\(verb) INTO \(table) (\(columns.names.joined(separator: ", "))) VALUES (\(places)) \(conflict)"
     }
 
     /// Changes columns of the row with an id.
-    func update(_ table: String, _ columns: Columns, id: any DatabaseValueConvertible) throws {
+    func update(_ table: String, _ columns: ColumnValues, id: any DatabaseValueConvertible) throws {
         let assignments = columns.names.map { "\($0) = ?" }.joined(separator: ", ")
         let sql = "UPDATE \(table) SET \(assignments) WHERE id = ?"
         try self.run(sql: sql, StatementArguments(columns.values + [id]))
@@ -152,7 +154,7 @@ extension HoldingEnvironments {
     init(code: Int64) { self = PushEnvironment(code: code).map(Self.one) ?? .all }
 }
 
-extension TokenKind {
+extension DeviceTokenKind {
     /// The stored form.
     var code: Int64 {
         switch self {

@@ -23,7 +23,7 @@ struct StoreReaders: Sendable {
     /// The time for first attempts at queries of one key and of one app. Beyond that their queries wait.
     private let attempts: Budget
 
-    init(path: String, limits: QueryLimits, budgets: Budgets, log: WriteAheadLog) throws {
+    init(path: String, limits: QueryLimits, budgets: BudgetRegistry, log: WriteAheadLog) throws {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)

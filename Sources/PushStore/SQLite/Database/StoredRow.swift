@@ -177,7 +177,7 @@ extension PushEnvironment: ColumnValue {
     init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
 }
 
-extension TokenKind: ColumnValue {
+extension DeviceTokenKind: ColumnValue {
     init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
 }
 

@@ -28,11 +28,11 @@ struct DeviceCount: Sendable {
 
     private let app: Int64
     private let audience: AudienceExpression
-    private let kind: TokenKind?
+    private let kind: DeviceTokenKind?
     private let condition: String
     private let arguments: [DatabaseValue]
 
-    init(_ audience: AudienceExpression, environment: PushEnvironment?, kind: TokenKind?, app: Int64) {
+    init(_ audience: AudienceExpression, environment: PushEnvironment?, kind: DeviceTokenKind?, app: Int64) {
         (self.app, self.audience, self.kind) = (app, audience, kind)
         let filter = AudienceSQL(audience, app: app)
         self.condition = "app = ? AND isActive = 1\(AudienceSQL.only(environment, kind)) AND \(filter.sql)"

@@ -11,7 +11,7 @@ struct DeviceRows {
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
-        kind: TokenKind?,
+        kind: DeviceTokenKind?,
         after: Int64,
         limit: Int
     ) throws -> [DeviceRecord] {
@@ -85,23 +85,23 @@ extension DeviceProfile {
         // Damaged attributes do not make the token unusable.
         self.attributes = (try? DeviceAttributes.read(row["attributes"])) ?? [:]
         let tags = (row["tags"] as String?).flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) }
-        self.tags = Set((tags ?? []).map { ExactText($0) })
+        self.tags = Set((tags ?? []).map { BytewiseString($0) })
         self.preferences.optOuts = StoredOptOuts.read(row["optOuts"])
         self.preferences.quietHours = (row["quietHours"] as String?).flatMap(QuietHours.init(stored:))
         if let id: String = row["encryptionKeyID"], let bytes: [UInt8] = row["encryptionKey"] {
-            self.encryptionKey = EncryptionKey(id: id, bytes: bytes)
+            self.encryptionKey = InstallationPublicKey(id: id, bytes: bytes)
         }
     }
 }
 
 /// The stored form of opt-outs: each category between line ends, so that one is found without reading the others.
 enum StoredOptOuts {
-    static func text(_ categories: Set<ExactText>) -> String? {
+    static func text(_ categories: Set<BytewiseString>) -> String? {
         categories.isEmpty ? nil : "\n\(categories.sorted().map(\.text).joined(separator: "\n"))\n"
     }
 
-    static func read(_ text: String?) -> Set<ExactText> {
-        Set((text ?? "").split(separator: "\n").map { ExactText(String($0)) })
+    static func read(_ text: String?) -> Set<BytewiseString> {
+        Set((text ?? "").split(separator: "\n").map { BytewiseString(String($0)) })
     }
 }
 
@@ -110,7 +110,7 @@ extension SQLiteStore {
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
-        kind: TokenKind?,
+        kind: DeviceTokenKind?,
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord] {
@@ -181,13 +181,13 @@ extension SQLiteStore {
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
-        kind: TokenKind?
+        kind: DeviceTokenKind?
     ) async throws -> Int {
         let counting = DeviceCount(audience, environment: environment, kind: kind, app: app)
         return try await self.database.query(from: DeviceCount.Progress(), counting.step)
     }
 
-    package func timeZones(app: Int64, kind: TokenKind?) async throws -> [String?: Int] {
+    package func timeZones(app: Int64, kind: DeviceTokenKind?) async throws -> [String?: Int] {
         let sql = """
             SELECT timeZone, count(*) AS count FROM device
             WHERE app = ? AND isActive = 1\(AudienceSQL.only(nil, kind)) GROUP BY timeZone
@@ -198,10 +198,10 @@ extension SQLiteStore {
         }
     }
 
-    package func tokenKinds(app: Int64) async throws -> Set<TokenKind> {
+    package func tokenKinds(app: Int64) async throws -> Set<DeviceTokenKind> {
         try await self.database.query { database in
             try Set(
-                TokenKind.allCases.filter { kind in
+                DeviceTokenKind.allCases.filter { kind in
                     // The other kinds have an index of their own, of which one entry tells.
                     let index = kind == .alert ? "deviceByTimeZone" : "deviceByKind"
                     let only = "\(AudienceSQL.condition(on: kind)) AND isActive = 1"
@@ -254,7 +254,9 @@ extension SQLiteStore {
         return NamedTokenRegistration(environment: environment, kind: kind, isActive: isActive)
     }
 
-    package func setTag(_ tag: String, isSet: Bool, of tokens: [DeviceToken], app: Int64) async throws -> [TagChange] {
+    package func setTag(_ tag: String, isSet: Bool, of tokens: [DeviceToken], app: Int64) async throws
+        -> [TagChangeResult]
+    {
         try await self.database.write { database in
             let devices = DeviceRows(database: database)
             return try tokens.map { try devices.setTag(tag, isSet: isSet, of: $0, app: app) }
@@ -263,13 +265,13 @@ extension SQLiteStore {
 }
 
 extension DeviceRows {
-    fileprivate func setTag(_ tag: String, isSet: Bool, of token: DeviceToken, app: Int64) throws -> TagChange {
+    fileprivate func setTag(_ tag: String, isSet: Bool, of token: DeviceToken, app: Int64) throws -> TagChangeResult {
         let condition = "app = ? AND token = ? AND isActive = 1 AND hasLeft = 0"
         let arguments = [app.databaseValue, token.databaseValue]
         let devices = try self.devices(where: condition, arguments)
         guard !devices.isEmpty else { return .noDevice }
         for device in devices where isSet {
-            let tags = device.profile.tags.union([ExactText(tag)])
+            let tags = device.profile.tags.union([BytewiseString(tag)])
             if tags.count > device.profile.tags.count, let excess = DeviceBounds.excess(tags: tags) {
                 return .excess(excess)
             }

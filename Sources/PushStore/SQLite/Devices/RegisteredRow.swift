@@ -5,7 +5,7 @@ import PushTypes
 struct RegisteredRow: Hashable {
     var id: Int64
     var token: DeviceToken
-    var kind: TokenKind
+    var kind: DeviceTokenKind
     /// The app's id of the Live Activity; empty for none.
     var activity: String
     var isActive, hasLeft: Bool
@@ -16,7 +16,7 @@ struct RegisteredRow: Hashable {
 struct DevicePlace: Hashable {
     /// `nil` for a token that belongs to no known installation.
     var installation: String?
-    var kind: TokenKind
+    var kind: DeviceTokenKind
     var activity: String
 
     /// Makes the place that a registration names. What it leaves out stays as it is stored with its token.
@@ -32,7 +32,7 @@ struct DevicePlace: Hashable {
 }
 
 /// Reads stored devices of one app and environment, with those that have left.
-struct RegisteredRows {
+struct RegisteredRowReader {
     let app: Int64
     let environment: PushEnvironment
     let database: Database
@@ -77,7 +77,7 @@ struct RegisteredRows {
 
     /// Reads the current row; `nil` for one that cannot be read.
     private static func row(_ statement: RawStatement) -> RegisteredRow? {
-        guard let token = statement.token(1), let kind = TokenKind(code: statement.integer(2)) else { return nil }
+        guard let token = statement.token(1), let kind = DeviceTokenKind(code: statement.integer(2)) else { return nil }
         return RegisteredRow(
             id: statement.integer(0),
             token: token,

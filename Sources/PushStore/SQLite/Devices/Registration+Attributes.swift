@@ -18,7 +18,7 @@ extension Registration {
     }
 
     /// Returns the bound that the registration would exceed; `nil` if none.
-    func excess(_ attributes: Merged?) -> DeviceExcess? {
+    func excess(_ attributes: Merged?) -> ExceededDeviceBound? {
         let ofAttributes = attributes.flatMap { attributes in
             attributes.text.flatMap { DeviceBounds.excess(attributes: attributes.all, $0, before: attributes.before) }
         }
@@ -68,7 +68,7 @@ extension Registration {
     func add(_ attributes: [String: JSONValue], to device: Int64) throws {
         for (name, value) in attributes {
             guard let stored = DeviceAttributes.stored(value) else { continue }
-            let values: Columns = ["app": self.app, "name": name, "value": stored, "device": device]
+            let values: ColumnValues = ["app": self.app, "name": name, "value": stored, "device": device]
             try self.database.replace(in: "deviceAttribute", values)
         }
     }

@@ -18,7 +18,11 @@ struct Registration {
 
     /// Adds, refreshes or merges devices, and records the changes of tokens.
     func run() throws -> RegistrationResult {
-        let rows = RegisteredRows(app: self.app, environment: self.registration.environment, database: self.database)
+        let rows = RegisteredRowReader(
+            app: self.app,
+            environment: self.registration.environment,
+            database: self.database
+        )
         let byToken = try rows.device(with: self.registration.token)
         let place = DevicePlace(self.registration, byToken)
         let installation = try rows.devices(of: place)
@@ -79,7 +83,7 @@ struct Registration {
         if let own = self.registration.ownTags, let tags = self.registration.tags {
             let sql = "SELECT tag FROM deviceTag WHERE device = ?"
             let stored = try self.database.rows(sql: sql, [known.id]).compactMap { $0["tag"] as String? }
-            complete.registration.tags = tags.union(stored.filter { !own.match($0) }.map { ExactText($0) })
+            complete.registration.tags = tags.union(stored.filter { !own.match($0) }.map { BytewiseString($0) })
         }
         if let cleared = self.registration.clearedAttributes {
             let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
@@ -181,9 +185,9 @@ struct Registration {
     }
 
     /// Returns the columns that a registration writes: what it names, and what each renews.
-    private func columns(_ change: Change) -> Columns {
+    private func columns(_ change: Change) -> ColumnValues {
         let registration = self.registration
-        var columns: Columns = [
+        var columns: ColumnValues = [
             "token": registration.token.databaseValue, "isActive": 1, "suspicions": 0,
             "registeredAt": self.now.milliseconds, "kind": change.place.kind.code, "activity": change.place.activity,
         ]
@@ -204,7 +208,7 @@ struct Registration {
         return columns
     }
 
-    private static func keyColumns(_ key: EncryptionKey?) -> Columns {
+    private static func keyColumns(_ key: InstallationPublicKey?) -> ColumnValues {
         ["encryptionKeyID": key?.id, "encryptionKey": key.map { Data($0.bytes) }]
     }
 
@@ -299,7 +303,7 @@ struct Registration {
         return !user.isExactly(known.user) || timeZone != known.timeZone
     }
 
-    private func add(_ tags: Set<ExactText>, to device: Int64) throws {
+    private func add(_ tags: Set<BytewiseString>, to device: Int64) throws {
         for tag in tags {
             try self.database.insert(into: "deviceTag", ["app": self.app, "device": device, "tag": tag.text])
         }

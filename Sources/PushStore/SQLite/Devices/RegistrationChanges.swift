@@ -190,7 +190,7 @@ struct RegistrationChanges {
             ON CONFLICT (device, other) DO UPDATE
             SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
             """
-        let link: Columns = ["device": device, "other": other, "since": clock, "countsAll": countsAll]
+        let link: ColumnValues = ["device": device, "other": other, "since": clock, "countsAll": countsAll]
         try self.database.insert(into: "deviceLink", link, update)
         if countsAll {
             // Links of the other device hold for this one too.

@@ -100,7 +100,7 @@ struct AcceptanceTransaction {
         var tokens: [DeviceToken]?
         var found = RecipientQuery.Found()
         /// The first token that is registered with another kind than the notification goes to.
-        var tokenOfOtherKind: (token: DeviceToken, kind: TokenKind)?
+        var tokenOfOtherKind: (token: DeviceToken, kind: DeviceTokenKind)?
     }
 
     private mutating func draft(_ request: AcceptanceRequest) throws -> Draft {
@@ -144,7 +144,7 @@ struct AcceptanceTransaction {
         try NotificationRow.insertTargets(of: notification, number: number, in: self.database)
         if let issue = request.issue {
             // An issue is notified of or not, also after a crash.
-            let values: Columns = ["notification": notification.id.uuidString]
+            let values: ColumnValues = ["notification": notification.id.uuidString]
             try self.database.update("issue", values, id: issue.uuidString)
         }
         guard let tokens = draft.tokens else {

@@ -68,7 +68,7 @@ enum Leases {
     /// Removes the shard of a cancelled notification, which its page in flight had kept until now.
     private static func tidyIfCancelled(_ notification: Int64, in database: Database) throws {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'"
-        if try database.hasRow(sql: sql, notification) { try Completion.tidy(notification, in: database) }
+        if try database.hasRow(sql: sql, notification) { try NotificationCompletion.tidy(notification, in: database) }
     }
 
     /// Ends a lease unless it holds another shard. Shards that were claimed as they were accepted share one.

@@ -28,7 +28,7 @@ struct PageCommit {
         begins: Bool,
         owner: Int64,
         now: Timestamp,
-        parts: CommitParts,
+        parts: CommitContext,
         in database: Database
     ) throws {
         let sql = """
@@ -62,7 +62,7 @@ struct PageCommit {
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
         var counts = OutcomeCounts()
         var started: Set<Int64> = []
-        var skips = SkipCounter()
+        var skips = SkipTally()
         let hasHeld = try self.hasHeldRecipients()
         var written: [DeliveryResult] = []
         for delivery in self.page.deliveries where try self.write(delivery, hasHeld: hasHeld) {
@@ -139,9 +139,9 @@ struct PageCommit {
             if self.page.step == nil { try Leases.freeRetries(fence, in: self.database) }
             try Leases.end(fence, in: self.database)
         }
-        if self.state == .cancelled { try Completion.tidy(self.number, in: self.database) }
+        if self.state == .cancelled { try NotificationCompletion.tidy(self.number, in: self.database) }
         if self.page.step?.isLast ?? true {
-            try Completion.finishIfComplete(self.number, now: self.now, in: self.database)
+            try NotificationCompletion.finishIfComplete(self.number, now: self.now, in: self.database)
         }
     }
 
@@ -208,7 +208,7 @@ struct PageCommit {
     /// Returns the environments that hold recipients of the page back: those that are still paused.
     private func pausedEnvironments() throws -> Set<PushEnvironment> {
         let holding = Set(self.page.retries.compactMap(\.heldFor))
-        return try holding.filter { try EnvironmentPauses.areHeld(.one($0), of: self.app, in: self.database) }
+        return try holding.filter { try EnvironmentPauseTable.areHeld(.one($0), of: self.app, in: self.database) }
     }
 
     private enum RetryColumn: Int, CodingKey, CaseIterable {
@@ -281,7 +281,7 @@ struct PageCommit {
         let statement = try RawStatement(sql: sql, in: self.database)
         let lease = self.begins || self.keptUntil != nil ? self.page.fence : nil
         let heldFor = try step.heldFor.flatMap { held in
-            try EnvironmentPauses.areHeld(held, of: self.app, in: self.database) ? held : nil
+            try EnvironmentPauseTable.areHeld(held, of: self.app, in: self.database) ? held : nil
         }
         let isDue = step.heldFor != nil && heldFor == nil
         let (isDone, notBefore) = (step.isLast && !self.begins, isDue ? 0 : step.notBefore?.milliseconds ?? 0)
@@ -334,7 +334,7 @@ extension PageCommit {
                 addedAt = excluded.addedAt
             """
         for token in tokens {
-            let values: Columns = [
+            let values: ColumnValues = [
                 "app": app, "environment": token.environment.code, "token": Data(token.token.bytes),
                 "since": token.since.milliseconds, "isListed": token.isUnregistered, "isRefused": 1,
                 "addedAt": now.milliseconds,

@@ -37,13 +37,13 @@ struct RecipientQuery: Sendable {
     let shard: Int64
     private let cursor, end: Int64
     private let limit: Int
-    private let columns: [(need: RecipientNeeds, name: String)]
+    private let columns: [(need: RecipientProfileFields, name: String)]
     private let consent: ConsentColumns
     /// The columns of `device` that make a recipient, in the order of ``device(_:)``.
     let columnList: String
 
     /// A query for a page of a shard.
-    init(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds, consent: ConsentColumns = .none) {
+    init(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields, consent: ConsentColumns = .none) {
         let notification = claim.notification
         (self.number, self.app, self.notification) = (claim.notificationNumber, notification.app, notification)
         (self.openedAfter, self.zone, self.shard) = (claim.openedAfter, claim.zone, claim.shard)
@@ -63,7 +63,7 @@ struct RecipientQuery: Sendable {
         _ notification: NotificationRecord,
         number: Int64,
         openedAfter: Int64,
-        needs: RecipientNeeds? = nil,
+        needs: RecipientProfileFields? = nil,
         consent: ConsentColumns = .none
     ) {
         (self.number, self.app, self.notification) = (number, notification.app, notification)
@@ -74,17 +74,19 @@ struct RecipientQuery: Sendable {
         self.source = .targets
     }
 
-    private static func columns(_ needs: RecipientNeeds, _ consent: ConsentColumns) -> [(RecipientNeeds, String)] {
+    private static func columns(_ needs: RecipientProfileFields, _ consent: ConsentColumns) -> [(
+        RecipientProfileFields, String
+    )] {
         // Quiet hours are on the clock of the device.
         let needs = consent.asksQuietHours ? needs.union(.timeZone) : needs
-        let all: [(RecipientNeeds, String)] = [
+        let all: [(RecipientProfileFields, String)] = [
             (.user, "user"), (.locale, "locale"), (.timeZone, "timeZone"), (.appVersion, "appVersion"),
             (.attributes, "attributes"),
         ]
         return all.filter { needs.contains($0.0) }
     }
 
-    private static func list(_ columns: [(RecipientNeeds, String)], _ consent: ConsentColumns) -> String {
+    private static func list(_ columns: [(RecipientProfileFields, String)], _ consent: ConsentColumns) -> String {
         let names = columns.map { "device.\($0.1)" } + consent.names
         return names.reduce(
             """
@@ -205,7 +207,7 @@ struct RecipientQuery: Sendable {
         /// Indicates whether the token was that of a user who is erased.
         var isErased = false
         /// The kind with which the token is registered; `nil` if it is not, or if that cannot be read.
-        var kind: TokenKind?
+        var kind: DeviceTokenKind?
 
         /// The cause of its end if it cannot be sent to.
         var lack: EndedRetry.Cause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
@@ -254,7 +256,7 @@ struct RecipientQuery: Sendable {
         return Named(
             recipient: recipient,
             isOfOtherKind: self.isOfOtherKind(device),
-            kind: TokenKind(code: device.integer(8))
+            kind: DeviceTokenKind(code: device.integer(8))
         )
     }
 

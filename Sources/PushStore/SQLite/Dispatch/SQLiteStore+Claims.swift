@@ -52,7 +52,7 @@ extension SQLiteStore {
             try database.run(sql: update, [recipients, number])
             try Shards.add(shards, to: record, number: number, now: now, in: database)
             // An empty audience has no page that would end the notification.
-            try Completion.finishIfComplete(number, now: now, in: database)
+            try NotificationCompletion.finishIfComplete(number, now: now, in: database)
         }
     }
 
@@ -239,7 +239,7 @@ extension ClaimFilter {
             let kind = target.isWeb ? "IS" : "IS NOT"
             return """
                 NOT (notification.app = \(target.app) AND notification.environment IS \(environment)
-                    AND notification.tokenKind \(kind) \(TokenKind.web.code))
+                    AND notification.tokenKind \(kind) \(DeviceTokenKind.web.code))
                 """
         }.joined(separator: " AND ")
     }

@@ -12,7 +12,7 @@ extension SQLiteStore {
         }
     }
 
-    package func write(_ writes: LedgerWrites, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerResults {
+    package func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult {
         let owner = try await self.owner.number(self.database)
         return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
             var acceptance = AcceptanceTransaction(owner: owner, leaseUntil: leaseUntil, in: database)
@@ -21,7 +21,7 @@ extension SQLiteStore {
                 try Self.commit(page, owner: owner, now: now, parts: parts, in: database)
             }
             try parts.end(in: database)
-            return LedgerResults(requests: requests, pages: pages)
+            return LedgerBatchResult(requests: requests, pages: pages)
         }
     }
 
@@ -29,11 +29,11 @@ extension SQLiteStore {
         _ page: PageResult,
         owner: Int64,
         now: Timestamp,
-        parts: CommitParts,
+        parts: CommitContext,
         in database: Database
     ) throws -> CommitResult {
         // They are the app's, also where the notification is gone.
-        for request in page.environmentPauses { _ = try EnvironmentPauses.write(request, now: now, in: database) }
+        for request in page.environmentPauses { _ = try EnvironmentPauseTable.write(request, now: now, in: database) }
         if let whole = try WholePageCommit(page, owner: owner, now: now, parts: parts, in: database) {
             try whole.run()
             return .inProgress
@@ -43,12 +43,12 @@ extension SQLiteStore {
     }
 }
 
-extension CommitParts {
+extension CommitContext {
     /// Ends the leases that hold nothing any more, and forgets the registrations that no notification needs.
     fileprivate func end(in database: Database) throws {
         for fence in self.fences { try Leases.end(fence, in: database) }
         for app in self.apps {
-            _ = try RegistrationChanges.forget(app: app, limit: Completion.forgottenAtOnce, in: database)
+            _ = try RegistrationChanges.forget(app: app, limit: NotificationCompletion.forgottenAtOnce, in: database)
         }
     }
 }

@@ -1,7 +1,7 @@
 import GRDB
 
 extension SQLiteStore {
-    package func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
+    package func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage {
         try await self.pageReader.read(claim, from: self.database) { part, driver, database in
             let consent = try ConsentColumns(claim.notification, in: database)
             let query = RecipientQuery(part, limit: limit, needs: needs, consent: consent)

@@ -129,7 +129,7 @@ extension RetryQueue {
         guard !departed.isEmpty else { return [] }
         let mark = "UPDATE retry SET dueAt = \(Self.departed) WHERE notification = ? AND recipient = ?"
         for (retry, _) in departed { try self.database.run(sql: mark, notification, retry.recipient) }
-        guard try Completion.hasPresentRecipients(notification, in: self.database)
+        guard try NotificationCompletion.hasPresentRecipients(notification, in: self.database)
         else { return departed.map { .ended($0.end) } }
         for (retry, _) in departed { try self.putOff(retry, until: Self.afterOthers) }
         return []

@@ -28,12 +28,12 @@ struct WholePageCommit {
     private let app: Int64
     private let lane: NotificationRecord.Lane
     private let now: Timestamp
-    private let parts: CommitParts
+    private let parts: CommitContext
     private let trace: PageTrace
     private let database: Database
 
     /// - Returns: `nil` for a page that is to be written by ``PageCommit``.
-    init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitParts, in database: Database) throws {
+    init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitContext, in database: Database) throws {
         guard let fence = page.fence, let step = page.step, page.isWhole else { return nil }
         let statement = try RawStatement(sql: Self.question, in: database)
         defer { statement.reset() }
@@ -52,11 +52,11 @@ struct WholePageCommit {
     }
 
     /// Writes the page, and ends its notification. The caller ends the lease and forgets registrations after the last page of
-    /// the transaction (``CommitParts/end(in:)``).
+    /// the transaction (``CommitContext/end(in:)``).
     func run() throws {
         let number = self.page.notificationNumber
         var counts = OutcomeCounts()
-        var skips = SkipCounter()
+        var skips = SkipTally()
         for delivery in self.page.deliveries {
             let row = DeliveryRow(delivery, of: number, lane: self.lane, trip: self.trace.trip(delivery.trip))
             guard try row.write(self.parts.reasons, in: self.database) else { continue }

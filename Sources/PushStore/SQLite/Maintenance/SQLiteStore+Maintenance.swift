@@ -98,9 +98,9 @@ extension SQLiteStore {
     }
 
     package func settleWaiting(at clocks: ClockReading) async throws {
-        let lastHour = clocks.steady.advanced(by: LongestWait.hours).milliseconds
-        let soon = clocks.steady.advanced(by: LongestWait.backoff).milliseconds
-        let lastZone = clocks.wall.advanced(by: LongestWait.zone).milliseconds
+        let lastHour = clocks.steady.advanced(by: MaximumDelay.hours).milliseconds
+        let soon = clocks.steady.advanced(by: MaximumDelay.backoff).milliseconds
+        let lastZone = clocks.wall.advanced(by: MaximumDelay.zone).milliseconds
         let shards = "UPDATE shard SET notBefore = ?1 WHERE lane IN (0, 1) AND isDone = 0 AND notBefore > ?1"
         let retries = """
             UPDATE retry SET dueAt = ? WHERE lane IN (0, 1) AND dueAt > ? AND dueAt < ? AND lease IS NULL

@@ -112,9 +112,9 @@ package struct SQLiteStoreFile: Sendable {
                 return Condition(
                     size: try database.count(sql: size),
                     migrations: migrations,
-                    damage: try Integrity.damage(in: database),
+                    damage: try IntegrityCheck.damage(in: database),
                     brokenRules: isKnown
-                        ? try Integrity.brokenRules(in: database, isAtRest: isAtRest, masterKey: masterKey) : nil
+                        ? try IntegrityCheck.brokenRules(in: database, isAtRest: isAtRest, masterKey: masterKey) : nil
                 )
             }
         } catch let error as DatabaseError {

@@ -58,7 +58,7 @@ enum NotificationRow {
     }
 
     /// Adds what the unread shards and the retries say about the work ahead.
-    private static func addWork(to ahead: inout WorkAhead, number: Int64?, in database: Database) throws {
+    private static func addWork(to ahead: inout RemainingWork, number: Int64?, in database: Database) throws {
         let shards = """
             SELECT count(*) AS shards, min(notBefore) AS first, max(notBefore) AS last, count(lease) AS leased
             FROM shard WHERE notification = ? AND isDone = 0

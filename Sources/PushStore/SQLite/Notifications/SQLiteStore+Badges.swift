@@ -8,11 +8,11 @@ extension SQLiteStore {
         by increment: Int,
         notification: Int64,
         app: Int64,
-        holders: [ExactText]
-    ) async throws -> [ExactText: Int] {
+        holders: [BytewiseString]
+    ) async throws -> [BytewiseString: Int] {
         guard !holders.isEmpty else { return [:] }
         return try await self.database.write { database in
-            var counts: [ExactText: Int] = [:]
+            var counts: [BytewiseString: Int] = [:]
             for holder in holders where counts[holder] == nil {
                 let shown = "SELECT count FROM badgeStep WHERE notification = ? AND holder = ?"
                 if let count = try database.integer(sql: shown, [notification, holder.text]) {
@@ -24,7 +24,7 @@ extension SQLiteStore {
                 let change = min(max(increment, -Self.maximumCount), Self.maximumCount)
                 let count = min(max(before + change, 0), Self.maximumCount)
                 try database.replace(in: "badge", ["app": app, "holder": holder.text, "count": count])
-                let step: Columns = ["notification": notification, "holder": holder.text, "count": count]
+                let step: ColumnValues = ["notification": notification, "holder": holder.text, "count": count]
                 try database.insert(into: "badgeStep", step)
                 counts[holder] = count
             }

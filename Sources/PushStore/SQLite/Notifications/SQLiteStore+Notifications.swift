@@ -88,7 +88,7 @@ extension NotificationRow {
             WHERE number = ? AND state = 'paused'
             """
         guard try database.run(sql: sql, number) > 0 else { return }
-        try Completion.finishIfComplete(number, now: now, in: database)
+        try NotificationCompletion.finishIfComplete(number, now: now, in: database)
     }
 
     /// Cancels a notification. Recipients that wait for another try are due at once, to get their final state. Those in
@@ -101,7 +101,7 @@ extension NotificationRow {
         guard try database.run(sql: sql, now.milliseconds, number) > 0 else { return }
         let due = "UPDATE retry SET dueAt = min(dueAt, ?) WHERE notification = ? AND lease IS NULL"
         try database.run(sql: due, now.milliseconds, number)
-        try Completion.tidy(number, in: database)
+        try NotificationCompletion.tidy(number, in: database)
     }
 
     /// Ends the retries of a cancelled notification that cannot be read: they would be claimed again and again.

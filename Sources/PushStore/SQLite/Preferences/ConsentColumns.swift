@@ -88,8 +88,8 @@ struct ConsentColumns: Hashable, Sendable {
             names.append("iif(\(DeviceCapabilities.withoutAlerts), \(other), 0)")
         }
         if self.isEncrypted {
-            let hasKey = "length(device.encryptionKey) = \(EncryptionKey.length)"
-            names += ["iif(\(hasKey), '', NULL)", "iif(\(hasKey), zeroblob(\(EncryptionKey.length)), NULL)"]
+            let hasKey = "length(device.encryptionKey) = \(InstallationPublicKey.length)"
+            names += ["iif(\(hasKey), '', NULL)", "iif(\(hasKey), zeroblob(\(InstallationPublicKey.length)), NULL)"]
         }
         if self.asksQuietHours { names.append(Self.quietHours) }
         return (names, arguments)
@@ -114,9 +114,9 @@ struct ConsentColumns: Hashable, Sendable {
         }
         if self.isEncrypted {
             if let id = statement.text(position), case let bytes = statement.bytes(position + 1),
-                bytes.count == EncryptionKey.length
+                bytes.count == InstallationPublicKey.length
             {
-                consent.encryptionKey = EncryptionKey(id: id, bytes: bytes)
+                consent.encryptionKey = InstallationPublicKey(id: id, bytes: bytes)
             } else {
                 consent.skips = consent.skips ?? .noEncryptionKey
             }

@@ -29,9 +29,9 @@ extension SQLiteStore {
 private struct ConsentGroupQuery {
     private let app: AppRecord
     private let environment: PushEnvironment?
-    private let kind: TokenKind?
+    private let kind: DeviceTokenKind?
     private let columns: ConsentColumns
-    private let cap: NotificationCap?
+    private let cap: FrequencyCap?
     private let now: Timestamp
     private let database: Database
 

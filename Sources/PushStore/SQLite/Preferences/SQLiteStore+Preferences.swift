@@ -20,7 +20,7 @@ extension SQLiteStore {
             if preferences == Preferences() {
                 try database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [app, user])
             } else {
-                let values: Columns = ["app": app, "user": user, "optOuts": optOuts, "quietHours": hours]
+                let values: ColumnValues = ["app": app, "user": user, "optOuts": optOuts, "quietHours": hours]
                 try database.replace(in: "userPreference", values)
             }
             return try database.integers(sql: "SELECT id FROM device WHERE app = ? AND user = ?", [app, user])
@@ -29,7 +29,7 @@ extension SQLiteStore {
 
     // MARK: Caps
 
-    package func reserve(_ reservations: [CapReservation]) async throws -> [Set<ExactText>] {
+    package func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>] {
         guard reservations.contains(where: { !$0.holders.isEmpty }) else { return reservations.map { _ in [] } }
         return try await self.database.write { database in
             try reservations.map { try Self.reserve($0, in: database) }
@@ -45,7 +45,9 @@ extension SQLiteStore {
 
     /// Counts a notification for the holders below the cap.
     /// - Returns: The others.
-    private static func reserve(_ reservation: CapReservation, in database: Database) throws -> Set<ExactText> {
+    private static func reserve(_ reservation: FrequencyCapReservation, in database: Database) throws -> Set<
+        BytewiseString
+    > {
         let (cap, app, notification) = (reservation.cap, reservation.app, reservation.notification)
         let since = reservation.now.advanced(by: .zero - .seconds(cap.window)).milliseconds
         let count = """

@@ -3,7 +3,7 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAddition {
+    package func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAdditionResult {
         try await self.database.write { database in
             guard try AppRows(database: database).has(upload.app) else { return .noApp }
             let sql = "SELECT count(*) FROM upload WHERE app = ? AND completedAt IS NULL"

@@ -4,7 +4,7 @@ import PushSupport
 package import PushTypes
 
 extension SQLiteStore {
-    package func addIssue(_ issue: IssueRecord) async throws -> IssueResult {
+    package func addIssue(_ issue: IssueRecord) async throws -> IssueChangeResult {
         try await self.database.write { database in
             let rows = PublishingRows(database: database)
             guard try PublicationRecord.find(issue.publication, in: database)?.app == issue.app else { return .missing }
@@ -59,11 +59,11 @@ extension SQLiteStore {
         }
     }
 
-    package func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueResult {
+    package func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueChangeResult {
         try await self.database.write { database in
             let rows = PublishingRows(database: database)
             guard let issue = try rows.issue(id) else { return .missing }
-            func update(_ values: Columns) throws { try database.update("issue", values, id: id.uuidString) }
+            func update(_ values: ColumnValues) throws { try database.update("issue", values, id: id.uuidString) }
             if let productID = changes.productID, productID != issue.productID {
                 guard issue.publishedAt == nil else { return .wasPublished }
                 guard try rows.issue(app: issue.app, productID: productID) == nil else { return .productIDTaken }
@@ -83,7 +83,7 @@ extension SQLiteStore {
         }
     }
 
-    package func deleteIssue(_ id: UUID, now: Timestamp) async throws -> IssueDeletion {
+    package func deleteIssue(_ id: UUID, now: Timestamp) async throws -> IssueDeletionResult {
         try await self.database.write { database in
             let rows = PublishingRows(database: database)
             guard let issue = try rows.issue(id) else { return .missing }
@@ -101,7 +101,7 @@ extension SQLiteStore {
         of id: UUID,
         to file: ContentHash?,
         now: Timestamp
-    ) async throws -> IssueResult {
+    ) async throws -> IssueChangeResult {
         try await self.database.write { database in
             let rows = PublishingRows(database: database)
             guard let issue = try rows.issue(id) else { return .missing }
@@ -109,7 +109,7 @@ extension SQLiteStore {
             if let file {
                 guard try rows.file(file, app: issue.app) != nil else { return .noFile }
                 guard old != nil || issue.renditions.count < IssueRecord.maximumRenditions else { return .tooMany }
-                let values: Columns = [
+                let values: ColumnValues = [
                     "issue": id.uuidString, "longer": size.longer, "shorter": size.shorter, "app": issue.app,
                     "hash": file.databaseValue,
                 ]
@@ -123,7 +123,7 @@ extension SQLiteStore {
         }
     }
 
-    package func setCover(of id: UUID, to cover: CoverFile?, now: Timestamp) async throws -> IssueResult {
+    package func setCover(of id: UUID, to cover: CoverFile?, now: Timestamp) async throws -> IssueChangeResult {
         try await self.database.write { database in
             let rows = PublishingRows(database: database)
             guard let issue = try rows.issue(id) else { return .missing }
@@ -150,7 +150,7 @@ extension SQLiteStore {
 
 extension PublishingRows {
     /// Returns an issue as it is after a change, and notes if the catalogue shows something else now.
-    fileprivate func result(ofChanging issue: IssueRecord) throws -> IssueResult {
+    fileprivate func result(ofChanging issue: IssueRecord) throws -> IssueChangeResult {
         guard let changed = try self.issue(issue.id) else { return .missing }
         if issue.inCatalogue != changed.inCatalogue { try self.catalogueChanged(app: issue.app) }
         return .done(changed)

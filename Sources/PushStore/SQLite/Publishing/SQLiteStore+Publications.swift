@@ -3,12 +3,12 @@ import GRDB
 import PushTypes
 
 extension SQLiteStore {
-    package func addPublication(_ publication: PublicationRecord) async throws -> PublicationAddition {
+    package func addPublication(_ publication: PublicationRecord) async throws -> PublicationAdditionResult {
         try await self.database.write { database in
             guard try AppRows(database: database).has(publication.app) else { return .noApp }
             let others = try database.count(sql: "SELECT count(*) FROM publication WHERE app = ?", [publication.app])
             guard others < PublicationRecord.maximumOfApp else { return .tooMany }
-            var columns: Columns = [
+            var columns: ColumnValues = [
                 "id": publication.id.uuidString, "app": publication.app,
                 "createdAt": publication.createdAt.milliseconds,
             ]
@@ -40,7 +40,7 @@ extension SQLiteStore {
         }
     }
 
-    package func deletePublication(_ id: UUID) async throws -> PublicationDeletion {
+    package func deletePublication(_ id: UUID) async throws -> PublicationDeletionResult {
         try await self.database.write { database in
             let hasIssues = try database.hasRow(
                 sql: "SELECT 1 FROM issue WHERE publication = ? LIMIT 1",
@@ -109,7 +109,7 @@ extension SQLiteStore {
 
 extension PublicationRecord {
     /// The columns that can be changed. Of subscriptions there is one a line.
-    fileprivate var columns: Columns {
+    fileprivate var columns: ColumnValues {
         let subscriptions = self.subscriptionProducts.sorted().joined(separator: "\n")
         return [
             "name": self.name, "account": self.account, "waveSize": self.waves.size,

@@ -34,7 +34,7 @@ struct DeliveryRows {
             """
         return try self.database.rows(sql: sql, arguments).map { row in
             var delivery = try DeliveryRecord(row: row)
-            guard row.value("receipts") == ReceiptPrivacy.device else { return delivery }
+            guard row.value("receipts") == ReceiptLevel.device else { return delivery }
             let (number, subject) = (delivery.position.number, delivery.device ?? delivery.recipient)
             delivery.receipts = try ReceiptRows(database: self.database).receipts(of: number, subject: subject)
             return delivery

@@ -8,7 +8,7 @@ extension SQLiteStore {
             guard let record = try NotificationRow.fetch(notification, in: database) else { return nil }
             var detail = NotificationDetail(record)
             if record.progress.skipped > 0 {
-                detail.skipCounts = try SkipCounter.counts(of: notification, in: database)
+                detail.skipCounts = try SkipTally.counts(of: notification, in: database)
             }
             if record.content.receipts != .none {
                 detail.receiptCounts = try ReceiptRows(database: database).counts(of: notification)
@@ -18,7 +18,7 @@ extension SQLiteStore {
     }
 
     package func skipCounts(of notification: UUID) async throws -> [SkipCount] {
-        try await self.database.lookup { try SkipCounter.counts(of: notification, in: $0) }
+        try await self.database.lookup { try SkipTally.counts(of: notification, in: $0) }
     }
 
     package func outcomes(of notification: UUID, limit: Int) async throws -> NotificationOutcomes? {

@@ -32,12 +32,12 @@ extension SQLiteStore {
             """
         try await self.writeStatistics()
         return try await self.database.query { database in
-            var counts: [DeliveryRecord.State: [ExactText: Int]] = [:]
+            var counts: [DeliveryRecord.State: [BytewiseString: Int]] = [:]
             for app in apps {
                 for row in try database.rows(sql: sql, [app, from.seconds, to.seconds]) {
                     guard let state = row.value("state") as DeliveryRecord.State?, let text = row["text"] as String?
                     else { continue }
-                    counts[state, default: [:]][ExactText(text), default: 0] += row["count"] as Int? ?? 0
+                    counts[state, default: [:]][BytewiseString(text), default: 0] += row["count"] as Int? ?? 0
                 }
             }
             let all = counts.flatMap { state, reasons in

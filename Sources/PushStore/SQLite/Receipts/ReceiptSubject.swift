@@ -8,9 +8,9 @@ struct ReceiptNotification {
     let id: UUID
     let app: Int64
     /// The kind of the devices that it goes to; `nil` for any.
-    let tokenKind: TokenKind?
+    let tokenKind: DeviceTokenKind?
     let environment: PushEnvironment?
-    let privacy: ReceiptPrivacy
+    let privacy: ReceiptLevel
     let createdAt: Timestamp
     let finishedAt: Timestamp?
     /// `true` while pages are sent, so that a receipt may come before its delivery is in the ledger.
@@ -87,7 +87,7 @@ struct ReceiptSubjectFinder {
     /// A registered device of the installation.
     private struct InstallationDevice {
         var id: Int64
-        var kind: TokenKind?
+        var kind: DeviceTokenKind?
         var environment: PushEnvironment?
     }
 
@@ -198,7 +198,7 @@ struct ReceiptSubjectFinder {
             devices.append(
                 InstallationDevice(
                     id: statement.integer(0),
-                    kind: TokenKind(code: statement.integer(1)),
+                    kind: DeviceTokenKind(code: statement.integer(1)),
                     environment: PushEnvironment(code: statement.integer(2))
                 )
             )

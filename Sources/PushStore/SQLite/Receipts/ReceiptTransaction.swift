@@ -66,7 +66,7 @@ struct ReceiptTransaction {
 
     /// Writes a receipt unless it was written before.
     private mutating func write(
-        _ receipt: Receipt,
+        _ receipt: IncomingReceipt,
         _ found: ReceiptSubject,
         _ notification: ReceiptNotification,
         from batch: ReceiptBatch

@@ -51,7 +51,7 @@ extension SQLiteStore {
 
     package func setGatewayCursor(_ cursor: GatewayCursor, of address: String) async throws {
         try await self.database.write { database in
-            let values: Columns = ["address": address, "position": cursor.position, "at": cursor.at?.milliseconds]
+            let values: ColumnValues = ["address": address, "position": cursor.position, "at": cursor.at?.milliseconds]
             try database.replace(in: "gatewayCursor", values)
         }
     }

@@ -42,8 +42,8 @@ struct LibraryRows {
         }
         new.body = change.body ?? new.body
         if let description = change.description { new.description = description.isEmpty ? nil : description }
-        if let name = change.name, ExactText(name) != ExactText(old.name) {
-            guard try self.item(.name(ExactText(name))) == nil else { return .nameTaken }
+        if let name = change.name, BytewiseString(name) != BytewiseString(old.name) {
+            guard try self.item(.name(BytewiseString(name))) == nil else { return .nameTaken }
             // Schedules find it by its name at each run.
             let users = try self.users(of: old.number)
             guard users.isEmpty else { return .inUse(schedules: users) }
@@ -58,7 +58,7 @@ struct LibraryRows {
     private func add(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
         guard case .name(let place) = change.item else { return .missing }
         // A new item may be saved at one name under another, which then must be free too.
-        let name = change.name.map { ExactText($0) } ?? place
+        let name = change.name.map { BytewiseString($0) } ?? place
         guard try self.item(.name(name)) == nil else { return .nameTaken }
         let count = "SELECT count(*) FROM libraryItem WHERE app = ? AND kind = ?"
         guard try self.database.count(sql: count, [self.app, self.kind.rawValue]) < limits.items
@@ -74,7 +74,7 @@ struct LibraryRows {
             createdAt: change.at,
             createdBy: change.by
         )
-        var columns: Columns = [
+        var columns: ColumnValues = [
             "id": new.id.uuidString, "app": new.app, "kind": new.kind.rawValue,
             "createdAt": new.createdAt.milliseconds, "createdKey": new.createdBy?.id.uuidString,
             "createdKeyName": new.createdBy?.name, "changedAt": new.changedAt.milliseconds,
@@ -86,14 +86,14 @@ struct LibraryRows {
     }
 
     private func write(_ item: LibraryItem, restoredFrom: Int64?) throws {
-        var columns: Columns = ["changedAt": item.changedAt.milliseconds]
+        var columns: ColumnValues = ["changedAt": item.changedAt.milliseconds]
         columns += try item.versionColumns
         try self.database.update("libraryItem", columns, id: item.id.uuidString)
         try self.insertVersion(item, restoredFrom: restoredFrom)
     }
 
     private func insertVersion(_ item: LibraryItem, restoredFrom: Int64?) throws {
-        var columns: Columns = [
+        var columns: ColumnValues = [
             "item": item.number, "at": item.changedAt.milliseconds, "restoredFrom": restoredFrom,
         ]
         columns += try item.versionColumns
@@ -154,7 +154,7 @@ extension LibraryItem: StoredRecord {
     }
 
     /// The columns that the item has in common with each of its versions.
-    fileprivate var versionColumns: Columns {
+    fileprivate var versionColumns: ColumnValues {
         get throws {
             [
                 "version": self.version, "name": self.name, "description": self.description,

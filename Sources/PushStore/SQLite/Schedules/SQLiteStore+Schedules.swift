@@ -32,7 +32,7 @@ extension SQLiteStore {
         after cursor: ScheduleCursor?,
         limit: Int,
         longestRequest: Int
-    ) async throws -> SchedulePage {
+    ) async throws -> ScheduleList {
         try await self.database.read { database in
             let sql = """
                 SELECT id, app, name, CASE WHEN length(request) <= ?1 THEN request ELSE x'' END AS request, rule,
@@ -43,10 +43,10 @@ extension SQLiteStore {
             let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
             let entries = try rows.compactMap { row in
                 try row.readable(ScheduleRecord.init(row:)).map { schedule in
-                    SchedulePage.Entry(schedule: schedule, requestBytes: row["requestBytes"] ?? 0)
+                    ScheduleList.Entry(schedule: schedule, requestBytes: row["requestBytes"] ?? 0)
                 }
             }
-            return SchedulePage(entries: entries, next: next.map(ScheduleCursor.init))
+            return ScheduleList(entries: entries, next: next.map(ScheduleCursor.init))
         }
     }
 

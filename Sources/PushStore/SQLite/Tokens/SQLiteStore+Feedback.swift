@@ -31,7 +31,7 @@ extension SQLiteStore {
         due: Timestamp?,
         nextAt: Timestamp,
         now: Timestamp
-    ) async throws -> FeedbackBeginning {
+    ) async throws -> FeedbackStartResult {
         let (app, environment) = (target.app, target.environment.code)
         return try await self.database.write { database in
             let sql = "SELECT nextAt, failures FROM feedbackRun WHERE app = ? AND environment = ?"
@@ -42,7 +42,7 @@ extension SQLiteStore {
                 SET nextAt = excluded.nextAt, startedAt = excluded.startedAt, endedAt = NULL, tokens = 0,
                     deactivated = 0, kept = 0, withheld = 0, unknown = 0
                 """
-            let values: Columns = [
+            let values: ColumnValues = [
                 "app": app, "environment": environment, "nextAt": nextAt.milliseconds, "startedAt": now.milliseconds,
             ]
             try database.insert(into: "feedbackRun", values, beginAnew)

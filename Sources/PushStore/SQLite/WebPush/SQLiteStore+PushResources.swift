@@ -9,7 +9,7 @@ extension SQLiteStore {
             AND device.kind = 0 AND device.isActive = 1 AND device.hasLeft = 0
         """
 
-    package func addPushResource(_ resource: PushResourceRecord) async throws -> PushResourceAddition {
+    package func addPushResource(_ resource: PushResourceRecord) async throws -> PushResourceAdditionResult {
         let sealed = try self.sealed(resource)
         return try await self.database.write { database in
             let device = """

@@ -17,7 +17,7 @@ extension SQLiteStore {
             // An imported key may be there already: it becomes the newest.
             let same = "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?"
             if let row = try database.row(sql: same, [key.app, Data(key.publicKey)]), let id = row["id"] as String? {
-                let columns: Columns = ["contact": key.contact, "createdAt": key.createdAt.milliseconds]
+                let columns: ColumnValues = ["contact": key.contact, "createdAt": key.createdAt.milliseconds]
                 try database.update("vapidKey", columns, id: id)
                 return true
             }

@@ -69,7 +69,7 @@ extension SQLiteStore {
 
     /// Remembers a post. The first one of a block stays: a later one is a replay.
     private static func note(_ post: AcknowledgedPost, of webhook: WebhookRecord, in database: Database) throws {
-        let values: Columns = [
+        let values: ColumnValues = [
             "webhook": webhook.id.uuidString, "last": post.last, "first": post.first, "app": webhook.app,
             "postedAt": post.postedAt.milliseconds, "acknowledgedAt": post.acknowledgedAt.milliseconds,
         ]
@@ -187,7 +187,7 @@ extension WebhookRecord: StoredRecord {
     }
 
     /// The columns that both a person and the delivery change.
-    fileprivate var columns: Columns {
+    fileprivate var columns: ColumnValues {
         [
             "cursor": self.cursor, "failures": self.failures, "nextTryAt": self.nextTryAt?.milliseconds,
             "lastError": self.lastError, "lastSuccessAt": self.lastSuccessAt?.milliseconds,
@@ -216,7 +216,7 @@ enum EventBlockRow {
         now: Timestamp,
         in database: Database
     ) throws -> Int64 {
-        let values: Columns = ["app": app, "kind": kind.rawValue, "at": now.milliseconds, "events": events]
+        let values: ColumnValues = ["app": app, "kind": kind.rawValue, "at": now.milliseconds, "events": events]
         return try database.insert(into: "eventBlock", values)
     }
 }

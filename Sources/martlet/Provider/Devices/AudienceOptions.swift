@@ -7,7 +7,7 @@ import PushTypes
 struct AudienceOptions: ParsableArguments {
     @OptionGroup var conditions: AudienceConditions
     @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
-    @Option(help: "What the tokens are for, such as voip. Default: alert.") var kind: TokenKind?
+    @Option(help: "What the tokens are for, such as voip. Default: alert.") var kind: DeviceTokenKind?
 
     /// The members of the request.
     var members: [String: JSONValue?] {

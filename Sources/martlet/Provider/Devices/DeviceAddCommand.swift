@@ -14,7 +14,8 @@ struct DeviceAddCommand: ResourceCommand {
 
     @OptionGroup var resource: ResourceOptions<RegisteredDevice>
     @Option(help: "sandbox or production. Default: production.") var environment: PushEnvironment?
-    @Option(help: "What the token is for, such as voip or liveActivityUpdate. Default: alert.") var kind: TokenKind?
+    @Option(help: "What the token is for, such as voip or liveActivityUpdate. Default: alert.") var kind:
+        DeviceTokenKind?
     @Option(help: "The app's id of the Live Activity to which an update token belongs.") var activity: String?
     @Option(help: "The user whose device it is.") var user: String?
     @Option(help: "The locale, such as de-AT.") var locale: String?

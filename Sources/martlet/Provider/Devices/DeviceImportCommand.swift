@@ -42,7 +42,7 @@ struct DeviceImportCommand: AsyncParsableCommand {
             )
         )
         upload.status.clear()
-        let report = ImportReport(response)
+        let report = ImportReportText(response)
         try self.access.print(response) { _ in report.text }
         if report.hasRejections { throw ExitCode.failure }
     }
@@ -69,7 +69,7 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
 }
 
 /// The result of an import as text.
-struct ImportReport {
+struct ImportReportText {
     private let response: JSONValue
 
     init(_ response: JSONValue) { self.response = response }

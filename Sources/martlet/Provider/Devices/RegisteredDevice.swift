@@ -11,7 +11,7 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         @OptionGroup var shown: LimitOption
         @Option(help: "Only those of this user.") var user: String?
         @Option(help: "Only those with this tag.") var tag: String?
-        @Option(help: "Only those with tokens of this kind, such as voip.") var kind: TokenKind?
+        @Option(help: "Only those with tokens of this kind, such as voip.") var kind: DeviceTokenKind?
         @Option(help: "Only those whose token begins like this, in hexadecimal.") var token: String?
         @Option(help: "Only those of this installation.") var installation: String?
         @Option(help: "active, inactive or suspected.") var state: String?

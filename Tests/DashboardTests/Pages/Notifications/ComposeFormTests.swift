@@ -72,7 +72,7 @@ import Testing
         var form = ComposeForm()
         (form["audience"], form["image"]) = ("tag", "https://x.example")
         form.languages = [.init(locale: "de")]
-        #expect(ComposeProblems.field(path, form) == field)
+        #expect(ComposeFieldMapping.field(path, form) == field)
     }
 
     @Test(arguments: ["0 9 * * *", "30 18 * * mon-fri", "5 0 * * sun", "0 12 15 * *"])

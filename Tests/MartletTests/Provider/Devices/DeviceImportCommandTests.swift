@@ -67,12 +67,13 @@ import Testing
 
     @Test func anImportReportHasCountsAndRejectedLines() throws {
         let json = #"{"lines":3,"added":1,"refused":1,"refusals":[{"line":2,"code":"invalid_token","message":"bad"}]}"#
-        let report = ImportReport(try JSONValue(parsing: Data(json.utf8)))
+        let report = ImportReportText(try JSONValue(parsing: Data(json.utf8)))
         #expect(report.hasRejections)
         #expect(report.text.contains("2     invalid_token"))
         #expect(report.text.hasSuffix("added 1, lines 3, refused 1"))
         #expect(
-            !ImportReport(try JSONValue(parsing: Data(#"{"lines":1,"refused":0,"refusals":[]}"#.utf8))).hasRejections
+            !ImportReportText(try JSONValue(parsing: Data(#"{"lines":1,"refused":0,"refusals":[]}"#.utf8)))
+                .hasRejections
         )
     }
 

@@ -14,16 +14,18 @@ import Testing
     @Test(arguments: ["foo", "2048", "2048x", "0x1"])
     func aScreenSizeIsCheckedBeforeTheUpload(size: String) throws {
         #expect(throws: (any Error).self) {
-            try Martlet.parseAsRoot(["issue", "upload", "7d6f", "issue7.zip", "--screen", size])
+            try MartletCommand.parseAsRoot(["issue", "upload", "7d6f", "issue7.zip", "--screen", size])
         }
     }
 
     @Test func theSteeringIsSetOrCleared() throws {
         for words in [["--no-steering", "--maximum-downloads", "5"], ["--no-subscriptions", "--subscription", "a"]] {
-            #expect(throws: (any Error).self) { try Martlet.parseAsRoot(["publication", "set", "52c4"] + words) }
+            #expect(throws: (any Error).self) {
+                try MartletCommand.parseAsRoot(["publication", "set", "52c4"] + words)
+            }
         }
-        _ = try Martlet.parseAsRoot(["publication", "set", "52c4", "--no-steering", "--subscription", "a"])
-        _ = try Martlet.parseAsRoot(["issue", "upload", "7d6f", "issue7.zip", "--screen", "1536x2048"])
+        _ = try MartletCommand.parseAsRoot(["publication", "set", "52c4", "--no-steering", "--subscription", "a"])
+        _ = try MartletCommand.parseAsRoot(["issue", "upload", "7d6f", "issue7.zip", "--screen", "1536x2048"])
     }
 
     @Test func notifyTellsWhoIsWoken() async throws {

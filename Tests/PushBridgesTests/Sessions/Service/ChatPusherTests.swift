@@ -35,8 +35,8 @@ import Testing
     /// Before, it was dropped.
     @Test func aPushBeyondTheShareOfItsAppWaits() async throws {
         let (sender, place) = (ScriptedSender(), Gate())
-        let parts = Mutex<ProviderParts?>(nil)
-        let capture: @Sendable (ProviderParts) -> (any ProviderExtension)? = { value in
+        let parts = Mutex<ProviderComponents?>(nil)
+        let capture: @Sendable (ProviderComponents) -> (any ProviderExtension)? = { value in
             parts.withLock { $0 = value }
             return nil
         }
@@ -46,10 +46,10 @@ import Testing
             let parts = try #require(parts.withLock { $0 })
             let bundleID = try #require(Topic(Vectors.bundleID))
             let limits = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .patience)
-            let pusher = ChatPusher(
+            let pusher = ChatPushSubmitter(
                 store: parts.store,
                 acceptor: parts.acceptor,
-                budgets: Budgets([.chatPushes: limits]),
+                budgets: BudgetRegistry([.chatPushes: limits]),
                 metrics: ChatSessionMetrics(factory: NOOPMetricsHandler.instance),
                 time: parts.time,
                 logger: silentLogger

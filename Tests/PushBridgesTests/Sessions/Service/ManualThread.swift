@@ -11,8 +11,8 @@ final class ManualThread: Sendable {
     var derived: [String] { self.names.withLock { $0 } }
 
     /// Makes the derivations of this thread.
-    func derivations() -> KeyDerivations {
-        KeyDerivations(
+    func derivations() -> KeyDerivationQueue {
+        KeyDerivationQueue(
             key: { derivation in
                 self.names.withLock { $0.append(derivation.password) }
                 return [42]

@@ -15,7 +15,7 @@ import Testing
 
 @Suite(.timeLimit(.patience)) struct SessionLoopTests {
     /// Remembers the conditions of sessions, and the pushes that wait.
-    private final class Outputs: SessionOutputs {
+    private final class Outputs: SessionLoopDelegate {
         private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
         private let waiting = Mutex<[@Sendable () -> Void]>([])
 
@@ -69,12 +69,12 @@ import Testing
     private func loop(
         _ eventLoop: any EventLoop,
         _ outputs: Outputs,
-        derivations: KeyDerivations = .shared
+        derivations: KeyDerivationQueue = .shared
     ) -> SessionLoop {
         let connector = ChatConnector(
             addresses: AddressPolicy(),
             authorities: nil,
-            resolver: SystemResolver(Budgets()),
+            resolver: SystemResolver(BudgetRegistry()),
             timeout: .patience
         )
         return SessionLoop(eventLoop, connector, outputs, ManualTime(.start), derivations: derivations)

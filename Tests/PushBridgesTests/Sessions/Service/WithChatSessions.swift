@@ -20,7 +20,7 @@ struct TestSessions: ProviderExtension {
     let services: [any Service]
     private let service: ChatSessionService
 
-    init(_ parts: ProviderParts, coalescing: Duration) throws {
+    init(_ parts: ProviderComponents, coalescing: Duration) throws {
         var limits = ChatSessionService.Limits()
         limits.connect = .patience
         limits.journal = .milliseconds(20)
@@ -59,7 +59,7 @@ struct RunningSessions: Sendable {
 
     let provider: RunningProvider
     let sender: ScriptedSender
-    let budgets: Budgets
+    let budgets: BudgetRegistry
 
     /// Adds a session of the user `ada` at a server of this host.
     func add(
@@ -98,11 +98,11 @@ struct RunningSessions: Sendable {
 /// - Returns: The metrics after the end of the provider.
 @discardableResult
 func withChatSessions(
-    limits: [PushSupport.Resource: BudgetLimits] = [:],
+    limits: [PushSupport.BudgetedResource: BudgetLimits] = [:],
     coalescing: Duration = .milliseconds(100),
     _ body: @escaping @Sendable (RunningSessions) async throws -> Void
 ) async throws -> String {
-    let (sender, budgets) = (ScriptedSender(), OneShotValue<Budgets>())
+    let (sender, budgets) = (ScriptedSender(), OneShotValue<BudgetRegistry>())
     let metrics = OneShotValue<PrometheusRegistry>()
     try await withProvider(
         senders: sender,

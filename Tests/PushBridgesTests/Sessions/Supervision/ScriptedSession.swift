@@ -36,7 +36,7 @@ struct ScriptedSession: ChatSession {
         case "in": return [.signedIn]
         case "trouble": return [.trouble(name)]
         case "fine": return [.trouble(nil)]
-        case "derive": return [.derive(KeyDerivation(hash: .sha1, password: "tea", salt: [1], rounds: 1))]
+        case "derive": return [.derive(PBKDF2Derivation(hash: .sha1, password: "tea", salt: [1], rounds: 1))]
         // Three questions in one piece.
         case "ask": return [.send([1]), .send([2]), .send([3])]
         case "attached": return [.attached(true)]

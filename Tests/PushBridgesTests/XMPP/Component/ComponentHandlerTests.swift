@@ -58,7 +58,7 @@ import Testing
         let channel = try self.makeOpenChannel()
         // A server that reads nothing does not hold it up.
         channel.isWritable = false
-        try channel.triggerUserOutboundEvent(ComponentLeave()).wait()
+        try channel.triggerUserOutboundEvent(ComponentShutdown()).wait()
         #expect(try self.written(channel) == "</stream:stream>")
         #expect(try channel.readInbound(as: ComponentEvent.self) == .left)
         #expect(!channel.isActive)

@@ -59,7 +59,7 @@ import Testing
         let controllers: [any Controller<APIScope>]
         let services: [any Service] = []
 
-        init(_ parts: ProviderParts) {
+        init(_ parts: ProviderComponents) {
             self.controllers = [BridgesController(store: parts.store, time: parts.time, logger: parts.logger)]
         }
 

@@ -93,9 +93,9 @@ import Testing
 
     // MARK: Judgement
 
-    private func judge(_ secret: String, from sender: String, _ node: XMPPNodeRecord?) throws -> PublishJudgement {
+    private func judge(_ secret: String, from sender: String, _ node: XMPPNodeRecord?) throws -> PublishAuthorization {
         let publish = PushPublish(node: "n-A", secret: secret, isImportant: true)
-        return PublishJudgement(publish, from: try #require(JabberAddress(sender)), over: try self.bridge(), node)
+        return PublishAuthorization(publish, from: try #require(JabberAddress(sender)), over: try self.bridge(), node)
     }
 
     /// Vector X5.

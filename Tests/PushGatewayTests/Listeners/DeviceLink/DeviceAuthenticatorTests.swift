@@ -24,7 +24,7 @@ import X509
                     try TestProof(by: authority, now: now)
                 )
                 for proof in [valid, revoked, deleted] {
-                    try await core.devices.activate(Device(id: proof.device, activatedAt: now))
+                    try await core.devices.activate(ActivatedDevice(id: proof.device, activatedAt: now))
                 }
                 #expect(try await core.devices.revoke(revoked.device, now: now))
                 #expect(try await core.devices.delete(deleted.device, now: now))

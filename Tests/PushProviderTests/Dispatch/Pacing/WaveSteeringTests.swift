@@ -20,7 +20,7 @@ import Testing
         DownloadFigures(open: open, bytesPerSecond: bytes)
     }
 
-    private static func waits(_ decision: WaveSteering.Decision) -> WaveWait.Cause? {
+    private static func waits(_ decision: WaveSteering.Decision) -> HeldWave.Cause? {
         if case .wait(let wait) = decision { wait.cause } else { nil }
     }
 
@@ -101,8 +101,8 @@ import Testing
     }
 
     @Test func waitsAreForgottenAfterTheirTime() {
-        let (waits, id) = (WaveWaits(), UUID())
-        let wait = WaveWait(cause: .downloads, since: Self.start, figures: nil)
+        let (waits, id) = (HeldWaveRegistry(), UUID())
+        let wait = HeldWave(cause: .downloads, since: Self.start, figures: nil)
         waits.note(wait, of: id, now: Self.start)
         #expect(waits.wait(of: id, now: Self.start.advanced(by: .seconds(29))) == wait)
         #expect(waits.counts(now: Self.start) == [.downloads: 1])

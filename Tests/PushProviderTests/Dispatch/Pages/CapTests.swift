@@ -16,7 +16,7 @@ import Testing
         try await DispatchFixture.run(backend, page: 2) { fixture in
             _ = try await fixture.store.changeApp(
                 fixture.app,
-                AppChanges(cap: .set(NotificationCap(count: 2, window: 3600)))
+                AppChanges(cap: .set(FrequencyCap(count: 2, window: 3600)))
             )
             // The devices of a user count as one; the device without a user for itself.
             try await fixture.register(1...3) { $0.user = .set("alice") }
@@ -60,7 +60,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             _ = try await fixture.store.changeApp(
                 fixture.app,
-                AppChanges(cap: .set(NotificationCap(count: 1, window: 86_400)))
+                AppChanges(cap: .set(FrequencyCap(count: 1, window: 86_400)))
             )
             try await fixture.register(1...1)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
@@ -68,11 +68,11 @@ import Testing
             try await fixture.settle()
             try await fixture.settle(after: .seconds(3600), times: 3)
             try await fixture.store.expect(notification, .done, accepted: 1)
-            let cap = NotificationCap(count: 1, window: 86_400)
-            let holder = ExactText("device:\(try #require(try await fixture.device(1)).id)")
-            for (number, reached) in [(Int64(1), Set<ExactText>()), (1, []), (2, [holder]), (1, [])] {
+            let cap = FrequencyCap(count: 1, window: 86_400)
+            let holder = BytewiseString("device:\(try #require(try await fixture.device(1)).id)")
+            for (number, reached) in [(Int64(1), Set<BytewiseString>()), (1, []), (2, [holder]), (1, [])] {
                 let found = try await fixture.store.reserve([
-                    CapReservation(
+                    FrequencyCapReservation(
                         cap,
                         app: fixture.app,
                         notification: number,
@@ -92,7 +92,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             _ = try await fixture.store.changeApp(
                 fixture.app,
-                AppChanges(cap: .set(NotificationCap(count: 2, window: 86_400)))
+                AppChanges(cap: .set(FrequencyCap(count: 2, window: 86_400)))
             )
             try await fixture.register(1...1)
             let first = try await fixture.accept(["guarantee": .string(guarantee)])
@@ -118,7 +118,7 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             _ = try await fixture.store.changeApp(
                 fixture.app,
-                AppChanges(cap: .set(NotificationCap(count: 1, window: 86_400)))
+                AppChanges(cap: .set(FrequencyCap(count: 1, window: 86_400)))
             )
             let names = ["Ren\u{e9}", "Rene\u{301}"]
             for (index, name) in names.enumerated() {
@@ -148,14 +148,14 @@ import Testing
     func campaignsAtTheSameTimeShareTheCap(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let (store, app, now) = (fixture.store, fixture.app, fixture.time.steady)
-            let holders = Set((1...50).map { ExactText("user:\($0)") })
-            let cap = NotificationCap(count: 3, window: 60)
+            let holders = Set((1...50).map { BytewiseString("user:\($0)") })
+            let cap = FrequencyCap(count: 3, window: 60)
             let sent = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in Int64(1)...8 {
                     group.addTask {
                         // Two in one transaction.
                         let reservations = [number, number + 8].map {
-                            CapReservation(cap, app: app, notification: $0, holders: holders, now: now)
+                            FrequencyCapReservation(cap, app: app, notification: $0, holders: holders, now: now)
                         }
                         return try await store.reserve(reservations).reduce(0) { $0 + holders.count - $1.count }
                     }

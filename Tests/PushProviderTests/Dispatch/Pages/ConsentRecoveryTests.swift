@@ -35,7 +35,7 @@ import Testing
             let key = Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)
             try await fixture.register(1...2) {
                 $0.capabilities = [.alert]
-                $0.encryptionKey = .set(EncryptionKey(id: "k", bytes: key))
+                $0.encryptionKey = .set(InstallationPublicKey(id: "k", bytes: key))
             }
             fixture.sender.script(.numbered(1), .unknown(.init("connection lost")))
             fixture.sender.script(.numbered(2), .notSent(.init("no connection")))
@@ -158,9 +158,11 @@ import Testing
     func categoriesAreComparedByTheirBytes(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
-            try await fixture.register(1...1) { $0.preferences = .set(Preferences(optOuts: [ExactText(composed)])) }
+            try await fixture.register(1...1) {
+                $0.preferences = .set(Preferences(optOuts: [BytewiseString(composed)]))
+            }
             try await fixture.register(2...2) {
-                $0.preferences = .set(Preferences(optOuts: [ExactText(composed), ExactText(decomposed)]))
+                $0.preferences = .set(Preferences(optOuts: [BytewiseString(composed), BytewiseString(decomposed)]))
             }
             let notification = try await fixture.accept(["consentCategory": .string(decomposed)])
             try await fixture.settle()

@@ -161,7 +161,7 @@ import Testing
             for (id, key) in [("k1", old), ("k2", key)] {
                 let bytes = Array(key.publicKey.rawRepresentation)
                 try await fixture.register(1...1) {
-                    $0.encryptionKey = .set(EncryptionKey(id: id, bytes: bytes))
+                    $0.encryptionKey = .set(InstallationPublicKey(id: id, bytes: bytes))
                     ($0.user, $0.locale) = (.set("alice"), .set("de"))
                 }
             }
@@ -195,7 +195,7 @@ import Testing
     func aDamagedKeyGetsNothing(backend: StoreBackend, length: Int) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let bytes = [UInt8](repeating: 0xff, count: length)
-            try await fixture.register(1...1) { $0.encryptionKey = .set(EncryptionKey(id: "k", bytes: bytes)) }
+            try await fixture.register(1...1) { $0.encryptionKey = .set(InstallationPublicKey(id: "k", bytes: bytes)) }
             let notification = try await fixture.accept(["encrypted": true, "alert": "secret"])
             try await fixture.settle()
             #expect(try await fixture.progress(of: notification).state == .done)
@@ -228,9 +228,9 @@ import Testing
     func theSizeIsKnownBeforeAcceptance(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let key = Curve25519.KeyAgreement.PrivateKey()
-            let id = String(repeating: "k", count: EncryptionKey.maximumID)
+            let id = String(repeating: "k", count: InstallationPublicKey.maximumID)
             try await fixture.register(1...1) {
-                $0.encryptionKey = .set(EncryptionKey(id: id, bytes: Array(key.publicKey.rawRepresentation)))
+                $0.encryptionKey = .set(InstallationPublicKey(id: id, bytes: Array(key.publicKey.rawRepresentation)))
             }
             var (low, high) = (1, 4096)
             while low < high {

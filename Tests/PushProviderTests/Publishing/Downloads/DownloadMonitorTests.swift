@@ -84,7 +84,7 @@ import Testing
         most: Int = 500,
         time: ManualTime = ManualTime()
     ) -> DownloadMonitor {
-        var limits = Resource.downloads.row.limits
+        var limits = BudgetedResource.downloads.row.limits
         limits.bounds.whole = .held(most)
         return DownloadMonitor(settings: settings, places: Budget(.downloads, limits: limits), time: time)
     }

@@ -30,7 +30,7 @@ import Testing
                     store: store,
                     settings: settings,
                     addresses: AddressPolicy(allowsPrivate: true),
-                    resolver: SystemResolver(Budgets()),
+                    resolver: SystemResolver(BudgetRegistry()),
                     questions: .patient(.entitlementQuestions),
                     wrong: wrong,
                     lines: Budget(.logLines),
@@ -63,7 +63,7 @@ import Testing
         var proof = EntitlementProof()
         (proof.transactions, proof.account) = (transactions, account)
         let products = products.map { EntitlementProduct.retail($0) }
-        return await checker.decide(EntitlementQuestion(app: app, products: products, proof: proof, client: client))
+        return await checker.decide(EntitlementRequest(app: app, products: products, proof: proof, client: client))
     }
 
     private static func response(_ body: String) -> ScriptedReceiver.Response {
@@ -171,7 +171,7 @@ import Testing
                 EntitlementProduct.retail("com.example.issue8"),
             ]
             let decisions = await checker.decide(
-                EntitlementQuestion(app: app, products: products, proof: proof, client: .app)
+                EntitlementRequest(app: app, products: products, proof: proof, client: .app)
             )
             #expect(decisions.first == .entitled(by: .transaction))
             #expect(Self.reason(decisions.last) == "not_entitled")

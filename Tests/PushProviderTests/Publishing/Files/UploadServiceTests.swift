@@ -18,7 +18,7 @@ import Testing
         let store: SQLiteStore
         let app: Int64
         let uploads: UploadService
-        let budgets: Budgets
+        let budgets: BudgetRegistry
         let time = ManualTime()
 
         /// The bytes that have room and are not on the disk yet.
@@ -35,9 +35,9 @@ import Testing
             room: Int? = nil,
             quota: Int = 0,
             files: Int = FileRecord.maximumOfApp,
-            budgets: [Resource: BudgetLimits] = [:]
+            budgets: [BudgetedResource: BudgetLimits] = [:]
         ) async throws {
-            (self.directory, self.budgets) = (directory, Budgets(budgets))
+            (self.directory, self.budgets) = (directory, BudgetRegistry(budgets))
             let path = "\(directory)/files"
             self.folder = room.map { FileFolder(path: path, room: $0) } ?? FileFolder(path: path)
             var settings = PublishingSettings()
@@ -264,7 +264,7 @@ import Testing
                 store: fixture.store,
                 folder: fixture.folder,
                 settings: settings,
-                budgets: Budgets(),
+                budgets: BudgetRegistry(),
                 time: fixture.time,
                 logger: silentLogger
             )

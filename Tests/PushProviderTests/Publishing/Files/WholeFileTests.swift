@@ -40,7 +40,7 @@ import Testing
                 store: self.store,
                 folder: self.folder,
                 settings: settings,
-                budgets: Budgets(),
+                budgets: BudgetRegistry(),
                 time: ManualTime(),
                 logger: silentLogger
             )

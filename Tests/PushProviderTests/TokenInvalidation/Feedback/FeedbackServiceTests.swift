@@ -140,7 +140,7 @@ import Testing
         try await self.run(backend) { fixture, target in
             try await fixture.register(1...3)
             let tuples = [self.tuple(1), self.tuple(2)]
-            var times = FeedbackTimes()
+            var times = FeedbackSchedule()
             times.deadline = .milliseconds(1)
             let service = FeedbackService(
                 store: fixture.store,
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test func theNextReadingIsLaterWithEachFailure() {
-        let times = FeedbackTimes()
+        let times = FeedbackSchedule()
         let start = Vectors.issuedAt
         var generator = SystemRandomNumberGenerator()
         func wait(_ failures: Int) -> Duration {

@@ -155,7 +155,7 @@ enum AudienceReference {
         case .everyone: return true
         case .token(let token): return device.token == token
         case .user(let user): return profile.user == user
-        case .tag(let tag): return profile.tags.contains(ExactText(tag))
+        case .tag(let tag): return profile.tags.contains(BytewiseString(tag))
         case .attribute(let name, let comparison, let value):
             return profile.attributes[name].map { Self.holds($0, comparison, value) } ?? false
         case .hasAttribute(let name): return profile.attributes[name] != nil

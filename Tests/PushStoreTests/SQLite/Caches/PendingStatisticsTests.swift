@@ -12,7 +12,7 @@ import Testing
         var counts = StatisticCounter.Counts()
         counts.outcomes[0] = accepted
         counts.latency[1] = accepted
-        counts.reasons[.init(state: 1, text: ExactText("late"))] = accepted
+        counts.reasons[.init(state: 1, text: BytewiseString("late"))] = accepted
         return [7: counts]
     }
 

@@ -29,19 +29,19 @@ import Testing
     private func withStore(
         attempt: Duration = .milliseconds(1),
         turn: Duration = .milliseconds(500),
-        _ budgets: [Resource: BudgetLimits] = [:],
+        _ budgets: [BudgetedResource: BudgetLimits] = [:],
         _ body: (SQLiteStore, Int64) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             var limits = QueryLimits.patient
             (limits.attempt, limits.turn) = (attempt, turn)
-            var waiting = Resource.queries.row.limits
+            var waiting = BudgetedResource.queries.row.limits
             waiting.patience = Self.long
             let store = try SQLiteStore(
                 path: "\(directory)/provider.sqlite",
                 masterKey: try .fixture(1),
                 limits: limits,
-                budgets: Budgets([.queries: waiting].merging(budgets) { $1 })
+                budgets: BudgetRegistry([.queries: waiting].merging(budgets) { $1 })
             )
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
@@ -128,7 +128,7 @@ import Testing
 
     /// Many keys do not have as many connections and cores.
     @Test func anAppHasItsShareOfFirstAttempts() async throws {
-        var limits = Resource.queryAttempts.row.limits
+        var limits = BudgetedResource.queryAttempts.row.limits
         #expect(limits.bounds.app != nil)
         limits.bounds.app = .rate(perSecond: 1e-6, burst: 2)
         try await self.withStore([.queryAttempts: limits]) { store, _ in
@@ -159,11 +159,11 @@ import Testing
 
     /// The counts of an app are charged too.
     @Test func aCountThatHasNoTimeForAnAttemptWaitsForItsTurn() async throws {
-        var limits = Resource.queryAttempts.row.limits
+        var limits = BudgetedResource.queryAttempts.row.limits
         limits.bounds.caller = .rate(perSecond: 1e-6, burst: 2)
         let clock = ContinuousClock.now
         try await withTemporaryDirectory { directory in
-            let budgets = Budgets([.queryAttempts: limits], clock: { clock })
+            let budgets = BudgetRegistry([.queryAttempts: limits], clock: { clock })
             let key = try MasterKey.fixture(1)
             let store = try SQLiteStore(
                 path: "\(directory)/provider.sqlite",
@@ -235,7 +235,7 @@ import Testing
 
     /// Its place is its own, however many others of its app wait.
     @Test func aCountThatRunsIsNotRefused() async throws {
-        var limits = Resource.counts.row.limits
+        var limits = BudgetedResource.counts.row.limits
         (limits.waiting, limits.patience) = (.init(whole: 64, app: 1), Self.long)
         try await self.withStore(turn: .zero, [.counts: limits]) { store, _ in
             let readers = store.database.readers

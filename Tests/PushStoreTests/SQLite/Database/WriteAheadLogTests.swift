@@ -29,8 +29,8 @@ import Testing
         try await withTemporaryDirectory { directory in
             var limits = QueryLimits.patient
             (limits.attempt, limits.renewals) = (.milliseconds(1), renewals)
-            var waiting: [Resource: BudgetLimits] = [:]
-            for resource in [Resource.queries, .exports, .counts] {
+            var waiting: [BudgetedResource: BudgetLimits] = [:]
+            for resource in [BudgetedResource.queries, .exports, .counts] {
                 waiting[resource] = resource.row.limits
                 waiting[resource]?.patience = Self.long
             }
@@ -40,7 +40,7 @@ import Testing
                 path: path,
                 masterKey: key,
                 limits: limits,
-                budgets: Budgets(waiting),
+                budgets: BudgetRegistry(waiting),
                 logLimits: logLimits
             )
             let bundleID = try #require(Topic(Vectors.bundleID))

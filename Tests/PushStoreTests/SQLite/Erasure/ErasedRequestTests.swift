@@ -37,7 +37,7 @@ import Testing
     }
 
     /// The name of the audience that the app keeps.
-    private static let beta = LibraryItemName.name(ExactText("beta"))
+    private static let beta = LibraryItemName.name(BytewiseString("beta"))
 
     private func addAudience(
         _ body: [String: JSONValue],

@@ -25,7 +25,7 @@ import Testing
         let device = try await store.register(1, app: app) { ($0.installation, $0.user) = ("phone", .set("alice")) }
         let notification = try await store.start(app: app) { $0.content.receipts = .device }
         let entry = ReceiptBatch.Entry(
-            Receipt(id: UUID(), event: .shown, at: self.now),
+            IncomingReceipt(id: UUID(), event: .shown, at: self.now),
             of: .notification(notification.id)
         )
         let bundleID = try #require(Topic(Vectors.bundleID))
@@ -98,8 +98,14 @@ import Testing
             let number = try await store.claimed().notificationNumber
             let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
             while try await store.continueErasure(erasure, now: self.now) {}
-            let cap = NotificationCap(count: 3, window: 3600)
-            let use = CapReservation(cap, app: app, notification: number, holders: ["user:alice"], now: self.now)
+            let cap = FrequencyCap(count: 3, window: 3600)
+            let use = FrequencyCapReservation(
+                cap,
+                app: app,
+                notification: number,
+                holders: ["user:alice"],
+                now: self.now
+            )
             _ = try await store.reserve([use])
             _ = try await store.changeBadges(by: 1, notification: number, app: app, holders: ["user:alice"])
             try await store.finishErasure(erasure)
@@ -141,7 +147,7 @@ import Testing
     @Test func aNamedAudienceHasANewVersion() async throws {
         try await self.run { store, app in
             func change(_ users: JSONValue, expected: Int64) async throws -> LibraryChangeResult {
-                let name = LibraryItemName.name(ExactText("beta"))
+                let name = LibraryItemName.name(BytewiseString("beta"))
                 var change = LibraryChange(.save, app: app, kind: .audience, item: name, by: nil, at: self.now)
                 change.body = ["users": users]
                 change.expected = expected

@@ -52,7 +52,7 @@ import Testing
             #expect(device.profile.preferences == Preferences())
             #expect(device.profile.encryptionKey == nil)
             let preferences = Preferences(optOuts: ["news"], quietHours: QuietHours(stored: "22:00-07:00"))
-            let key = EncryptionKey(id: "k", bytes: Array(1...32))
+            let key = InstallationPublicKey(id: "k", bytes: Array(1...32))
             try await store.register(1, app: 7) {
                 ($0.preferences, $0.encryptionKey) = (.set(preferences), .set(key))
             }

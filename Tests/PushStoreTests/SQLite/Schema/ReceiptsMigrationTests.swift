@@ -37,11 +37,11 @@ import Testing
             }
             try queue.close()
             let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
-            #expect(try await store.app(id: 7)?.receipts == ReceiptPrivacy.none)
-            #expect(try await store.notification(id)?.content.receipts == ReceiptPrivacy.none)
+            #expect(try await store.app(id: 7)?.receipts == ReceiptLevel.none)
+            #expect(try await store.notification(id)?.content.receipts == ReceiptLevel.none)
             #expect(try await store.notification(id)?.progress.accepted == 1)
             let now = Timestamp(milliseconds: 5)
-            let entry = ReceiptBatch.Entry(Receipt(id: UUID(), event: .opened, at: now), of: .notification(id))
+            let entry = ReceiptBatch.Entry(IncomingReceipt(id: UUID(), event: .opened, at: now), of: .notification(id))
             let app = try #require(Topic("com.example.Old"))
             let batch = ReceiptBatch(from: .installation("installation-1", of: app), privacy: .device, [entry])
             let results = try await store.addReceipts([batch], now: now) { _ in Data() }.results

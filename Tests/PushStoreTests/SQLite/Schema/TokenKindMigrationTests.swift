@@ -87,7 +87,7 @@ import Testing
             + "INSERT INTO tokenEvent (app, device, token, environment, action, at) VALUES (1, 7, x'aa', 1, 'replaced', 1);"
         try await self.withDatabase(sql) { store in
             let devices = try await store.devices(app: 1, audience: .everyone, after: 0, limit: 10)
-            let kinds: [TokenKind] = [
+            let kinds: [DeviceTokenKind] = [
                 .voip, .alert, .alert, .pushToTalk, .liveActivityStart, .liveActivityUpdate, .alert,
             ]
             #expect(devices.map(\.kind) == kinds)

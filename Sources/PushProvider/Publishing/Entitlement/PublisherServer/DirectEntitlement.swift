@@ -32,7 +32,7 @@ final class DirectEntitlement: Sendable {
 
     /// The end of a question.
     private enum Outcome: Sendable {
-        case answered(PublisherAnswer, asked: Set<String>)
+        case answered(PublisherResponse, asked: Set<String>)
         /// It failed, and the server may be down with it.
         case failed(isDown: Bool)
         /// The server is left alone.
@@ -72,19 +72,19 @@ final class DirectEntitlement: Sendable {
     }
 
     private let state: Mutex<State>
-    private let asking: any PublisherAsking
+    private let asking: any PublisherServer
     private let questions: Budget
     private let breaker: PublisherBreaker.Limits
     private let time: any TimeSource
-    private let log: LimitedLog
+    private let log: RateLimitedLog
 
     init(
-        asking: any PublisherAsking,
+        asking: any PublisherServer,
         questions: Budget,
         cache: EntitlementCache.Limits,
         breaker: PublisherBreaker.Limits = PublisherBreaker.Limits(),
         time: any TimeSource,
-        log: LimitedLog
+        log: RateLimitedLog
     ) {
         self.state = Mutex(State(cache: EntitlementCache(limits: cache)))
         (self.asking, self.questions, self.breaker, self.time) = (asking, questions, breaker, time)
@@ -99,7 +99,7 @@ final class DirectEntitlement: Sendable {
     /// A check whose task is cancelled waits no longer. The question continues, for the others and for what is kept.
     /// - Parameter client: The network of the client; `nil` where all have that of a proxy, so that accounts take turns instead.
     func decide(
-        _ question: PublisherQuestion,
+        _ question: PublisherRequest,
         _ server: EntitlementServerRecord,
         client: BudgetCaller.Identity?
     ) async -> [Decision] {
@@ -145,7 +145,7 @@ final class DirectEntitlement: Sendable {
     // MARK: Questions
 
     /// Joins the question under way about this account, or begins one.
-    private func join(_ question: PublisherQuestion, _ missing: [String], _ check: Check) -> Flight {
+    private func join(_ question: PublisherRequest, _ missing: [String], _ check: Check) -> Flight {
         self.state.withLock { state in
             state.waiting += 1
             if let flight = state.flights[check.account] { return Flight(outcome: flight, isOwn: false) }
@@ -169,7 +169,7 @@ final class DirectEntitlement: Sendable {
     }
 
     /// Asks a question once it has a place, if the breaker allows it.
-    private func outcome(of question: PublisherQuestion, _ check: Check) async -> Outcome {
+    private func outcome(of question: PublisherRequest, _ check: Check) async -> Outcome {
         let place: BudgetPermit
         do {
             place = try await self.questions.wait(for: check.caller)
@@ -194,10 +194,10 @@ final class DirectEntitlement: Sendable {
     }
 
     private func ask(
-        _ question: PublisherQuestion,
+        _ question: PublisherRequest,
         _ check: Check
     ) async -> Outcome {
-        let result: Result<PublisherAnswer, PublisherFailure>
+        let result: Result<PublisherResponse, PublisherFailure>
         do throws(PublisherFailure) {
             result = .success(try await self.asking.ask(question, check.server))
         } catch {
@@ -221,7 +221,7 @@ final class DirectEntitlement: Sendable {
 
     /// Notes the end of a question.
     private func settle(
-        _ result: Result<PublisherAnswer, PublisherFailure>,
+        _ result: Result<PublisherResponse, PublisherFailure>,
         _ products: [String],
         _ check: Check,
         in state: inout State
@@ -259,7 +259,7 @@ final class DirectEntitlement: Sendable {
 
     /// Returns what an answer says about a product; `nil` if it was not asked about.
     private static func verdict(
-        _ answer: PublisherAnswer,
+        _ answer: PublisherResponse,
         _ product: String,
         asked: Set<String>
     ) -> EntitlementCache.Verdict? {

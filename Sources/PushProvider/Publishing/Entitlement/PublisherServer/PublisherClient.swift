@@ -7,29 +7,29 @@ import PushSupport
 import PushTypes
 
 /// A publisher's server, which is asked about the products that an account is entitled to.
-protocol PublisherAsking: Sendable {
+protocol PublisherServer: Sendable {
     /// - Throws: ``PublisherFailure``.
     func ask(
-        _ question: PublisherQuestion,
+        _ question: PublisherRequest,
         _ server: EntitlementServerRecord
-    ) async throws(PublisherFailure) -> PublisherAnswer
+    ) async throws(PublisherFailure) -> PublisherResponse
 }
 
 /// The client of publishers' servers.
-struct PublisherClient: PublisherAsking {
-    let client: GuardedClient
+struct PublisherClient: PublisherServer {
+    let client: RestrictedHTTPClient
     let time: any TimeSource
 
     func ask(
-        _ question: PublisherQuestion,
+        _ question: PublisherRequest,
         _ server: EntitlementServerRecord
-    ) async throws(PublisherFailure) -> PublisherAnswer {
+    ) async throws(PublisherFailure) -> PublisherResponse {
         let response = try await self.response(to: question, server)
-        return try PublisherAnswer(status: response.status, body: Array(response.body), form: server.form)
+        return try PublisherResponse(status: response.status, body: Array(response.body), form: server.form)
     }
 
     /// Asks, and returns everything about it that is no secret.
-    func exchange(_ question: PublisherQuestion, _ server: EntitlementServerRecord) async -> PublisherExchange {
+    func exchange(_ question: PublisherRequest, _ server: EntitlementServerRecord) async -> PublisherExchange {
         let start = ContinuousClock.now
         let shown = question.withoutToken.request(server.form, target: Self.target(of: server.url))
         var exchange = PublisherExchange(
@@ -42,7 +42,7 @@ struct PublisherClient: PublisherAsking {
             exchange.status = response.status
             let body = Array(response.body)
             exchange.response = Self.text(body, without: question.tokens + [server.secret])
-            switch try PublisherAnswer(status: response.status, body: body, form: server.form) {
+            switch try PublisherResponse(status: response.status, body: body, form: server.form) {
             case .entitled(let products): exchange.products = products.sorted()
             case .accountRefused: exchange.error = "the server refuses the account: it must sign in again"
             case .questionRefused(let status): exchange.error = "the server refuses the question with status \(status)"
@@ -55,14 +55,14 @@ struct PublisherClient: PublisherAsking {
     }
 
     private func response(
-        to question: PublisherQuestion,
+        to question: PublisherRequest,
         _ server: EntitlementServerRecord
-    ) async throws(PublisherFailure) -> GuardedClient.Response {
+    ) async throws(PublisherFailure) -> RestrictedHTTPClient.Response {
         do {
             return try await self.client.response(
                 from: server.url,
                 app: server.app,
-                maximum: PublisherAnswer.maximumLength
+                maximum: PublisherResponse.maximumLength
             ) { self.request(question, server, to: $0) }
         } catch {
             throw PublisherFailure(error)
@@ -70,7 +70,7 @@ struct PublisherClient: PublisherAsking {
     }
 
     private func request(
-        _ question: PublisherQuestion,
+        _ question: PublisherRequest,
         _ server: EntitlementServerRecord,
         to address: WebhookAddress
     ) -> HTTPClientRequest {
@@ -99,7 +99,7 @@ struct PublisherClient: PublisherAsking {
     /// Returns the beginning of a body without secrets and control characters.
     private static func text(_ body: [UInt8], without secrets: [String]) -> String {
         let whole = String(decoding: body, as: UTF8.self)
-        let text = secrets.filter { !$0.isEmpty }.reduce(whole) { $0.replacing($1, with: PublisherQuestion.mask) }
+        let text = secrets.filter { !$0.isEmpty }.reduce(whole) { $0.replacing($1, with: PublisherRequest.mask) }
         let shown = text.unicodeScalars.lazy.filter { $0 == "\n" || $0.value >= 0x20 }
             .prefix(PublisherExchange.maximumShown)
         return String(String.UnicodeScalarView(shown))

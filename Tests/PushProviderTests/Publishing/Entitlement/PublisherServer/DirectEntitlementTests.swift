@@ -30,7 +30,7 @@ import Testing
             questions: self.questions,
             cache: .init(count: 1000, grant: grant, refusal: refusal, known: known),
             time: self.time,
-            log: LimitedLog(silentLogger, Budget(.logLines))
+            log: RateLimitedLog(silentLogger, Budget(.logLines))
         )
         self.app = try #require(Topic(Vectors.bundleID))
     }
@@ -54,7 +54,7 @@ import Testing
         client: UInt8? = 1,
         by server: EntitlementServerRecord
     ) async -> [DirectEntitlement.Decision] {
-        let question = PublisherQuestion(app: self.app, account: account, token: nil, products: products)
+        let question = PublisherRequest(app: self.app, account: account, token: nil, products: products)
         return await self.direct.decide(question, server, client: client.map { .network([192, 0, 2, $0]) })
     }
 
@@ -91,7 +91,7 @@ import Testing
         #expect(await self.decide("a", by: server) == [.accountRefused])
         #expect(self.publisher.questions.count == 1)
         // The token was renewed.
-        let question = PublisherQuestion(app: self.app, account: "alice", token: "new", products: ["a"])
+        let question = PublisherRequest(app: self.app, account: "alice", token: "new", products: ["a"])
         self.publisher.answer(.success(.entitled(["a"])))
         #expect(await self.direct.decide(question, server, client: .app) == [.granted])
     }
@@ -312,7 +312,7 @@ import Testing
         self.publisher.hold()
         try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
             for number in 0..<40 {
-                let question = PublisherQuestion(app: self.app, account: "odd \(number)", token: nil, products: ["a"])
+                let question = PublisherRequest(app: self.app, account: "odd \(number)", token: nil, products: ["a"])
                 let network: [UInt8] = [0x20, 1, 0xd, 0xb8, 0, 1, 0, UInt8(number)]
                 group.addTask { await self.direct.decide(question, server, client: .network(network)) }
             }

@@ -13,10 +13,10 @@ import Testing
 @Suite(.timeLimit(.patience)) struct PublisherClientTests {
     private static func client(
         _ policy: AddressPolicy = AddressPolicy(allowsPrivate: true),
-        resolver: any NameResolver = SystemResolver(Budgets()),
+        resolver: any NameResolver = SystemResolver(BudgetRegistry()),
         deadline: Duration = .patience
     ) -> PublisherClient {
-        let client = GuardedClient(addresses: policy, resolver: resolver, giver: .settings, deadline: deadline)
+        let client = RestrictedHTTPClient(addresses: policy, resolver: resolver, giver: .settings, deadline: deadline)
         return PublisherClient(client: client, time: ManualTime())
     }
 
@@ -27,9 +27,9 @@ import Testing
         EntitlementServerRecord(app: 1, url: url, form: form, secret: "shared-secret-text", changedAt: ManualTime().now)
     }
 
-    private static func question(token: String? = "to/ken+1") throws -> PublisherQuestion {
+    private static func question(token: String? = "to/ken+1") throws -> PublisherRequest {
         let app = try #require(Topic(Vectors.bundleID))
-        return PublisherQuestion(app: app, account: "alice & bob", token: token, products: ["a", "b\"c"])
+        return PublisherRequest(app: app, account: "alice & bob", token: token, products: ["a", "b\"c"])
     }
 
     private static func response(_ body: String, status: Int = 200, headers: String = "") -> ScriptedReceiver.Response {
@@ -40,7 +40,7 @@ import Testing
         _ url: String,
         _ form: EntitlementServerRecord.Form = .json,
         with client: PublisherClient = Self.client()
-    ) async throws -> Result<PublisherAnswer, PublisherFailure> {
+    ) async throws -> Result<PublisherResponse, PublisherFailure> {
         let question = try Self.question()
         do throws(PublisherFailure) {
             return .success(try await client.ask(question, Self.server(url, form)))
@@ -105,7 +105,7 @@ import Testing
 
     @Test(arguments: [true, false]) func aHugeAnswerIsAFailure(isAnnounced: Bool) async throws {
         try await ScriptedReceiver.run { receiver, port in
-            let body = String(repeating: "x", count: PublisherAnswer.maximumLength + 1)
+            let body = String(repeating: "x", count: PublisherResponse.maximumLength + 1)
             let head = isAnnounced ? "content-length: \(body.utf8.count)\r\n" : ""
             receiver.script(.bytes("HTTP/1.1 200 OK\r\n\(head)\r\n\(body)"))
             let answer = try await self.ask("http://127.0.0.1:\(port)/")
@@ -128,7 +128,7 @@ import Testing
     /// The time is over before the look-up of its name has begun.
     @Test func aServerWhoseNameHasNoTurnIsNotAsked() async throws {
         let limits = BudgetLimits(.init(whole: .held(1)), waiting: .init(caller: 100), patience: .patience)
-        let budgets = Budgets([.nameLookups: limits, .newNameLookups: limits])
+        let budgets = BudgetRegistry([.nameLookups: limits, .newNameLookups: limits])
         let end = DispatchSemaphore(value: 0)
         let resolver = SystemResolver(budgets) { _ in
             end.wait()

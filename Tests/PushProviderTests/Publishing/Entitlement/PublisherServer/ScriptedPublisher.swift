@@ -5,11 +5,11 @@ import Synchronization
 @testable import PushProvider
 
 /// A publisher's server without a socket. Questions wait for their answers if the test says so.
-final class ScriptedPublisher: PublisherAsking {
-    typealias Answer = Result<PublisherAnswer, PublisherFailure>
+final class ScriptedPublisher: PublisherServer {
+    typealias Answer = Result<PublisherResponse, PublisherFailure>
 
     private struct State {
-        var questions: [PublisherQuestion] = []
+        var questions: [PublisherRequest] = []
         var answers: [Answer] = []
         var usual: Answer = .success(.entitled([]))
         var isHeld = false
@@ -18,7 +18,7 @@ final class ScriptedPublisher: PublisherAsking {
 
     private let state = Mutex(State())
 
-    var questions: [PublisherQuestion] { self.state.withLock { $0.questions } }
+    var questions: [PublisherRequest] { self.state.withLock { $0.questions } }
 
     /// The next answers, one after the other.
     func script(_ answers: Answer...) { self.state.withLock { $0.answers += answers } }
@@ -44,9 +44,9 @@ final class ScriptedPublisher: PublisherAsking {
     }
 
     func ask(
-        _ question: PublisherQuestion,
+        _ question: PublisherRequest,
         _ server: EntitlementServerRecord
-    ) async throws(PublisherFailure) -> PublisherAnswer {
+    ) async throws(PublisherFailure) -> PublisherResponse {
         let answer = self.state.withLock { state in
             state.questions.append(question)
             return state.answers.isEmpty ? state.usual : state.answers.removeFirst()

@@ -1,0 +1,80 @@
+import Foundation
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+import WebPages
+
+/// One API key: its name, scopes, apps, expiry and rate, which can be changed while it is used.
+struct KeyDetailPages: PageArea {
+    /// The choice of a lifetime that leaves the expiry as it is.
+    private static let keeps = "keep"
+
+    var routes: [PageRoute] {
+        [.get("/keys/{key}", { try await self.page($0) }), .post("/keys/{key}/edit", self.change)]
+    }
+
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let id = request.parameter("key")
+        let keys = try await request.list("/v1/keys", of: KeyResponse.self).entries
+        guard let key = keys.first(where: { $0.record.id.uuidString.lowercased() == id.lowercased() }) else {
+            throw RequestError.noSuch("key")
+        }
+        var model = KeyListPages.row(key, request)
+        model["was"] = InitialFormValues.value(Self.stored(key), request)
+        model["fields"] = FormModel.fields(
+            "key",
+            try await self.fields(key, request),
+            error: error,
+            names: ["expiresIn": "days", "expiresAt": "days", "key": "scopes"]
+        )
+        return request.page("key", title: key.record.name, model, error: error)
+    }
+
+    /// Returns the members that the form can change, as they are stored. An expiry is changed by a choice, not by its value.
+    private static func stored(_ key: KeyResponse) -> [String: JSONValue] {
+        [
+            "name": .string(key.record.name), "scopes": key.scopes.json, "apps": AppLimit.member(key.apps),
+            "rate": key.record.rate?.json ?? .null,
+        ]
+    }
+
+    private static func sorted(_ scopes: [String]) -> JSONValue { .array(scopes.sorted().map(JSONValue.string)) }
+
+    /// Returns the fields with what was typed, or else with what is set.
+    private func fields(_ key: KeyResponse, _ request: PageRequest) async throws -> [FormField] {
+        let isTyped = request.form["name"] != nil
+        return KeyListPages.fields(
+            request,
+            apps: try await AppLimit.fields(request, set: key.apps, isTyped: isTyped),
+            values: .init(
+                name: request.form["name"] ?? key.record.name,
+                scopes: isTyped ? request.form.values("scopes") : key.scopes.map(\.rawValue),
+                days: request.form["days"] ?? Self.keeps,
+                rate: request.form["rate"] ?? key.record.rate.map { "\($0)" } ?? ""
+            ),
+            lifetimes: [Self.keeps] + KeyListPages.lifetimes
+        )
+    }
+
+    private func change(_ request: PageRequest) async throws -> Response {
+        try request.require(.admin)
+        do {
+            let form = request.form
+            let wanted: [String: JSONValue] = [
+                "name": .string(form["name"] ?? ""), "scopes": Self.sorted(form.values("scopes")),
+                "apps": try AppLimit.chosen(form, request.texts),
+                "rate": try form.number("rate", in: 1...100_000).map(JSONValue.integer) ?? .null,
+            ]
+            var changes = InitialFormValues.changes(wanted, form)
+            if form["days"] != Self.keeps { changes["expiresIn"] = try KeyListPages.lifetime(form) ?? .null }
+            let id = URLText.encoded(request.parameter("key"))
+            if !changes.isEmpty { _ = try await request.call(.patch("/v1/keys/\(id)", .object(changes))) }
+            return request.redirect(to: "/keys", done: "saved")
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+}

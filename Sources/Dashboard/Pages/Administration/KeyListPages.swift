@@ -1,0 +1,141 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+import WebPages
+
+/// The API keys: who may use the API, and a new key, whose text is shown once.
+struct KeyListPages: PageArea {
+    private static let scopes = ["read", "send", "register", "operate", "admin", "metrics", "registerSelf"]
+    static let lifetimes = ["", "1", "30", "90", "365"]
+
+    var routes: [PageRoute] {
+        [
+            .get("/keys", { try await self.page($0) }), .post("/keys", self.add),
+            .post("/keys/{key}/remove", self.remove),
+        ]
+    }
+    var menuEntry: MenuEntry? { MenuEntry(.server, "keys", scope: .admin) }
+
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let keys = try await request.list("/v1/keys", of: KeyResponse.self).entries
+        let form = request.form
+        let model: PageModel = [
+            "keys": keys.map { Self.row($0, request) }, "isOpen": error != nil,
+            "fields": FormModel.fields(
+                "key",
+                Self.fields(
+                    request,
+                    apps: [try await Self.apps(request)],
+                    values: .init(
+                        name: form["name"] ?? "",
+                        scopes: form.values("scopes"),
+                        days: form["days"] ?? "90",
+                        rate: form["rate"] ?? ""
+                    )
+                ),
+                error: error,
+                names: ["expiresIn": "days"]
+            ),
+        ]
+        return request.page("keys", title: "keys.title", model, error: error)
+    }
+
+    /// Returns the field for the apps of a new key.
+    private static func apps(_ request: PageRequest) async throws -> FormField {
+        let apps = try await request.list("/v1/apps", of: AppResponse.self).entries.map(\.app.bundleID.name)
+        return FormField(
+            "apps",
+            request.texts["keys.apps"],
+            .checks(apps.map { ($0, $0) }),
+            values: request.form.values("apps"),
+            hint: request.texts["keys.appsHint"]
+        )
+    }
+
+    /// Returns the values of a key in lists and in its page.
+    static func row(_ key: KeyResponse, _ request: PageRequest) -> PageModel {
+        var model = PageValue.members(key)
+        model["scopeText"] = key.scopes.map(\.rawValue).joined(separator: ", ")
+        model["appText"] = AppLimit.text(key.apps, request.texts)
+        model["path"] = "\(Dashboard.root)/keys/\(key.record.id)"
+        for name in ["expiresAt", "lastUsedAt", "rate"] where model[name] == nil { model[name] = false }
+        return model
+    }
+
+    /// The values that the fields of a key show.
+    struct Values {
+        let name: String
+        let scopes: [String]
+        let days, rate: String
+    }
+
+    /// - Parameters:
+    ///   - apps: The fields that limit the key to apps.
+    ///   - lifetimes: The choices of the expiry.
+    static func fields(
+        _ request: PageRequest,
+        apps: [FormField],
+        values: Values,
+        lifetimes: [String] = Self.lifetimes
+    ) -> [FormField] {
+        let texts = request.texts
+        return [
+            FormField("name", texts["keys.name"], value: values.name, isRequired: true, maximum: 200),
+            FormField(
+                "scopes",
+                texts["keys.scopes"],
+                .checks(self.scopes.map { ($0, texts["keys.scope.\($0)"]) }),
+                values: values.scopes
+            ),
+        ] + apps + [
+            FormField(
+                "days",
+                texts["keys.lifetime"],
+                .choice(lifetimes.map { ($0, texts["keys.lifetimes.d\($0)"]) }),
+                value: values.days
+            ),
+            FormField("rate", texts["keys.rate"], .line(type: "number"), value: values.rate),
+        ]
+    }
+
+    /// Returns the chosen seconds until a key expires; `nil` for never.
+    static func lifetime(_ form: FormData) throws -> JSONValue? {
+        try form.number("days", in: 1...3660).map { JSONValue.integer($0 * 86_400) }
+    }
+
+    /// Issues a key, and shows its text, once.
+    private func add(_ request: PageRequest) async throws -> Response {
+        try request.require(.admin)
+        do {
+            let form = request.form
+            let body = JSONValue.members([
+                "name": .string(form["name"] ?? ""),
+                "scopes": .array(form.values("scopes").map(JSONValue.string)),
+                "apps": JSONValue.texts(form.values("apps")), "expiresIn": try Self.lifetime(form),
+                "rate": try form.number("rate", in: 1...100_000).map(JSONValue.integer),
+            ])
+            let key = try await request.call(.post("/v1/keys", body), as: KeyResponse.self)
+            return SecretPage.page(
+                request,
+                title: "keys.added",
+                explanation: "keys.once",
+                secret: key.text ?? "",
+                next: "\(Dashboard.root)/keys"
+            )
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    private func remove(_ request: PageRequest) async throws -> Response {
+        do {
+            _ = try await request.call(.delete("/v1/keys/\(URLText.encoded(request.parameter("key")))"))
+            return request.redirect(to: "/keys", done: "removed")
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// One person: the role, the apps, the sessions, and a new link.
+struct PersonDetailPages: PageArea {
+    var routes: [PageRoute] {
+        [
+            .get("/people/{person}", { try await self.page($0) }),
+            .post("/people/{person}/edit", self.edit),
+            .post("/people/{person}/invite", self.invite),
+            .post("/people/{person}/disable", self.disable),
+            .post("/people/{person}/enable", self.enable),
+            .post("/people/{person}/sign-out", self.signOut),
+            .post("/people/{person}/remove", self.remove),
+        ]
+    }
+
+    private static func path(_ request: PageRequest) -> String {
+        "/people/\(URLText.encoded(request.parameter("person")))"
+    }
+
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let path = Self.path(request)
+        let person = try await request.get("/v1\(path)", as: PersonResponse.self)
+        let sessions = try await request.list("/v1\(path)/sessions", of: SessionResponse.self).entries
+        var model = PersonListPages.row(person, request)
+        model["path"] = "\(Dashboard.root)\(path)"
+        model["isDisabled"] = person.record.isDisabled
+        model["sessions"] = sessions.map { SessionModel.row($0, request) }
+        model["sessionCount"] = "\(sessions.count)"
+        let stored = ["role": person.record.role.json, "apps": AppLimit.member(person.apps)]
+        model["was"] = InitialFormValues.value(stored, request)
+        model["fields"] = FormModel.fields(
+            "edit",
+            try await PersonListPages.fields(request, person: person),
+            error: error
+        )
+        return request.page("person", title: person.record.name, model, error: error)
+    }
+
+    // MARK: Changes
+
+    private func edit(_ request: PageRequest) async throws -> Response {
+        try await self.change(request) { path in
+            let wanted = [
+                "role": JSONValue.string(request.form["role"] ?? ""),
+                "apps": try AppLimit.chosen(request.form, request.texts),
+            ]
+            let changes = InitialFormValues.changes(wanted, request.form)
+            return changes.isEmpty ? nil : .patch(path, .object(changes))
+        }
+    }
+
+    private func disable(_ request: PageRequest) async throws -> Response {
+        try await self.change(request) { .patch($0, .object(["disabled": .bool(true)])) }
+    }
+
+    private func enable(_ request: PageRequest) async throws -> Response {
+        try await self.change(request) { .patch($0, .object(["disabled": .bool(false)])) }
+    }
+
+    private func signOut(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, done: "signedOut") { .delete("\($0)/sessions") }
+    }
+
+    private func invite(_ request: PageRequest) async throws -> Response {
+        do {
+            let call = LocalAPIRequest.post("/v1\(Self.path(request)):invite")
+            return PersonListPages.link(try await request.call(call, as: PersonResponse.self), request)
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    private func remove(_ request: PageRequest) async throws -> Response {
+        do {
+            _ = try await request.call(.delete("/v1\(Self.path(request))"))
+            return request.redirect(to: "/people", done: "removed")
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Carries out a change of the person, and goes to the page of the person.
+    ///
+    /// - Parameter call: Returns the request for the person's path in the API; `nil` if there is nothing to change.
+    private func change(
+        _ request: PageRequest,
+        done: String = "saved",
+        _ call: (String) throws -> LocalAPIRequest?
+    ) async throws -> Response {
+        do {
+            if let call = try call("/v1\(Self.path(request))") { _ = try await request.call(call) }
+            return request.redirect(to: Self.path(request), done: done)
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+}
+
+/// A session in a page.
+enum SessionModel {
+    static func row(_ session: SessionResponse, _ request: PageRequest) -> PageModel {
+        var model = PageValue.members(session)
+        model["isCurrent"] = session.isCurrent
+        model["endPath"] = "\(Dashboard.root)/account/sessions/\(session.record.id)/end"
+        return model
+    }
+}

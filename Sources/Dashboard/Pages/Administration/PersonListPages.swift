@@ -1,0 +1,90 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// The people who can sign in, and inviting one.
+struct PersonListPages: PageArea {
+    static let roles = ["viewer", "author", "operator", "admin"]
+
+    var routes: [PageRoute] { [.get("/people", { try await self.page($0) }), .post("/people", self.add)] }
+    var menuEntry: MenuEntry? { MenuEntry(.server, "people", scope: .admin) }
+
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let query = URLText.query(["cursor": request.query("cursor"), "limit": "50"])
+        let found = try await request.list("/v1/people\(query)", of: PersonResponse.self)
+        var model: PageModel = [
+            "people": found.entries.map { Self.row($0, request) }, "isOpen": error != nil,
+            "fields": FormModel.fields(
+                "person",
+                [
+                    FormField(
+                        "name",
+                        request.texts["people.name"],
+                        value: request.form["name"] ?? "",
+                        isRequired: true,
+                        maximum: 100
+                    )
+                ] + (try await Self.fields(request, person: nil)),
+                error: error
+            ),
+        ]
+        model["pager"] = request.pager(found.next, path: "/people")
+        return request.page("people", title: "people.title", model, error: error)
+    }
+
+    /// Returns the fields of a role and of apps, with what was typed, or else with what is set.
+    static func fields(_ request: PageRequest, person: PersonResponse?) async throws -> [FormField] {
+        let texts = request.texts
+        let role = FormField(
+            "role",
+            texts["people.role"],
+            .choice(self.roles.map { ($0, texts["people.roles.\($0)"]) }),
+            value: request.form["role"] ?? person?.record.role.rawValue ?? "author"
+        )
+        let isTyped = request.form["role"] != nil
+        return [role] + (try await AppLimit.fields(request, set: person?.apps, isTyped: isTyped))
+    }
+
+    /// Returns the values of a person in lists and in the person's page.
+    static func row(_ response: PersonResponse, _ request: PageRequest) -> PageModel {
+        let person = response.record
+        var model = PageValue.members(response)
+        model["path"] = "\(Dashboard.root)/people/\(person.id)"
+        let role = person.role.rawValue
+        model["roleText"] = request.texts.text("people.roleNames.\(role)") ?? role
+        model["appText"] = AppLimit.text(response.apps, request.texts)
+        let state = person.isDisabled ? "disabled" : person.hasPassword ? "active" : "invited"
+        model["stateLabel"] = StateLabel.model(state, request.texts)
+        for name in ["lastSeenAt", "language"] where model[name] == nil { model[name] = false }
+        return model
+    }
+
+    /// Adds a person, and shows the link of the invitation, once.
+    private func add(_ request: PageRequest) async throws -> Response {
+        do {
+            let form = request.form
+            let apps = try AppLimit.chosen(form, request.texts)
+            let body = JSONValue.members([
+                "name": .string(form["name"] ?? ""), "role": .string(form["role"] ?? ""),
+                "apps": apps == .null ? nil : apps,
+            ])
+            return Self.link(try await request.call(.post("/v1/people", body), as: PersonResponse.self), request)
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Returns the page with the link of an invitation.
+    static func link(_ person: PersonResponse, _ request: PageRequest) -> Response {
+        SecretPage.page(
+            request,
+            title: "people.invited",
+            explanation: "people.once",
+            secret: "\(request.origin)\(person.path ?? "")",
+            next: "\(Dashboard.root)/people/\(person.record.id)"
+        )
+    }
+}

@@ -1,0 +1,115 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// The webhooks of an app, and the form that adds one.
+struct WebhookListPages: PageArea {
+    static let events = WebhookRecord.Event.allCases.map(\.rawValue)
+
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/webhooks", { try await self.page($0) }),
+            .post("/apps/{app}/webhooks", self.add),
+        ]
+    }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "webhooks", scope: .operate) }
+
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let webhooks = try await request.list("\(request.api)/webhooks", of: WebhookResponse.self).entries
+        let model: PageModel = [
+            "webhooks": webhooks.map { Self.row($0, request) }, "may": request.permissions,
+            "path": "\(Dashboard.root)\(request.appPath)/webhooks", "bundleId": request.app,
+            "isOpen": webhooks.isEmpty || error != nil,
+            "fields": FormModel.fields(
+                "add",
+                Self.fields(
+                    request,
+                    url: request.form["url"] ?? "",
+                    events: error == nil
+                        ? ["delivery", "token", "credential", "environment"] : request.form.values("events")
+                ),
+                error: error
+            ),
+        ]
+        return request.page("webhooks", title: "webhooks.title", model, error: error)
+    }
+
+    static func fields(_ request: PageRequest, url: String, events: [String]) -> [FormField] {
+        [
+            FormField(
+                "url",
+                request.texts["webhooks.url"],
+                .line(type: "url"),
+                value: url,
+                hint: request.texts["webhooks.urlHint"],
+                isRequired: true,
+                maximum: 2048
+            ),
+            FormField(
+                "events",
+                request.texts["webhooks.events"],
+                .checks(Self.events.map { ($0, request.texts["webhooks.kinds.\($0)"]) }),
+                values: events
+            ),
+        ]
+    }
+
+    /// Returns the values of a webhook in lists and in its page.
+    static func row(_ webhook: WebhookResponse, _ request: PageRequest) -> PageModel {
+        var model = PageValue.members(webhook)
+        model["path"] = self.path(webhook, request)
+        let state = webhook.isActive ? (webhook.failures > 0 ? "failing" : "active") : "disabled"
+        model["stateLabel"] = StateLabel.model(state, request.texts)
+        model["isActive"] = webhook.isActive
+        model["eventText"] = webhook.events.map { request.texts["webhooks.kinds.\($0)"] }.joined(separator: ", ")
+        for name in ["lastError", "lastSuccessAt", "nextTryAt"] where model[name] == nil { model[name] = false }
+        return model
+    }
+
+    private static func path(_ webhook: WebhookResponse, _ request: PageRequest) -> String {
+        "\(Dashboard.root)\(request.appPath)/webhooks/\(webhook.id)"
+    }
+
+    /// Adds a webhook, and shows its secret, once.
+    private func add(_ request: PageRequest) async throws -> Response {
+        do {
+            let events = request.form.values("events").map(JSONValue.string)
+            let body = JSONValue.members([
+                "url": .string(request.form["url"] ?? ""), "events": events.isEmpty ? nil : .array(events),
+            ])
+            let webhook = try await request.call(.post("\(request.api)/webhooks", body), as: WebhookResponse.self)
+            return SecretPage.page(
+                request,
+                title: "webhooks.added",
+                explanation: "webhooks.secretText",
+                secret: webhook.secret ?? "",
+                next: Self.path(webhook, request)
+            )
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+}
+
+/// The page of a text that is shown once, such as a new key.
+enum SecretPage {
+    /// - Parameters:
+    ///   - explanation: The path of its text.
+    ///   - next: The page to go on to, as a path of the server.
+    static func page(
+        _ request: PageRequest,
+        title: String,
+        explanation: String,
+        secret: String,
+        next: String
+    ) -> Response {
+        request.page(
+            "secret",
+            title: title,
+            ["explanation": request.texts[explanation], "secret": secret, "next": next]
+        )
+    }
+}

@@ -1,0 +1,123 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import WebPages
+
+/// One device: facts, history, a test, and its token's state.
+struct DeviceDetailPages: PageArea {
+    /// The seconds for which the page of a test waits for the push service.
+    private static let wait = 8
+
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/devices/{token}", { try await self.page($0) }),
+            .post("/apps/{app}/devices/{token}/test", self.test),
+            .post("/apps/{app}/devices/{token}/activate", self.activate),
+            .post("/apps/{app}/devices/{token}/remove", self.remove),
+        ]
+    }
+
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let token = request.parameter("token")
+        let path = "\(request.appPath)/devices/\(URLText.encoded(token))"
+        let query = URLText.query(["limit": "20", "cursor": request.query("cursor")])
+        let history = try await self.history(query, request)
+        var model: PageModel = [
+            "token": token, "path": "\(Dashboard.root)\(path)", "may": request.permissions,
+            "devices": history.devices.map { self.facts($0, request) },
+            "history": try await HistoryModel.model(history, request, path: path),
+        ]
+        model["isKnown"] = !history.devices.isEmpty
+        return request.page("device", title: DeviceModel.short(token), model, error: error)
+    }
+
+    private func history(_ query: String, _ request: PageRequest) async throws -> HistoryResponse {
+        let path = "\(request.api)/devices/\(URLText.encoded(request.parameter("token")))/history\(query)"
+        return try await request.get(path, as: HistoryResponse.self)
+    }
+
+    private func facts(_ response: DeviceResponse, _ request: PageRequest) -> PageModel {
+        let (device, profile) = (response.device, response.device.profile)
+        var model = DeviceModel.row(response, request)
+        model["attributeList"] = profile.attributes.sorted { $0.key < $1.key }.map { name, value -> PageModel in
+            ["name": name, "value": PageValue.of(value) ?? ""]
+        }
+        model["isInactive"] = !device.isActive
+        model["preferenceText"] = PreferencesModel.of(profile.preferences, request.texts)
+        return model
+    }
+
+    /// Sends a notification to this device alone, and goes to its timeline.
+    private func test(_ request: PageRequest) async throws -> Response {
+        let body: JSONValue = .object([
+            "name": .string("Test from the dashboard"),
+            "to": .object(["tokens": .array([.string(request.parameter("token"))])]),
+            "environment": .string(request.form["environment"] ?? "production"), "urgent": .bool(true),
+            "expiresIn": .string("10m"),
+            "alert": .object([
+                "title": .string(request.texts["devices.testTitle"]),
+                "body": .string(request.texts["devices.testBody", ["name": request.session.caller.name]]),
+            ]),
+        ])
+        do {
+            let path = "\(request.api)/notifications?wait=\(Self.wait)"
+            let sent = try await request.call(.post(path, body), as: NotificationResponse.self)
+            guard let apnsID = sent.outcomes?.first?.apnsID else {
+                return request.redirect(to: "\(request.appPath)/devices/\(request.parameter("token"))", done: "sent")
+            }
+            return request.redirect(to: "\(request.appPath)/deliveries/\(URLText.encoded(apnsID))")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Makes an inactive device active again, in the way in which an app does: it is registered once more.
+    private func activate(_ request: PageRequest) async throws -> Response {
+        try request.require(.register)
+        let environment = request.form["environment"] ?? "production"
+        let devices = try await self.history("?limit=1", request).devices.map(\.device)
+        guard let device = devices.first(where: { $0.environment.rawValue == environment }) else {
+            throw RequestError.noSuch("device", by: "token")
+        }
+        return try await self.change(request, done: "activated") { token in
+            .post(
+                "\(request.api)/devices",
+                .object(["token": .string(token), "environment": .string(environment), "kind": device.kind.json])
+            )
+        }
+    }
+
+    private func remove(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, done: "removed") { token in
+            let environment = URLText.query(["environment": request.form["environment"]])
+            return .delete("\(request.api)/devices/\(URLText.encoded(token))\(environment)")
+        }
+    }
+
+    private func change(_ request: PageRequest, done: String, _ call: (String) -> LocalAPIRequest) async throws
+        -> Response
+    {
+        do {
+            _ = try await request.call(call(request.parameter("token")))
+            return request.redirect(to: "\(request.appPath)/devices/\(request.parameter("token"))", done: done)
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+}
+
+/// The preferences of a person in words.
+enum PreferencesModel {
+    /// Returns the opt-outs and the quiet hours; `false` without any, so that templates leave them out.
+    static func of(_ preferences: Preferences, _ texts: LocalizedTexts) -> Any {
+        var lines = preferences.optOuts.sorted().map { texts["devices.optedOut", ["category": $0.text]] }
+        if let hours = preferences.quietHours {
+            lines.append(texts["devices.quiet", ["from": "\(hours.from)", "to": "\(hours.to)"]])
+        }
+        return lines.isEmpty ? false : lines.joined(separator: " ")
+    }
+}

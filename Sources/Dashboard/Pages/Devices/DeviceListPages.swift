@@ -1,0 +1,110 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+import WebPages
+
+/// The devices of an app, and the search for one.
+struct DeviceListPages: PageArea {
+    /// The ways to search, as the values of the field `by`.
+    private static let ways = ["user", "token", "installation", "tag"]
+    /// The orders of the list that have a column.
+    private static let sorts = ["token", "user", "lastSeen"]
+
+    /// The search that the address of the page asks for.
+    private struct Search {
+        let text, state, sort: String?
+        let by: String
+
+        init(_ request: PageRequest) {
+            (self.text, self.by) = (request.query("q"), request.query("by") ?? "user")
+            self.state = request.query("state")
+            self.sort = request.query("sort").flatMap { DeviceListPages.sorts.contains($0) ? $0 : nil }
+        }
+
+        /// The items of the page's address, without the cursor.
+        func items(sort: String?) -> KeyValuePairs<String, String?> {
+            ["q": self.text, "by": self.text == nil ? nil : self.by, "state": self.state, "sort": sort]
+        }
+
+        /// Returns the query of the API.
+        func query(cursor: String?) -> String {
+            func text(_ way: String) -> String? { self.by == way ? self.text : nil }
+            return URLText.query([
+                "token": text("token"), "installation": text("installation"), "tag": text("tag"), "state": self.state,
+                "sort": self.sort, "cursor": cursor, "limit": "50",
+            ])
+        }
+    }
+
+    var routes: [PageRoute] { [.get("/apps/{app}/devices", self.list)] }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "devices") }
+
+    /// Lists devices. A search for a user or for a whole token goes to its page at once, where the history is.
+    private func list(_ request: PageRequest) async throws -> Response {
+        let search = Search(request)
+        if let text = search.text {
+            if search.by == "user" { return request.redirect(to: "\(request.appPath)/users/\(URLText.encoded(text))") }
+            if search.by == "token", text.utf8.count >= 64, DeviceToken(hex: text) != nil {
+                return request.redirect(to: "\(request.appPath)/devices/\(URLText.encoded(text))")
+            }
+        }
+        var model = self.form(search, request)
+        do {
+            let query = search.query(cursor: request.query("cursor"))
+            let found = try await request.list("\(request.api)/devices\(query)", of: DeviceResponse.self)
+            model["devices"] = found.entries.map { DeviceModel.row($0, request) }
+            let path = "\(request.appPath)/devices"
+            model["pager"] = request.pager(found.next, path: path, search.items(sort: search.sort))
+            return request.page("devices", title: "devices.title", model)
+        } catch let error as RequestError where error.kind == .invalid {
+            model["problems"] = ["q": error.message]
+            return request.page("devices", title: "devices.title", model, error: error, status: .ok)
+        }
+    }
+
+    /// Returns the values of the search and of the columns' links, and no devices yet.
+    private func form(_ search: Search, _ request: PageRequest) -> PageModel {
+        let path = "\(Dashboard.root)\(request.appPath)/devices"
+        var (sorted, links): (PageModel, PageModel) = ([:], [:])
+        if let sort = search.sort { sorted[sort] = true }
+        for sort in Self.sorts { links[sort] = "\(path)\(URLText.query(search.items(sort: sort)))" }
+        return [
+            "q": search.text ?? "", "action": path, "app": request.app, "sorted": sorted, "sort": links,
+            "isSearch": search.text != nil || search.state != nil, "devices": [PageModel](),
+            "ways": Self.ways.map { way -> PageModel in
+                ["value": way, "label": request.texts["devices.by.\(way)"], "chosen": way == search.by]
+            },
+            "states": ["", "active", "inactive"].map { state -> PageModel in
+                let label = request.texts[state.isEmpty ? "devices.anyState" : "states.\(state)"]
+                return ["value": state, "label": label, "chosen": state == search.state ?? ""]
+            },
+        ]
+    }
+}
+
+/// A device in a page.
+enum DeviceModel {
+    /// Returns the values of a row of a list.
+    static func row(_ response: DeviceResponse, _ request: PageRequest) -> PageModel {
+        var model = PageValue.members(response)
+        let token = response.device.token.hex
+        model["path"] = "\(Dashboard.root)\(request.appPath)/devices/\(token)"
+        model["shortToken"] = Self.short(token)
+        model["stateLabel"] = StateLabel.model(response.state, request.texts)
+        if let user = response.device.profile.user {
+            model["userPath"] = "\(Dashboard.root)\(request.appPath)/users/\(URLText.encoded(user))"
+        }
+        for name in ["user", "appVersion", "locale", "installation", "timeZone", "activity"] where model[name] == nil {
+            model[name] = false
+        }
+        return model
+    }
+
+    /// Returns the first and the last digits of a token.
+    static func short(_ token: String) -> String {
+        token.count > 16 ? "\(token.prefix(8))…\(token.suffix(6))" : token
+    }
+}

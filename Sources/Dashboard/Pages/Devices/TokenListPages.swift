@@ -1,0 +1,145 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// The pages of tokens: events with their reasons, withheld deactivations, and undoing deactivations.
+struct TokenListPages: PageArea {
+    private static let actions = [
+        "deactivated", "withheld", "settled", "reactivated", "replaced", "moved", "suspected", "keptAlive", "deleted",
+    ]
+
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/tokens", { try await self.page($0) }),
+            .post("/apps/{app}/tokens/reactivate", self.reactivate),
+            .post("/apps/{app}/tokens/{environment}/{decision}", self.settle),
+        ]
+    }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
+
+    /// - Parameters:
+    ///   - figure: The number of devices of a dry run, which the next button makes active.
+    private func page(
+        _ request: PageRequest,
+        figure: Int? = nil,
+        error: RequestError? = nil
+    ) async throws -> Response {
+        let action = request.query("action").flatMap { Self.actions.contains($0) ? $0 : nil }
+        let query = URLText.query([
+            "action": action, "token": request.query("token"), "cursor": request.query("cursor"), "limit": "50",
+        ])
+        let path = "\(request.appPath)/tokens"
+        var model: PageModel = [
+            "may": request.permissions, "path": "\(Dashboard.root)\(path)", "token": request.query("token") ?? "",
+            "breakers": try await self.breakers(request),
+            "actions": ([""] + Self.actions).map { value -> PageModel in
+                let label = value.isEmpty ? request.texts["tokens.anyAction"] : request.texts["states.\(value)"]
+                return ["value": value, "label": label, "chosen": value == action ?? ""]
+            },
+            "fields": FormModel.fields("reactivate", self.fields(request), error: error),
+            "isOpen": figure != nil || error != nil,
+        ]
+        if let figure {
+            model["figure"] =
+                [
+                    "count": PageNumber(value: Double(figure)), "many": figure > 0,
+                    "hidden": ["from", "to", "reason", "environment"].map { name -> PageModel in
+                        ["name": name, "value": request.form[name] ?? ""]
+                    },
+                ] as PageModel
+        }
+        do {
+            let events = try await request.list("\(request.api)/tokens/events\(query)", of: TokenEventResponse.self)
+            model["tokenEvents"] = events.entries.map { HistoryModel.event($0, request) }
+            model["pager"] = request.pager(
+                events.next,
+                path: path,
+                ["action": action, "token": request.query("token")]
+            )
+        } catch let error as RequestError where error.kind == .invalid {
+            model["tokenEvents"] = [PageModel]()
+            model["tokenProblem"] = error.message
+        }
+        return request.page("tokens", title: "tokens.title", model, error: error)
+    }
+
+    /// Returns the state of the circuit breaker in each environment, with the number of withheld tokens.
+    private func breakers(_ request: PageRequest) async throws -> [PageModel] {
+        try await request.list("\(request.api)/hygiene", of: BreakerResponse.self).entries.map { state in
+            var model = PageValue.members(state)
+            model["stateLabel"] = StateLabel.model(state.breaker, request.texts)
+            model["isOpen"] = state.breaker == "open"
+            model["count"] = model["withheld"] ?? false
+            if model["reason"] == nil { model["reason"] = false }
+            return model
+        }
+    }
+
+    private func fields(_ request: PageRequest) -> [FormField] {
+        let (form, texts) = (request.form, request.texts)
+        let environments = [("", texts["tokens.both"]), ("production", "production"), ("sandbox", "sandbox")]
+        return [
+            FormField(
+                "from",
+                texts["tokens.from"],
+                .line(type: "datetime-local"),
+                value: TimeField.value(form["from"]),
+                isRequired: true
+            ),
+            FormField("to", texts["tokens.to"], .line(type: "datetime-local"), value: TimeField.value(form["to"])),
+            FormField(
+                "reason",
+                texts["tokens.reason"],
+                value: form["reason"] ?? "",
+                hint: texts["tokens.reasonHint"],
+                maximum: 100
+            ),
+            FormField(
+                "environment",
+                texts["tokens.environment"],
+                .choice(environments),
+                value: form["environment"] ?? ""
+            ),
+        ]
+    }
+
+    /// Applies or discards the withheld deactivations.
+    private func settle(_ request: PageRequest) async throws -> Response {
+        try request.require(.operate)
+        let decision = request.parameter("decision")
+        guard ["apply", "discard"].contains(decision) else {
+            throw PageError.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
+        }
+        let environment = URLText.encoded(request.parameter("environment"))
+        do {
+            _ = try await request.call(.post("\(request.api)/hygiene/\(environment):\(decision)"))
+            return request.redirect(to: "\(request.appPath)/tokens", done: "\(decision)Done")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Counts the devices first, and makes them active once the figure was seen.
+    private func reactivate(_ request: PageRequest) async throws -> Response {
+        try request.require(.operate)
+        let isDry = request.form["step"] != "do"
+        do {
+            let body = JSONValue.members([
+                "from": TimeField.json(request.form["from"]), "to": TimeField.json(request.form["to"]),
+                "reason": try request.form.text("reason", maximum: 256).map(JSONValue.string),
+                "environment": try request.form.text("environment", maximum: 20).map(JSONValue.string),
+                "dryRun": isDry ? JSONValue.bool(true) : nil,
+            ])
+            let call = LocalAPIRequest.post("\(request.api)/devices:reactivate", body)
+            let result = try await request.call(call, as: ReactivationResponse.self)
+            if isDry { return try await self.page(request, figure: result.devices) }
+            let done = result.isComplete ? "reactivated" : "reactivatedSome"
+            return request.redirect(to: "\(request.appPath)/tokens?action=reactivated", done: done)
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+}

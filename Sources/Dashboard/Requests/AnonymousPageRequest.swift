@@ -1,0 +1,132 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushSupport
+import WebPages
+
+/// A request to a page, before it is known who makes it.
+struct AnonymousPageRequest: Sendable {
+    let http: Request
+    let context: APIContext
+    let frame: PageRenderer
+    let interface: ProviderInterface
+
+    init(_ http: Request, _ context: APIContext, frame: PageRenderer, interface: ProviderInterface) {
+        (self.http, self.context, self.frame, self.interface) = (http, context, frame, interface)
+    }
+
+    /// The address of the client, for the lock-out.
+    var address: String {
+        // A stream of HTTP/2 has the address of its connection.
+        let channel = self.context.channel
+        return (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress ?? ""
+    }
+
+    /// The account of the client's network, on which wrong secrets count.
+    var client: BudgetCaller { BudgetCaller(from: self.context.channel) ?? BudgetCaller() }
+
+    /// The name that the browser gives itself.
+    var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
+
+    /// Returns the session of the cookie; `nil` without a valid one.
+    ///
+    /// The stream of a live part is no use of a session: a tab that is left open does not keep it from ending.
+    func session() async throws -> Session? {
+        guard let token = self.frame.cookie.token(in: self.http.headers) else { return nil }
+        let isUse = self.http.headers[.accept] != "text/event-stream"
+        return try await self.interface.signIn.session(token: token, isUse: isUse)
+    }
+
+    /// Refuses a form that was posted from a page of another origin. It counts besides the token of the form, and is all that
+    /// guards the form with which people sign in.
+    ///
+    /// - Throws: ``RequestError``.
+    func checkOrigin() throws {
+        guard self.http.method != .get, self.http.method != .head else { return }
+        let site = HTTPField.Name("sec-fetch-site").flatMap { self.http.headers[$0] }
+        if let site { guard site == "same-origin" else { throw Self.foreign } }
+        if let origin = self.http.headers[.origin] {
+            guard let host = self.http.head.authority, origin.split(separator: "/").last.map(String.init) == host else {
+                throw Self.foreign
+            }
+        }
+    }
+
+    /// The fields of a form that is posted without a session.
+    func smallForm() async throws -> FormData {
+        var limits = FormData.Limits()
+        (limits.body, limits.count, limits.value) = (8 * 1024, 10, 4 * 1024)
+        return try await FormRequest.body(of: self.http, limits: limits)
+    }
+
+    /// Returns the fields of the posted form of a person, and what a long one holds until the page is made.
+    ///
+    /// The query is no part of it: logs and the history of the browser keep addresses.
+    func form(of person: APICaller) async throws -> (fields: FormData, held: BudgetPermit?) {
+        var limits = FormData.Limits()
+        // Certificates and content fit; the files of issues are read as they arrive.
+        (limits.body, limits.count, limits.value) = (1024 * 1024, 1000, 256 * 1024)
+        limits.acceptsFiles = true
+        let (body, held) = try await self.http.wholeBody(
+            maximum: limits.body,
+            from: self.interface.budgets[.bodyBytes],
+            for: person.account
+        )
+        return (try FormRequest.fields(in: body, of: self.http, limits: limits), held)
+    }
+
+    /// The fields of the posted form up to its file, which has not been read.
+    func uploadForm() async throws -> UploadForm { try await UploadForm(self.http, limits: FormData.Limits()) }
+
+    func texts(_ session: Session? = nil) -> LocalizedTexts {
+        self.frame.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])
+    }
+
+    /// Returns a page outside of the dashboard's frame.
+    func page(
+        _ template: String,
+        title: String,
+        _ model: PageModel = [:],
+        status: HTTPResponse.Status = .ok
+    ) -> Response {
+        let texts = self.texts()
+        let format = PageFormat(texts: texts, now: self.interface.time.now)
+        return self.frame.page(template, title: title, model, format: format, texts: texts, status: status)
+    }
+
+    /// Sends the browser to the page where people sign in, and from there to the page that it asked for.
+    var signInFirst: Response {
+        let isPage = self.http.method == .get
+        let wanted = isPage ? "?next=\(URLText.encoded(self.http.head.path ?? Dashboard.root))" : ""
+        return .redirect(to: "\(Dashboard.root)/sign-in\(wanted)")
+    }
+
+    /// Returns the page of an error.
+    func errorPage(for error: any Error) -> Response {
+        let (shown, headers) = self.failure(error)
+        var page = self.page(
+            "failure",
+            title: "failure.title",
+            ["error": PageError.model(shown, self.texts())],
+            status: shown.kind.status
+        )
+        page.headers[.retryAfter] = headers[.retryAfter]
+        return page
+    }
+
+    /// Returns the error that may be shown, with the fields of its response. The cause of a failure is logged.
+    func failure(_ error: any Error) -> (error: RequestError, headers: HTTPFields) {
+        self.interface.failures.pageFailure(error, ["path": .string(RedactedPath.of(self.http))])
+    }
+
+    private static let foreign = RequestError(
+        .forbidden,
+        code: "other_origin",
+        message: "this form was posted from another site"
+    )
+}

@@ -1,0 +1,53 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PageResources
+import PushHTTP
+import PushSupport
+import WebPages
+
+/// The templates, texts, assets and header fields that all pages share.
+struct PageRenderer: Sendable {
+    let templates: PageTemplates
+    let languages: PageLanguages
+    let assets: Assets
+    let cookie: SessionCookie
+    /// The entries of the navigation, in their order.
+    let menu: [MenuEntry]
+    /// The budget of live parts.
+    let places: Budget
+    private let isSecure: Bool
+
+    /// - Parameter isSecure: Whether the pages are reached over TLS.
+    init(isSecure: Bool, places: Budget, menu: [MenuEntry]) throws {
+        (self.places, self.menu) = (places, menu)
+        let files = PageFiles(page_resources_of_dashboard())
+        self.templates = try PageTemplates(files.templates)
+        self.languages = try PageLanguages(files.texts)
+        self.assets = Assets(folder: "\(Dashboard.root)/assets")
+        self.cookie = SessionCookie(isSecure: isSecure)
+        self.isSecure = isSecure
+    }
+
+    /// Returns a page of a template.
+    ///
+    /// - Parameter title: The path of its title in the texts, or the title itself.
+    func page(
+        _ template: String,
+        title: String,
+        _ model: PageModel,
+        format: PageFormat,
+        texts: LocalizedTexts,
+        status: HTTPResponse.Status = .ok
+    ) -> Response {
+        var model = model
+        model["title"] = texts.text(title) ?? title
+        model["language"] = texts.language
+        model["t"] = texts.variable
+        model["assets"] = ["style": self.assets.style, "script": self.assets.script]
+        model["home"] = Dashboard.root
+        let text = self.templates.render(template, model, format: format) ?? ""
+        let headers = SecurityHeaders.page(isSecure: self.isSecure)
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// The wait after failures: exponential with full jitter, and never less than a response asks for.
+struct RetryDelay: Codable, Equatable, Sendable {
+    /// The bound of the first wait, and of every wait.
+    static let (first, longest): (TimeInterval, TimeInterval) = (2, 3600)
+    /// The longest that anything waits. A later time is left from a clock that has been set back.
+    static let bound: TimeInterval = 26 * 3600
+
+    private(set) var failures = 0
+    private var until: Date?
+    /// `true` for a wait that the provider has asked for, or that nothing on the device can shorten.
+    private var isFirm = false
+
+    /// Returns the time before which nothing is sent; `nil` if it has come.
+    func wait(now: Date) -> Date? {
+        guard let until, until > now, until.timeIntervalSince(now) <= Self.bound else { return nil }
+        return until
+    }
+
+    /// Counts a failure and returns the wait.
+    /// - Parameters:
+    ///   - after: The time that the response asks for.
+    ///   - random: A number from 0 to 1.
+    mutating func failed(after: Duration?, now: Date, random: Double) -> Duration {
+        let most = min(Self.longest, Self.first * pow(2, Double(min(self.failures, 30))))
+        let delay = min(Self.bound, Double(after?.components.seconds ?? 0) + most * min(max(random, 0), 1))
+        self.failures = min(self.failures, 1000) + 1
+        self.until = now.addingTimeInterval(delay)
+        self.isFirm = after != nil
+        return .milliseconds(Int64(delay * 1000))
+    }
+
+    /// Waits for a time that does not grow.
+    mutating func pause(for time: TimeInterval, now: Date) {
+        self.until = now.addingTimeInterval(time)
+        self.isFirm = true
+    }
+
+    /// Ends a wait that was a guess: a launch may be in another network.
+    mutating func launched() {
+        if !self.isFirm { self = RetryDelay() }
+    }
+
+    mutating func succeeded() { self = RetryDelay() }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// The meaning of what came of a request to the provider.
+enum ProviderResult: Equatable {
+    /// It was carried out; the members of the response.
+    case done([String: JSONValue])
+    /// It may be carried out later: the network, the provider or its limits were in the way.
+    case later(after: Duration?, reason: String)
+    /// It is wrong and stays so.
+    case refused(ProviderRefusal)
+
+    /// The longest time that a response may ask to wait.
+    static let maximumWait: Int64 = 24 * 3600
+
+    init(_ result: Result<TransportResponse, any Error>) {
+        switch result {
+        case .failure(let error): self = .later(after: nil, reason: Self.text(of: error))
+        case .success(let response): self.init(response)
+        }
+    }
+
+    /// Returns a text for the log. That of an error of the network names much else.
+    static func text(of error: any Error) -> String {
+        guard let error = error as? URLError else { return "\(error)" }
+        return error.userInfo[NSLocalizedDescriptionKey] as? String ?? "error \(error.errorCode) of the network"
+    }
+
+    private init(_ response: TransportResponse) {
+        switch response.status {
+        case 204: self = .done([:])
+        case 200..<300:
+            // A page of a network that wants a login is no response of the provider.
+            guard case .object(let members)? = JSONValue(json: response.body) else {
+                self = .later(after: nil, reason: "the response has no JSON object")
+                return
+            }
+            self = .done(members)
+        case 413:
+            // It may come from something between here and the provider, in a form of its own.
+            let message = ProviderRefusal(response)?.message ?? "the request is too large"
+            self = .refused(ProviderRefusal(code: ProviderRefusal.tooLarge, message: message))
+        case 408, 425, 429, 500...:
+            let seconds = response.headers["retry-after"].flatMap { Int64($0) }.map {
+                min(max(0, $0), Self.maximumWait)
+            }
+            self = .later(after: seconds.map { .seconds($0) }, reason: "status \(response.status)")
+        default:
+            // Something between here and the provider says no in a form of its own, which may pass.
+            self =
+                ProviderRefusal(response).map { .refused($0) }
+                ?? .later(after: nil, reason: "status \(response.status)")
+        }
+    }
+}
+
+/// The reason for which the provider does not carry out a request.
+struct ProviderRefusal: Equatable {
+    let code: String
+    let message: String
+    /// The member of the request that is at fault, such as `tags[3]`.
+    let field: String?
+
+    init(code: String, message: String, field: String? = nil) {
+        (self.code, self.message, self.field) = (code, message, field)
+    }
+
+    /// Reads the error of a response; `nil` if it has none.
+    init?(_ response: TransportResponse) {
+        guard let error = JSONValue(json: response.body)?.object?["error"]?.object, let code = error["code"]?.string
+        else { return nil }
+        self.init(code: code, message: error["message"]?.string ?? "", field: error["field"]?.string)
+    }
+
+    static let notOwnInstallation = "not_own_installation"
+    /// The code of every response with the status 413.
+    static let tooLarge = "too_large"
+}

@@ -1,0 +1,298 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The operations that named audiences and templates have in common.
+struct LibraryOperations {
+    let kind: LibraryItem.Kind
+    let store: any AppStore & LibraryStore
+    /// The turns in which long lists are encoded.
+    let turns: Budget
+    let time: any TimeSource
+    var limits = LibraryLimits()
+
+    /// The name of the kind in paths and in the responses of lists, such as `audiences`.
+    private var plural: String { "\(self.kind.rawValue)s" }
+    /// The name of the kind in the ids of operations.
+    private var title: String { self.kind.rawValue.capitalized }
+    /// The cursors of the lists of items and of names.
+    private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
+    /// The path of one item.
+    var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
+
+    /// The maximum length of a page, in bytes: the entry with which it exceeds ``LibraryLimits/pageBytes`` is its last.
+    private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
+
+    /// A path parameter for an item.
+    static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
+        ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
+    }
+
+    /// Returns the operations that need no knowledge of the contents.
+    /// - Parameters:
+    ///   - schema: The schema of an item.
+    ///   - response: Makes the response for an item.
+    func operations<Item: ResponseObject>(
+        _ item: Item.Type,
+        _ response: @escaping @Sendable (LibraryItem, AppRecord) -> Item
+    ) -> [ProviderOperation] {
+        let (name, plural) = (self.kind.rawValue, self.plural)
+        let version = ParameterDescription.query("version", "The version that it must have.", .integer(1...Int64.max))
+        return [
+            .init(.get, "/v1/apps/{app}/\(plural)", id: "list\(self.title)s", "The app's \(plural), the oldest first.")
+            {
+                try await self.list($0, response)
+            }
+            .scope(.read).parameters(.cursor, .limit()).responses(.ok(.page(plural, of: Item.schema)))
+            .reservingPage(ofEntries: self.limits.bytes, atMost: self.maximumPage),
+            .init(.get, "/v1/apps/{app}/\(plural):names", id: "list\(self.title)Names", self.names)
+                .summary("The names of the app's \(plural), without their contents, the oldest first.")
+                .scope(.read).parameters(.cursor, .limit())
+                .responses(.ok(.page(plural, of: LibraryNameResponse.schema))),
+            .init(.get, self.path, id: "show\(self.title)", "One \(name).") { request in
+                let (item, app) = try await self.item(request)
+                return try .json(response(item, app))
+            }
+            .scope(.read).responses(.ok(Item.schema)),
+            .init(.delete, self.path, .audited, id: "delete\(self.title)", self.delete)
+                .summary("Removes the \(name) with its versions, unless a schedule uses it.")
+                .scope(.send).parameters(version).responses(.noContent).errors(.conflict),
+            .init(.get, "\(self.path)/versions", id: "list\(self.title)Versions", self.versions)
+                .summary("The versions of the \(name) that are kept, the newest first.")
+                .scope(.read).parameters(.cursor, .limit())
+                .responses(.ok(.page("versions", of: LibraryVersionResponse.schema)))
+                .reservingPage(ofEntries: self.limits.bytes, atMost: self.maximumPage),
+            .init(.post, "\(self.path):restore", .audited, id: "restore\(self.title)") {
+                try await self.restore($0, response)
+            }
+            .summary("Makes an earlier version of the \(name) the newest one again.")
+            .scope(.send).body(Self.restoreRequest.schema).responses(.ok(Item.schema)).errors(.conflict),
+        ]
+    }
+
+    // MARK: Reading
+
+    /// Returns the item that the path names by its id or its name, and its app.
+    func item(_ request: OperationRequest) async throws -> (LibraryItem, AppRecord) {
+        let app = try await request.app(self.store)
+        let name = try self.name(request)
+        guard let item = try await self.store.libraryItem(name, of: self.kind, app: app.id) else { throw self.missing }
+        return (item, app)
+    }
+
+    private func name(_ request: OperationRequest) throws -> LibraryItemName {
+        let text = request.path(self.kind.rawValue)
+        guard (1...LibraryText.maximumName).contains(text.utf8.count) else { throw self.missing }
+        return LibraryItemName(text)
+    }
+
+    private func list<Item: ResponseObject>(
+        _ request: OperationRequest,
+        _ response: @Sendable (LibraryItem, AppRecord) -> Item
+    ) async throws -> Response {
+        let app = try await request.app(self.store)
+        let wanted = try request.page(self.cursors)
+        let page = try await self.store.libraryItems(
+            of: self.kind,
+            app: app.id,
+            after: wanted.after ?? 0,
+            limit: wanted.limit,
+            bytes: self.limits.pageBytes
+        )
+        return try await self.encode(page.bodyBytes, on: request) {
+            let entries = page.entries.map { response($0, app) }
+            return try .page(self.plural, entries, next: page.next?.cursor(self.cursors, isSorted: false))
+        }
+    }
+
+    /// Encodes a list, if it is long in its turn: many at once would keep all other requests from the processors.
+    ///
+    /// A list has been read by then. What holds a turn waits for nothing.
+    /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` for a client that is gone.
+    private func encode(
+        _ bytes: Int,
+        on request: OperationRequest,
+        _ body: () throws -> Response
+    ) async throws -> Response {
+        guard bytes > Budget.uncountedBodyLength else { return try body() }
+        let account = QueryCaller.current?.account ?? BudgetCaller()
+        let turn = try await request.context.channel.withClientConnected { try await self.turns.wait(for: account) }
+        defer { turn.end() }
+        return try body()
+    }
+
+    private func names(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let page = try request.page(self.cursors)
+        let entries = try await self.store.libraryNames(
+            of: self.kind,
+            app: app.id,
+            after: page.after ?? 0,
+            limit: page.limit
+        )
+        let next = page.next(after: entries) { $0.number }
+        return try .page(self.plural, entries.map { LibraryNameResponse(entry: $0) }, next: next)
+    }
+
+    private func versions(_ request: OperationRequest) async throws -> Response {
+        let (item, _) = try await self.item(request)
+        let wanted = try request.page(.libraryVersions)
+        let page = try await self.store.libraryVersions(
+            of: item.id,
+            before: wanted.after ?? Int64.max,
+            limit: wanted.limit,
+            bytes: self.limits.pageBytes
+        )
+        return try await self.encode(page.bodyBytes, on: request) {
+            let entries = page.entries.map { LibraryVersionResponse(version: $0, kind: self.kind) }
+            return try .page("versions", entries, next: page.next?.cursor(.libraryVersions, isSorted: false))
+        }
+    }
+
+    // MARK: Changes
+
+    /// The name of a new item, or the new name of one.
+    private static let name = Member.text("name", 1...LibraryText.maximumName)
+        .checked("invalid_value", "a name is no UUID") { UUID(uuidString: $0) == nil }
+    /// The description; an empty text removes it.
+    private static let description = RequestMember<String>(
+        "description",
+        .string(length: 0...LibraryText.maximumDescription).described("Absent keeps it, an empty text removes it.")
+    ) { (fields, name) throws(RequestError) in
+        if fields.members[name] == .string("") || fields.nulls.contains(name) { return "" }
+        return try fields.string(name, maximum: LibraryText.maximumDescription)
+    }
+    /// The version that the caller has seen, to which alone the change is made.
+    private static let version = Self.expected("version")
+    private static let expectedVersion = Self.expected("expectedVersion")
+    private static let restored = Member.integer("version", 1...Int64.max)
+
+    private static func expected(_ name: String) -> RequestMember<Int64> {
+        Member.integer(name, 0...Int64.max).described("The version that it must have; 0 for a new one.")
+    }
+
+    static let restoreRequest = RequestObject(required: [Self.restored], optional: [Self.expectedVersion])
+
+    /// The bodies to add an item with certain contents, and to save one.
+    struct Bodies {
+        let new, saved: RequestObject
+
+        init(_ contents: any ObjectMember) {
+            self.new = RequestObject(
+                required: [LibraryOperations.name.described("No UUID."), contents],
+                optional: [LibraryOperations.description, LibraryOperations.version]
+            )
+            self.saved = RequestObject(
+                required: [contents],
+                optional: [
+                    LibraryOperations.name.described("Renames it. No UUID."), LibraryOperations.description,
+                    LibraryOperations.version,
+                ]
+            )
+        }
+    }
+
+    /// Saves the item that a body describes.
+    /// - Parameters:
+    ///   - isNew: Whether the item must not exist, and the body names it instead of the path.
+    ///   - bodies: The bodies with the member that has the contents.
+    ///   - member: The name of that member.
+    ///   - check: Checks the contents, which must be there.
+    func save(
+        _ request: OperationRequest,
+        isNew: Bool,
+        _ bodies: Bodies,
+        member: String,
+        _ check: (JSONFields, AppRecord) throws -> [String: JSONValue]
+    ) async throws -> (item: LibraryItem, app: AppRecord, isNew: Bool) {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(isNew ? bodies.new : bodies.saved)
+        let name = try fields.value(Self.name)
+        let item: LibraryItemName
+        if isNew {
+            guard let name else { throw fields.error("name", "missing_field", "this member is required") }
+            item = .name(BytewiseString(name))
+        } else {
+            item = try self.name(request)
+        }
+        let body = try check(fields, app)
+        guard try JSONValue.object(body).text.count <= self.limits.bytes else {
+            throw fields.error(member, "too_large", "it has at most \(self.limits.bytes) bytes")
+        }
+        var change = LibraryChange(
+            isNew ? .add : .save,
+            app: app.id,
+            kind: self.kind,
+            item: item,
+            by: request.caller?.reference,
+            at: self.time.recorded
+        )
+        (change.name, change.description, change.body) = (name, try fields.value(Self.description), body)
+        change.expected = try fields.value(Self.version)
+        let result = try await self.store.changeLibrary(change, limits: self.limits)
+        guard case .changed(let saved, let isNew) = result else { throw self.error(result) }
+        request.made(saved.id)
+        return (saved, app, isNew)
+    }
+
+    private func restore<Item: ResponseObject>(
+        _ request: OperationRequest,
+        _ response: @Sendable (LibraryItem, AppRecord) -> Item
+    ) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.restoreRequest)
+        guard let version = try fields.value(Self.restored) else {
+            throw fields.error("version", "missing_field", "name the version to restore")
+        }
+        var change = LibraryChange(
+            .restore(version: version),
+            app: app.id,
+            kind: self.kind,
+            item: try self.name(request),
+            by: request.caller?.reference,
+            at: self.time.recorded
+        )
+        change.expected = try fields.value(Self.expectedVersion)
+        let result = try await self.store.changeLibrary(change, limits: self.limits)
+        guard case .changed(let item, _) = result else { throw self.error(result) }
+        return try .json(response(item, app))
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let result = try await self.store.deleteLibraryItem(
+            try self.name(request),
+            of: self.kind,
+            app: app.id,
+            expected: try request.number("version", in: 1...Int64.max)
+        )
+        guard result == .deleted else { throw self.error(result) }
+        return .noContent
+    }
+
+    // MARK: Errors
+
+    private var missing: RequestError { .noSuch(self.kind.rawValue, by: "id or name") }
+
+    /// Returns the error for a change that was not made.
+    private func error(_ result: LibraryChangeResult) -> RequestError {
+        let name = self.kind.rawValue
+        switch result {
+        case .changed, .deleted, .missing: return self.missing
+        case .missingVersion: return .noSuch("version", by: "number")
+        case .stale(0): return .conflict("changed_meanwhile", "there is no such \(name) any more", at: "version")
+        case .stale(let version):
+            return .conflict("changed_meanwhile", "it is version \(version) now: read it again", at: "version")
+        case .nameTaken: return .conflict("name_taken", "the app has \(name)s of this name already", at: "name")
+        case .tooMany:
+            return .conflict("too_many_\(name)s", "an app has at most \(self.limits.items) \(name)s: remove some first")
+        case .inUse(let schedules):
+            let names = schedules.map { "“\($0)”" }.joined(separator: ", ")
+            return .conflict("\(name)_in_use", "schedules use it, such as \(names): change these first")
+        }
+    }
+}

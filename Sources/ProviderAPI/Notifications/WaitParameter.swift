@@ -1,0 +1,85 @@
+import Foundation
+package import NIOCore
+import PushHTTP
+package import PushProvider
+package import PushStore
+import PushSupport
+import PushTypes
+
+/// The query item `wait` of a sending request: the time for which the response waits for outcomes.
+package struct WaitParameter {
+    /// The largest number of recipients whose outcomes one response has.
+    static let maximumRecipients = 100
+    /// The longest wait, in seconds.
+    static let maximumSeconds: Int64 = 30
+    /// The wait of `?wait=true`.
+    static let standardSeconds: Int64 = 10
+
+    static let parameter = ParameterDescription.query(
+        "wait",
+        "Seconds to wait for the outcomes of up to \(maximumRecipients) recipients; true is \(standardSeconds).",
+        .any(of: [.integer(1...maximumSeconds), .choice(["true"])])
+    )
+
+    let limit: Duration
+
+    package init(limit: Duration) { self.limit = limit }
+
+    /// Reads the query item; `nil` if it is absent.
+    init?(_ request: OperationRequest) throws {
+        let text = "use true, or 1 to \(Self.maximumSeconds) seconds"
+        let read: (String) -> Int64? = { value in
+            if value == "true" { return Self.standardSeconds }
+            return Int64(value).flatMap { (1...Self.maximumSeconds).contains($0) ? $0 : nil }
+        }
+        guard let seconds = try request.value("wait", read, orThrow: .invalid("wait", text)) else { return nil }
+        self.limit = .seconds(seconds)
+    }
+
+    /// Rejects a request that cannot be waited for, before it is accepted.
+    func check(_ request: NotificationRequest) throws(RequestError) {
+        guard request.delivery == nil else {
+            throw Self.error(
+                "conflicting_field",
+                "a notification with when is not sent at once: leave out wait or when"
+            )
+        }
+        guard case .tokens(let tokens) = request.audience, tokens.count > Self.maximumRecipients else { return }
+        throw Self.tooMany(tokens.count)
+    }
+
+    /// The error for an audience that is too large, or takes too long to count (`nil`).
+    static func tooMany(_ count: Int?) -> RequestError {
+        let found = count.map { "these are \($0)" } ?? "these take long to count"
+        let message = "wait is for at most \(Self.maximumRecipients) recipients, \(found): leave it out"
+        return Self.error("too_many_recipients", message)
+    }
+
+    private static func error(_ code: String, _ message: String) -> RequestError {
+        RequestError(.invalid, code: code, message: message, path: "wait")
+    }
+
+    /// Waits until all recipients have a final state, or the time is over. Woken by the dispatcher's commits.
+    ///
+    /// - Returns: The notification as it is then; as it was if the client has gone.
+    package func end(
+        of notification: NotificationRecord,
+        _ signals: OutcomeSignals,
+        _ store: any NotificationStore,
+        on channel: any Channel
+    ) async throws -> NotificationRecord {
+        let (id, limit) = (notification.id, self.limit)
+        return try await channel.withClientConnected {
+            try await signals.observe(id, atMost: limit) { signals in
+                var current = notification
+                var iterator = signals.makeAsyncIterator()
+                repeat {
+                    current = try await store.notification(id) ?? current
+                    if current.hasEnded { return current }
+                } while await iterator.next() != nil
+                try Task.checkCancellation()
+                return try await store.notification(id) ?? current
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/me`: the caller of the request, the own password and the own sessions.
+struct AccountController: Controller {
+    let store: any PersonStore & SessionStore
+    let signIns: SignInService
+    let time: any TimeSource
+
+    private static let changes = RequestObject(optional: [PersonSettings.language])
+    private static let current = Member.text("current", 1...PasswordPolicy.maximumBytes)
+    private static let password = Member.text("password", 1...PasswordPolicy.maximumBytes)
+    static let passwordRequest = RequestObject(required: [Self.current, Self.password])
+
+    var operations: [ProviderOperation] {
+        let (path, me, maximum) = ("/v1/me", AccountResponse.schema, 16 * 1024)
+        let operations: [ProviderOperation] = [
+            .init(.get, path, id: "me", "The person or the API key of the request itself.", self.get)
+                .responses(.ok(me)),
+            .init(.patch, path, .audited, id: "changeMe", "Changes the person's language.", self.change)
+                .body(Self.changes.schema, maximum: maximum)
+                .responses(.ok(me)).errors(.conflict),
+            .init(.put, "\(path)/password", .audited, id: "changeOwnPassword", self.changePassword)
+                .summary("Changes the person's password, and ends all sessions of the person.")
+                .body(Self.passwordRequest.schema, maximum: maximum)
+                .responses(.noContent).errors(.forbidden, .conflict),
+            .init(.get, "\(path)/sessions", id: "listOwnSessions", "The caller's sessions.", self.sessions)
+                .responses(.ok(.list("sessions", of: SessionResponse.schema))),
+            .init(.delete, "\(path)/sessions", .audited, id: "endOwnSessions", self.endSessions)
+                .summary("Ends all of the caller's sessions, this one too.").responses(.noContent),
+            .init(.delete, "\(path)/sessions/{session}", .audited, id: "endOwnSession", self.endSession)
+                .summary("Ends one of the caller's sessions.").responses(.noContent),
+        ]
+        return operations.map { $0.tag(.people).authenticated().filteredByApp() }
+    }
+
+    private func get(_ request: OperationRequest) async throws -> Response {
+        let caller = try Self.caller(request)
+        let person = caller.isPerson ? try await self.store.person(caller.id) : nil
+        return try .json(Self.response(caller, person))
+    }
+
+    private func change(_ request: OperationRequest) async throws -> Response {
+        let caller = try Self.caller(request)
+        let language = try await request.fields(Self.changes).value(PersonSettings.language)
+        guard caller.isPerson else { throw RequestError.notAPerson }
+        let change = try await self.store.changePerson(caller.id) { person in
+            if let language { person.language = language.value }
+        }
+        guard case .changed(let person) = change else { throw RequestError.noSuch("person") }
+        return try .json(Self.response(caller, person))
+    }
+
+    private func changePassword(_ request: OperationRequest) async throws -> Response {
+        let caller = try Self.caller(request)
+        let fields = try await request.fields(Self.passwordRequest)
+        let (current, new) = (try fields.required(Self.current), try fields.required(Self.password))
+        try await self.signIns.changePassword(of: caller, from: current, to: new)
+        return .noContent
+    }
+
+    private func sessions(_ request: OperationRequest) async throws -> Response {
+        let (caller, now) = (try Self.caller(request), self.time.reading)
+        let sessions = try await self.store.sessions(of: SessionHolder(caller))
+        return try .page("sessions", sessions.map { SessionResponse($0, current: caller.session, now: now) })
+    }
+
+    private func endSessions(_ request: OperationRequest) async throws -> Response {
+        try await self.store.endSessions(of: SessionHolder(try Self.caller(request)))
+        return .noContent
+    }
+
+    private func endSession(_ request: OperationRequest) async throws -> Response {
+        let holder = SessionHolder(try Self.caller(request))
+        guard let id = request.uuid("session"), try await self.store.endSession(id, of: holder) else {
+            throw RequestError.noSuch("session")
+        }
+        return .noContent
+    }
+
+    private static func caller(_ request: OperationRequest) throws -> APICaller {
+        guard let caller = request.caller else { throw RequestError.internalFailure }
+        return caller
+    }
+
+    private static func response(_ caller: APICaller, _ person: PersonRecord?) -> AccountResponse {
+        AccountResponse(
+            id: caller.id.uuidString,
+            name: caller.name,
+            isPerson: caller.isPerson,
+            role: person?.role,
+            scopes: caller.scopes,
+            apps: caller.apps?.sorted { $0.name < $1.name },
+            language: person?.language
+        )
+    }
+}

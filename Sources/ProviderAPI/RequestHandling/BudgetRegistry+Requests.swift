@@ -1,0 +1,40 @@
+package import Foundation
+package import NIOCore
+import PushHTTP
+package import PushSupport
+package import PushTypes
+
+extension BudgetRegistry {
+    /// Counts a request of a caller, which may have a rate of its own.
+    package func countRequest(of caller: APICaller) throws(BudgetRefusal) {
+        var account = caller.account
+        account.rate = caller.rate.map(Double.init)
+        try self[.requests].spend(for: account)
+    }
+
+    /// Counts a request with a public key of a client's site.
+    package func countPublicRequest(from channel: any Channel) throws(BudgetRefusal) {
+        guard let client = BudgetCaller(from: channel) else { return }
+        try self[.publicRequests].spend(for: client.site)
+    }
+
+    /// Counts a form of a client's site that registers a device of an app.
+    package func countForm(of client: BudgetCaller) throws(BudgetRefusal) { try self[.forms].spend(for: client.site) }
+
+    /// Counts a request that was admitted by the secret of an app's bridge. Forms, which anybody can post, take nothing of it.
+    package func countBridgeRequest(of app: Topic) throws(BudgetRefusal) {
+        try self[.bridgeRequests].spend(for: BudgetCaller(app: app))
+    }
+
+    /// Counts a body, and waits until its caller's rate has room for it.
+    package func pace(_ body: Data, of account: BudgetCaller) async throws {
+        let delay = try self.bodyDelay(of: account, bytes: body.count)
+        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
+    }
+
+    /// Counts a body, and returns the time to wait before it is parsed: a megabyte costs more than many small requests.
+    package func bodyDelay(of account: BudgetCaller, bytes: Int) throws(BudgetRefusal) -> Duration {
+        guard bytes > Budget.uncountedBodyLength else { return .zero }
+        return try self[.longBodies].owe(bytes, for: account)
+    }
+}

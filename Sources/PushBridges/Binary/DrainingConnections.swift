@@ -1,0 +1,76 @@
+import Synchronization
+
+/// The connections of old providers that are broken, and whose notifications are still being stored.
+///
+/// A provider whose connection broke sends at once, over another one, what it remembers. Until the first one has ended it
+/// is not known what of that is stored already, so that the second one waits.
+final class DrainingConnections: Sendable {
+    private struct State {
+        /// The numbers of the connections, by the fingerprint of their certificate.
+        var ending: [String: Set<UInt64>] = [:]
+        var waiting: [String: [CheckedContinuation<Bool, Never>]] = [:]
+        /// Those that wait until none is left.
+        var waitingForAll: [CheckedContinuation<Void, Never>] = []
+
+        mutating func takeWaitingForAll() -> [CheckedContinuation<Void, Never>] {
+            defer { self.waitingForAll = [] }
+            return self.waitingForAll
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds a connection, unless it is there.
+    func begin(_ connection: BinaryIntake.Connection) {
+        self.state.withLock { _ = $0.ending[connection.client.fingerprint, default: []].insert(connection.number) }
+    }
+
+    /// Removes a connection, of which nothing is stored any more.
+    func end(_ connection: BinaryIntake.Connection) {
+        let fingerprint = connection.client.fingerprint
+        let (waiting, waitingForAll) = self.state.withLock { state in
+            guard state.ending[fingerprint]?.remove(connection.number) != nil else {
+                return ([CheckedContinuation<Bool, Never>](), [CheckedContinuation<Void, Never>]())
+            }
+            if state.ending[fingerprint]?.isEmpty ?? false { state.ending[fingerprint] = nil }
+            let waiting = state.waiting.removeValue(forKey: fingerprint) ?? []
+            return (waiting, state.ending.isEmpty ? state.takeWaitingForAll() : [])
+        }
+        for waiter in waiting { waiter.resume(returning: true) }
+        for waiter in waitingForAll { waiter.resume() }
+    }
+
+    /// Returns once no older connection of the same certificate is ending. A younger one is not waited for, so that no two
+    /// wait for each other.
+    func waitForOlder(than connection: BinaryIntake.Connection) async {
+        let fingerprint = connection.client.fingerprint
+        var hasWaited = true
+        while hasWaited {
+            hasWaited = await withCheckedContinuation { continuation in
+                let waits = self.state.withLock { state in
+                    guard let ending = state.ending[fingerprint], ending.contains(where: { $0 < connection.number })
+                    else { return false }
+                    state.waiting[fingerprint, default: []].append(continuation)
+                    return true
+                }
+                if !waits { continuation.resume(returning: false) }
+            }
+        }
+    }
+
+    /// Returns once no connection is ending, at the latest after a while.
+    func waitForAll(atMost limit: Duration) async {
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            for waiter in self.state.withLock({ $0.takeWaitingForAll() }) { waiter.resume() }
+        }
+        defer { timer.cancel() }
+        await withCheckedContinuation { continuation in
+            let isEmpty = self.state.withLock { state in
+                if !state.ending.isEmpty { state.waitingForAll.append(continuation) }
+                return state.ending.isEmpty
+            }
+            if isEmpty { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Logging
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import Synchronization
+
+/// Hands pushes of sessions to the provider's one way into the ledger.
+final class ChatPushSubmitter: Sendable {
+    /// The pushes that are accepted at a time.
+    private static let width = 8
+    /// The tries of a push while the store cannot write, and the time between them.
+    private static let (tries, pause) = (5, Duration.seconds(1))
+
+    /// A push of an app's session.
+    private struct Waiting: Sendable {
+        var app: Int64
+        var bundleID: Topic
+        var request: ChatPushRequest
+        var arrived: Timestamp
+        var place: BudgetPermit
+    }
+
+    private let store: any AppStore
+    private let acceptor: NotificationAcceptor
+    private let metrics: ChatSessionMetrics
+    private let time: any TimeSource
+    private let log: RateLimitedLog
+    private let budget: Budget
+    private struct State {
+        var queue = TurnQueue<Waiting>()
+        /// The pushes that wait for a place in it.
+        var unplaced = 0
+        var isEnding = false
+    }
+
+    private let state = Mutex(State())
+    /// An element for each push of the queue.
+    private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
+
+    init(
+        store: any AppStore,
+        acceptor: NotificationAcceptor,
+        budgets: BudgetRegistry,
+        metrics: ChatSessionMetrics,
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        (self.store, self.acceptor, self.metrics, self.time) = (store, acceptor, metrics, time)
+        (self.budget, self.log) = (budgets[.chatPushes], RateLimitedLog(logger, budgets[.logLines]))
+    }
+
+    /// Takes a push of a session.
+    ///
+    /// Beyond its share a push of an app waits, and its session reads nothing more until then: the server keeps the messages after it.
+    /// - Parameter placed: Is called once if the push waits, when it does no more.
+    /// - Returns: `false` for a push that waits.
+    func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool {
+        let request = ChatPushRequest(
+            push,
+            session: session.key.id,
+            user: session.user,
+            bridge: "\(session.chatProtocol.rawValue):\(session.host)",
+            showsText: session.showsText
+        )
+        let caller = BudgetCaller(app: session.bundleID)
+        let arrived = self.time.now
+        @Sendable func add(_ place: BudgetPermit) {
+            let waiting = Waiting(
+                app: session.app,
+                bundleID: session.bundleID,
+                request: request,
+                arrived: arrived,
+                place: place
+            )
+            self.state.withLock { $0.queue.add(waiting, of: session.app) }
+            self.continuation.yield()
+        }
+        if let place = try? self.budget.take(for: caller) {
+            add(place)
+            return true
+        }
+        self.noteUnplaced(1)
+        Task {
+            if let place = try? await self.budget.wait(for: caller) { add(place) } else { self.drop(session) }
+            self.noteUnplaced(-1)
+            placed()
+        }
+        return false
+    }
+
+    private func drop(_ session: RunningSession) {
+        self.metrics.count(.dropped)
+        let message = "a message of a chat session is not pushed, as too many of its app wait"
+        self.log.log(.error, message, ["app": "\(session.bundleID)"], app: session.bundleID)
+    }
+
+    /// Ends ``run()`` once all pushes are accepted, also those that wait for a place.
+    func end() { self.noteUnplaced(0, isEnding: true) }
+
+    private func noteUnplaced(_ change: Int, isEnding: Bool = false) {
+        let isLast = self.state.withLock { state in
+            state.unplaced += change
+            state.isEnding = state.isEnding || isEnding
+            return state.isEnding && state.unplaced == 0
+        }
+        if isLast { self.continuation.finish() }
+    }
+
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            for await _ in self.turns {
+                if running == Self.width {
+                    await group.next()
+                    running -= 1
+                }
+                guard let waiting = self.state.withLock({ $0.queue.take() }) else { continue }
+                running += 1
+                group.addTask {
+                    await self.accept(waiting)
+                    waiting.place.end()
+                    self.state.withLock { $0.queue.end(of: waiting.app) }
+                }
+            }
+        }
+    }
+
+    private func accept(_ waiting: Waiting) async {
+        for attempt in 1...Self.tries {
+            do {
+                guard let app = try await self.store.app(id: waiting.app) else { return }
+                let request = try waiting.request.notification(bundleID: app.bundleID, now: self.time.now)
+                let accepted = try await self.acceptor.accept(
+                    request,
+                    app: app.id,
+                    idempotency: waiting.request.idempotency,
+                    session: waiting.request.session,
+                    acceptance: AcceptanceRecord(receivedAt: waiting.arrived, origin: waiting.request.origin)
+                )
+                switch accepted.acceptance {
+                case .accepted: return self.metrics.count(.accepted)
+                case .sessionRemoved: return self.metrics.count(.refused)
+                default: return self.metrics.count(.repeated)
+                }
+            } catch let error as RequestError {
+                self.metrics.count(.refused)
+                return self.log.log(
+                    .info,
+                    "a message of a chat session cannot be pushed",
+                    ["error": "\(error.message)"],
+                    app: waiting.bundleID
+                )
+            } catch {
+                let fields: Logger.Metadata = ["error": "\(error)"]
+                self.log.log(.error, "a message of a chat session cannot be stored", fields, app: waiting.bundleID)
+                if attempt == Self.tries { return self.metrics.count(.dropped) }
+                try? await Task.sleep(for: Self.pause, clock: .continuous)
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Crypto
+import Foundation
+import Hummingbird
+import Logging
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Admits the requests of other systems' clients: by an API key in the header, or by the bridge's secret in the path.
+struct BridgeAuthenticator: Sendable {
+    /// The shortest secret that admits requests, in bytes. A shorter one admits none.
+    static let minimumSecret = 16
+    /// The shortest secret that is set anew, in bytes.
+    static let goodSecret = 32
+    /// The beginning of a secret that was made, and its length.
+    private static let (madePrefix, madeLength) = ("mb_", 35)
+
+    let runner: OperationRunner
+    let budgets: BudgetRegistry
+    let log: RateLimitedLog
+
+    /// The right by which a request was admitted.
+    enum Admission: Sendable {
+        case key(APICaller)
+        /// The path has the secret of a bridge of the app.
+        case secret(Topic)
+
+        /// The account of the bytes of its body.
+        var account: BudgetCaller {
+            switch self {
+            case .key(let caller): caller.account
+            case .secret(let app): BudgetCaller(app: app)
+            }
+        }
+
+        /// The API key, for the ledger.
+        var key: KeyReference? { if case .key(let caller) = self { caller.reference } else { nil } }
+
+        /// Returns `true` if the request may do something to an app.
+        func allows(_ scope: APIScope, on app: Topic) -> Bool {
+            switch self {
+            case .key(let caller): caller.allows(scope) && caller.mayUse(app)
+            case .secret: true
+            }
+        }
+    }
+
+    /// Admits a request by its API key, which counts as a request of that key.
+    ///
+    /// - Throws: ``RequestError`` for a request without a valid key, ``RetryLaterError`` for one beyond the key's rate.
+    func key(of request: Request, _ context: APIContext) async throws -> APICaller {
+        guard let text = request.headers[.authorization].flatMap(Self.key(in:)),
+            let key = try await self.runner.key(text, from: context.channel), case let caller = APICaller(key),
+            !caller.isPublic
+        else {
+            let message = "send a valid API key as 'Authorization: Bearer mk_…', or as the password of HTTP basic"
+            throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
+        }
+        try self.runner.budgets.countRequest(of: caller)
+        try self.runner.connections.assign(context.channel, to: caller.account)
+        return caller
+    }
+
+    /// Makes a secret of 192 bits, which nobody guesses.
+    static func makeSecret() -> String { Self.madePrefix + Base64URL.encode(RandomBytes.make(24)) }
+
+    private static func isMade(_ secret: String) -> Bool {
+        secret.utf8.count == Self.madeLength && secret.hasPrefix(Self.madePrefix)
+    }
+
+    /// Admits a request by the secret of a bridge, which counts for the bridges of its app.
+    ///
+    /// A secret that people chose can be guessed: once a network has tried too many, none of its requests is compared with it. One that
+    /// was made always is, so that clients behind the same proxy as a stranger are served.
+    ///
+    /// - Throws: ``RequestError`` for another secret, ``RetryLaterError`` for a request beyond the rate.
+    func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
+        let client = BudgetCaller(clientOf: context.channel)
+        if !(bridge.map { Self.isMade($0.secret) } ?? false) { try self.budgets[.wrongSecrets].check(for: client) }
+        // Digests are compared in constant time.
+        guard let bridge, let app, bridge.secret.utf8.count >= Self.minimumSecret,
+            SHA256.hash(data: Data(secret.utf8)) == SHA256.hash(data: Data(bridge.secret.utf8))
+        else {
+            try self.budgets[.wrongSecrets].spend(for: client)
+            let message = "the secret in the path is not that of a bridge"
+            throw RequestError(.unauthenticated, code: "unauthorized", message: message)
+        }
+        if bridge.secret.utf8.count < Self.goodSecret {
+            self.log.log(
+                .warning,
+                "the secret in the path of a bridge has fewer than \(Self.goodSecret) bytes: set a longer one",
+                ["bridge": "\(bridge.kind.rawValue) \(bridge.name)", "app": "\(app)"],
+                app: app
+            )
+        }
+        try self.runner.budgets.countBridgeRequest(of: app)
+        try self.runner.connections.assign(context.channel, to: BudgetCaller(app: app))
+    }
+
+    /// Responds to a request with its whole body, which is read at the pace that its caller has left, and is in memory until then.
+    func withBody(
+        of request: Request,
+        maximum: Int,
+        _ admission: Admission,
+        _ respond: (Data) async throws -> Response
+    ) async throws -> Response {
+        let budgets = self.runner.budgets
+        let account = admission.account
+        let (body, held) = try await request.wholeBody(maximum: maximum, from: budgets[.bodyBytes], for: account)
+        defer { held?.end() }
+        try await budgets.pace(body, of: account)
+        return try await respond(body)
+    }
+
+    /// Returns the API key in the value of `authorization`; `nil` for any other credential.
+    ///
+    /// HTTP basic has it as the password, or as the user of an empty one.
+    static func key(in header: String) -> String? {
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        switch parts[0].lowercased() {
+        case "bearer": return String(parts[1])
+        case "basic":
+            guard parts[1].utf8.count <= 1024, let data = Data(base64Encoded: String(parts[1])),
+                let text = String(validating: data, as: UTF8.self)
+            else { return nil }
+            let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            return pair.reversed().map(String.init).first { APIKeys.isKey($0) }
+        default: return nil
+        }
+    }
+}
+
+extension BridgeAuthenticator {
+    /// Runs `body`, counts its response, and turns an error into one that the clients of the other system understand.
+    ///
+    /// - Parameters:
+    ///   - operation: The name of the operation at `/metrics`.
+    ///   - bridge: The name of the bridge in the path, for the log. The path itself may have a secret.
+    ///   - failure: Makes the response to an error.
+    func respond(
+        _ operation: String,
+        bridge: String,
+        failure: (RequestError) -> Response,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        let name = String(bridge.prefix(BridgeRecord.maximumName))
+        return await self.runner.respond(operation, at: ["bridge": .string(name)], failure: failure, body)
+    }
+}

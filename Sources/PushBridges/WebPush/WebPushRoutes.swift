@@ -1,0 +1,191 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import PushWire
+
+/// `/push`: the addresses at which others reach an installation of an app, and the messages that it fetches.
+///
+/// Who knows an address may post to it: there is no other credential, unless the app has bound it to a sender's key.
+struct WebPushRoutes: Sendable {
+    let store: any AppStore & PushResourceStore
+    let acceptor: NotificationAcceptor
+    let runner: OperationRunner
+    let origins: PushOrigins
+    let budgets: BudgetRegistry
+    /// The addresses that senders may name to be told of an end.
+    let addresses: AddressPolicy
+    let time: any TimeSource
+    /// The addresses of installations that messages have come to.
+    private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
+
+    /// The name in the ledger.
+    static let origin = NotificationOrigin(.webPush, bridge: "receive")
+
+    func addRoutes(to router: Router<APIContext>) {
+        router.post("push/:id") { request, context in
+            await self.respond("webpush.receive") { try await self.receive(request, context) }
+        }
+        router.get("push/messages/:id") { request, context in
+            await self.respond("webpush.fetch") { try await self.fetch(request, context) }
+        }
+    }
+
+    // MARK: Receiving
+
+    private func receive(_ request: Request, _ context: APIContext) async throws -> Response {
+        let client = BudgetCaller(clientOf: context.channel)
+        try self.budgets[.addressMessages].spend(for: client)
+        let receivedAt = self.time.now
+        let hash = PushCapability(context.path("id"))?.hash
+        // A client that has sent too much to nothing learns nothing about addresses without a message so far.
+        if hash.map(self.known.contains) != true { try self.budgets[.unknownTargets].check(for: client) }
+        guard let hash, let target = try await self.store.pushResourceTarget(hash: hash),
+            let app = try await self.store.app(id: target.resource.app)
+        else {
+            if let hash { self.known[hash] = nil }
+            try self.budgets[.unknownTargets].spend(for: client)
+            throw Self.gone
+        }
+        self.known.insert(hash)
+        do {
+            try self.identify(request, target.resource)
+        } catch {
+            // A stranger to a bound address takes nothing of its sender's rate.
+            try self.budgets[.unknownTargets].spend(for: client)
+            throw error
+        }
+        let subscription = BudgetCaller(app: app.bundleID, .name(target.resource.id.uuidString))
+        try self.budgets[.resourceMessages].spend(for: subscription)
+        let body = try await request.wholeBody(maximum: WebPushRequest.maximumBody)
+        let message: WebPushRequest
+        do throws(WebPushRequest.Fault) {
+            message = try WebPushRequest(hasBody: !body.isEmpty) { name in
+                HTTPField.Name(name).map { request.headers[values: $0] } ?? []
+            }
+        } catch {
+            let kind: RequestError.Kind = error.status == 415 ? .unsupportedType : .invalid
+            throw RequestError(kind, code: "bad_request", message: error.description)
+        }
+        let push = try ReceivedPush(
+            message,
+            body: body,
+            to: target.resource,
+            of: app.bundleID,
+            id: UUID(),
+            token: PushCapability(),
+            now: receivedAt
+        )
+        let sender = BudgetCaller(app: app.bundleID, client.identity.site)
+        // A body that never ends, and one that is no message, earn their connection nothing. It counts on the sender's network:
+        // who has one address has others.
+        try self.runner.connections.assign(context.channel, to: sender)
+        // A sender takes a refusal for the provider's fault, and tries again.
+        let place = try self.budgets[.pushMessages].take(for: sender)
+        defer { place.end() }
+        await self.note(request, target.resource)
+        try await self.accept(push, target, receivedAt: receivedAt)
+        let origin = self.origins.own(request)?.description ?? ""
+        return Response(
+            status: .created,
+            headers: [
+                .location: "\(origin)/push/messages/\(push.id.uuidString.lowercased())", .ttl: String(push.ttl),
+            ]
+        )
+    }
+
+    /// Checks the sender of a push resource that is bound to one.
+    private func identify(_ request: Request, _ resource: PushResourceRecord) throws {
+        guard let key = resource.vapidKey else { return }
+        let authorization = request.headers[values: .authorization].first
+        // The key for decryption and that of the sender may be in a field each, which are one list.
+        let cryptoKey = HTTPField.Name("crypto-key").flatMap { request.headers[$0] }
+        guard authorization != nil else {
+            let message = "this address accepts one sender only: identify with VAPID"
+            throw RequestError(.unauthenticated, code: "vapid_required", message: message, path: "authorization")
+        }
+        let origins = self.origins.accepted(of: resource)
+        var fault = VAPIDCredential.Fault.malformed
+        if let credential = VAPIDCredential(authorization: authorization, cryptoKey: cryptoKey) {
+            fault = .audience
+            for origin in origins {
+                do throws(VAPIDCredential.Fault) {
+                    return try credential.check(key: key, origin: origin, now: self.time.now)
+                } catch {
+                    fault = error
+                    if error != .audience { break }
+                }
+            }
+        }
+        throw RequestError(.forbidden, code: "vapid_refused", message: "\(fault)", path: "authorization")
+    }
+
+    private func accept(_ push: ReceivedPush, _ target: PushResourceTarget, receivedAt: Timestamp) async throws {
+        // Before the notification, whose receiver asks for it at once. Without one it is deleted when it expires.
+        if let stored = push.stored { try await self.store.addPushMessage(stored) }
+        let request = NotificationRequest(
+            content: push.content,
+            audience: .tokens([target.token]),
+            environment: target.environment
+        )
+        do {
+            _ = try await self.acceptor.accept(
+                request,
+                app: target.resource.app,
+                id: push.id,
+                acceptance: AcceptanceRecord(receivedAt: receivedAt, origin: Self.origin)
+            )
+        } catch let error as RequestError {
+            // A sender takes any other answer for the end of the address.
+            throw RequestError(.unavailable, code: error.code, message: "the message cannot be sent now")
+        }
+    }
+
+    /// Remembers where the sender is told that the address has ended. A message does not fail for it.
+    private func note(_ request: Request, _ resource: PushResourceRecord) async {
+        guard let text = request.headers[values: .unsubscribeURL].first,
+            let url = try? WebhookAddress(text, policy: self.addresses).url, url != resource.unsubscribeURL
+        else { return }
+        try? await self.store.setUnsubscribeURL(url, of: resource)
+    }
+
+    // MARK: Fetching
+
+    /// Responds with a message that did not fit into its push.
+    private func fetch(_ request: Request, _ context: APIContext) async throws -> Response {
+        let client = BudgetCaller(clientOf: context.channel)
+        try self.budgets[.addressMessages].spend(for: client)
+        let parts = request.headers[.authorization]?.split(separator: " ", maxSplits: 1) ?? []
+        guard parts.count == 2, parts[0].lowercased() == "bearer", let token = PushCapability(String(parts[1])),
+            let id = UUID(uuidString: context.path("id")),
+            let message = try await self.store.pushMessage(id, now: self.time.now), message.tokenHash == token.hash
+        else {
+            try self.budgets[.unknownTargets].spend(for: client)
+            throw RequestError.noSuch("message")
+        }
+        return .content(
+            ByteBuffer(bytes: message.body),
+            "application/octet-stream",
+            .ok,
+            [.cacheControl: "no-store"]
+        )
+    }
+
+    // MARK: Responses
+
+    private static var gone: RequestError {
+        RequestError(.notFound, code: "no_such_subscription", message: "there is no such subscription, or it has ended")
+    }
+
+    /// Runs `body`, counts its response and turns an error into one. Nothing of a message or its address is logged.
+    private func respond(_ operation: String, _ body: () async throws -> Response) async -> Response {
+        await self.runner.respond(operation, at: ["operation": .string(operation)], failure: { .error($0) }, body)
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOSSL
+import PushHTTP
+import PushSupport
+import PushTypes
+
+/// `/v1/certificates`: the certificates by which providers authenticate in the TLS handshake.
+struct AdminCertificatesController: Controller {
+    /// The members of an order.
+    private static let members: Set<String> = ["topic", "topics", "environments", "csr", "keyType", "passphrase"]
+    /// The most topics of one certificate.
+    private static let maximumTopics = 100
+
+    let registry: ProviderRegistry
+    let authority: ProviderAuthority
+    let time: any TimeSource
+
+    /// A certificate that was just issued. The gateway does not keep its private key.
+    private struct IssuedCertificateResponse: ResponseObject {
+        let issued: ProviderAuthority.Issued
+        /// A `.p12` with certificate and key in base64, encrypted with AES; `nil` for a key that the caller holds.
+        let archive: String?
+
+        static let members: [ResponseMember<Self>] = [
+            .required("serial", \.issued.certificate.serial),
+            .required("expiresAt", \.issued.certificate.expiresAt),
+            .required("certificate", \.issued.certificatePEM, "In PEM."),
+            .optional("privateKey", \.issued.privateKeyPEM, "PKCS#8 in PEM, in this response only."),
+            .optional("p12", \.archive),
+        ]
+    }
+
+    var operations: [AdminOperation] {
+        let path = "/v1/certificates"
+        return [
+            .get(path, "listCertificates", "All provider certificates.", self.list).parameters(AdminPage.parameters),
+            .post(path, "issueCertificate", "Issues a provider certificate.", self.issue).body(.admin),
+            .delete("\(path)/{serial}", "revokeCertificate", "Revokes a provider certificate.", self.revoke),
+        ]
+    }
+
+    /// Responds with a page of the certificates, revoked ones too, in the order of their serial numbers.
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let page = try AdminPage(request)
+        let certificates = self.registry.certificates(after: page.after, limit: page.fetch)
+        return try page.response("certificates", certificates) { $0.serial }
+    }
+
+    /// Issues a certificate, for a new key or for that of a signing request.
+    private func issue(_ request: OperationRequest) async throws -> Response {
+        let fields = try await request.fields(Self.members)
+        let order = try Self.order(fields)
+        let passphrase = try fields.string("passphrase", maximum: 128) ?? ""
+        let issued: ProviderAuthority.Issued
+        do {
+            issued = try self.authority.issue(order, now: self.time.now)
+        } catch ProviderAuthority.Failure.badSigningRequest {
+            throw fields.error("csr", "invalid_csr", DeviceCertificateIssuer.signingRequestRule)
+        }
+        guard try await self.registry.add(certificate: issued.certificate) else {
+            throw RequestError.full("certificates", ProviderRegistry.capacity)
+        }
+        let archive = try issued.archive(passphrase: passphrase).map { Data($0).base64EncodedString() }
+        return try .json(IssuedCertificateResponse(issued: issued, archive: archive), status: .created)
+    }
+
+    /// Revokes a certificate. Connections that it authenticated end with their next request.
+    private func revoke(_ request: OperationRequest) async throws -> Response {
+        let serial = request.path("serial").lowercased()
+        guard try await self.registry.revoke(certificate: serial, now: self.time.now) else {
+            throw RequestError.noSuch("certificate", by: "serial number, or it was revoked", at: "serial")
+        }
+        return .noContent
+    }
+
+    /// Returns the content of the certificate. The subject's topic is always one of its topics.
+    private static func order(_ fields: JSONFields) throws -> ProviderAuthority.Order {
+        let topic = try fields.topic("topic")
+        var topics = try fields.topics("topics", count: Self.maximumTopics) ?? []
+        if !topics.isEmpty, !topics.contains(topic) { topics.insert(topic, at: 0) }
+        return ProviderAuthority.Order(
+            topic: topic,
+            topics: topics.map { CertificateTopic(topic: $0, kinds: [Self.kind(of: $0)]) },
+            environments: try fields.environments("environments") ?? Set(PushEnvironment.allCases),
+            key: try Self.key(fields)
+        )
+    }
+
+    /// Returns the source of the key; by default a new RSA key.
+    private static func key(_ fields: JSONFields) throws -> ProviderAuthority.KeySource {
+        let csr = try fields.string("csr", maximum: 16_384)
+        switch (csr, try fields.string("keyType", maximum: 64)) {
+        case (let csr?, nil): return .signingRequest(csr)
+        case (_?, _):
+            throw fields.error("keyType", "invalid_value", "a signing request has a key already")
+        case (nil, nil), (nil, "rsa"): return .newRSA
+        case (nil, "p256"): return .newP256
+        default: throw fields.error("keyType", "invalid_value", "key types are rsa and p256")
+        }
+    }
+
+    /// Returns the kind that Apple writes beside a topic: `app`, or the type of its suffix.
+    private static func kind(of topic: Topic) -> String {
+        TopicGrant(topic, isApp: false).suffixType?.rawValue ?? "app"
+    }
+}
+
+extension ProviderAuthority.Issued {
+    /// Returns a `.p12` with the certificate and its key only; `nil` without the key.
+    func archive(passphrase: String) throws -> [UInt8]? {
+        guard let privateKeyPEM else { return nil }
+        let bundle = NIOSSLPKCS12Bundle(
+            certificateChain: [try NIOSSLCertificate(bytes: Array(self.certificatePEM.utf8), format: .pem)],
+            privateKey: try NIOSSLPrivateKey(bytes: Array(privateKeyPEM.utf8), format: .pem)
+        )
+        return try bundle.serialize(passphrase: Array(passphrase.utf8))
+    }
+}
+
+extension ProviderCertificate: ResponseObject {
+    private var sortedTopics: [String] { self.topics.map(\.name).sorted() }
+    private var sortedEnvironments: [String] { self.environments.map(\.rawValue).sorted() }
+
+    static let members: [ResponseMember<Self>] = [
+        .required("serial", \.serial),
+        .required("topic", \.topic),
+        .required("topics", \.sortedTopics),
+        .required("environments", \.sortedEnvironments),
+        .required("issuedAt", \.issuedAt),
+        .required("expiresAt", \.expiresAt),
+        .optional("revokedAt", \.revokedAt),
+    ]
+}

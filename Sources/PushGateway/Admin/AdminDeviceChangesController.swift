@@ -1,0 +1,154 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushSupport
+import PushTypes
+
+/// `/v1/devices`: activation, reinstallation, move to new hardware, revocation and deletion of devices.
+struct AdminDeviceChangesController: Controller {
+    /// The longest name, in bytes.
+    private static let maximumName = 100
+    /// The longest time until the token of a removed app ends: 30 days.
+    private static let maximumDelay: Int64 = 30 * 86_400
+
+    let devices: DeviceRegistry
+    let environments: [EnvironmentCore]
+    let activation: DeviceCertificateIssuer
+    let time: any TimeSource
+
+    /// The body of an activation.
+    private struct NewDevice: Decodable {
+        /// A signing request, PKCS#10 in PEM.
+        var csr: String
+        var name: String?
+        /// The id of the device that this one replaces.
+        var restoreOf: String?
+    }
+
+    /// The body of a reinstallation.
+    private struct Reinstallation: Decodable {
+        var csr: String
+    }
+
+    var operations: [AdminOperation] {
+        let path = "/v1/devices/{device}"
+        return [
+            .post("/v1/devices", "activateDevice", "Activates a device, or restores one.", self.activate).body(.admin),
+            .post("\(path)/reinstall", "reinstallDevice", "Reinstalls the system of a device.", self.reinstall)
+                .body(.admin),
+            .post("\(path)/disconnect", "disconnectDevice", "Closes the connections of a device.", self.disconnect),
+            .delete(path, "deleteDevice", "Deletes a device.", self.delete),
+            .delete("\(path)/certificate", "revokeDevice", "Revokes the certificate of a device.", self.revoke),
+            .delete("\(path)/topics/{topic}", "removeApp", "Removes an app from a device.", self.removeApp)
+                .parameters(.environment, .query("delaySeconds", "The time until its token ends.")),
+        ]
+    }
+
+    /// Activates a device. With `restoreOf` it replaces another one, which is deleted.
+    private func activate(_ request: OperationRequest) async throws -> Response {
+        let new = try await request.decode(NewDevice.self)
+        guard new.name?.utf8.count ?? 0 <= Self.maximumName else {
+            let message = "a name has at most \(Self.maximumName) bytes"
+            throw RequestError(.invalid, code: "name_too_long", message: message, path: "name")
+        }
+        let old = try new.restoreOf.map(self.replaced)
+        let (id, now) = (UUID(), self.time.now)
+        let (certificate, serial) = try self.activation.certificate(signingRequest: new.csr, device: id, now: now)
+        let device = ActivatedDevice(id: id, name: new.name ?? old?.name, activatedAt: now, certificateSerial: serial)
+        if let old {
+            guard try await self.devices.restore(device, of: old.id) else { throw Self.nothingToRestore }
+            self.forget(old.id)
+        } else {
+            try await self.devices.activate(device)
+        }
+        return try self.response(.created, id, certificate)
+    }
+
+    /// Returns the device that a new one replaces.
+    private func replaced(_ text: String) throws -> ActivatedDevice {
+        guard let device = UUID(uuidString: text).flatMap(self.devices.device) else { throw Self.nothingToRestore }
+        return device
+    }
+
+    /// The error for a device to restore that does not exist.
+    private static let nothingToRestore = RequestError.noSuch("device", at: "restoreOf")
+
+    /// Gives a device a new certificate. Its tokens and messages end.
+    private func reinstall(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        let body = try await request.decode(Reinstallation.self)
+        guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
+        let now = self.time.now
+        let (certificate, serial) = try self.activation.certificate(signingRequest: body.csr, device: id, now: now)
+        guard try await self.devices.reinstall(id, certificateSerial: serial, now: now) != nil else {
+            throw RequestError.noSuch("device")
+        }
+        self.forget(id)
+        return try self.response(.ok, id, certificate)
+    }
+
+    /// Closes the connections of a device, and responds with their number. The device may connect again at once.
+    private func disconnect(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
+        return try .json(["connections": self.close(id)])
+    }
+
+    /// Revokes the certificate of a device. Its tokens stay valid.
+    private func revoke(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        guard try await self.devices.revoke(id, now: self.time.now) else { throw RequestError.noSuch("device") }
+        _ = self.close(id)
+        return .noContent
+    }
+
+    /// Deletes a device. Its tokens and messages end.
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        guard try await self.devices.delete(id, now: self.time.now) else { throw RequestError.noSuch("device") }
+        self.forget(id)
+        return .noContent
+    }
+
+    /// Removes an app in one or all environments.
+    private func removeApp(_ request: OperationRequest) async throws -> Response {
+        let id = try request.deviceID()
+        let wanted = try request.environment()
+        let delay = try request.number("delaySeconds", in: 0...Self.maximumDelay) ?? 0
+        guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
+        var wasThere = false
+        if let topic = request.topic("topic") {
+            for core in self.environments where wanted == nil || core.environment == wanted {
+                let removed = try await self.devices.remove(
+                    topic,
+                    from: id,
+                    in: core.environment,
+                    now: self.time.now,
+                    delay: .seconds(delay)
+                )
+                if removed { core.router.removed(topic, from: id) }
+                wasThere = wasThere || removed
+            }
+        }
+        guard wasThere else { throw RequestError.noSuch("topic", by: "name on this device", at: "topic") }
+        return .noContent
+    }
+
+    /// Returns the certificates of a device: its own, and those of the authorities that the two ends trust, in PEM.
+    private func response(_ status: HTTPResponse.Status, _ id: UUID, _ certificate: String) throws -> Response {
+        let members = [
+            "deviceId": id.uuidString,
+            "certificate": certificate,
+            "deviceAuthority": self.activation.deviceAuthorityPEM,
+            "authority": self.activation.authorityPEM,
+        ]
+        return try .json(members, status: status)
+    }
+
+    /// Discards all messages for the device, and closes its connections.
+    private func forget(_ id: UUID) { for core in self.environments { core.router.removed(nil, from: id) } }
+
+    /// Closes the connections of the device, and returns their number.
+    private func close(_ id: UUID) -> Int { self.environments.count { $0.router.close(id) } }
+}

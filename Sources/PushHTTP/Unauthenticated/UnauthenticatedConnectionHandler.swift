@@ -1,0 +1,113 @@
+package import NIOCore
+
+/// A user event of the pipeline: the connection has shown a valid credential, or had a request accepted.
+package struct ConnectionAuthenticated: Sendable {
+    package init() {}
+}
+
+/// A user event of the pipeline: the connection is about to be closed because it is not authenticated.
+///
+/// A handler may write a last message within the same event loop tick.
+package struct UnauthenticatedEnd: Sendable {
+    package let cause: UnauthenticatedConnectionStateMachine.Cause
+}
+
+/// The first handler of a connection that is not authenticated. It reports the bytes that the connection holds to
+/// ``UnauthenticatedConnectionBudget``.
+///
+/// All bytes received beyond ``allowance`` count as held, until a handler behind it reports an exact number
+/// (``hold(_:)``) or resets the count (``reset()``). It leaves the pipeline when the connection is authenticated.
+package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+
+    /// The bytes of a handshake and a first packet, which do not count as held. Many honest clients that reconnect at
+    /// once hold nothing.
+    package static let allowance = 8192
+
+    /// The fewest bytes of any first message: the start of a TLS handshake, or of a request.
+    private static let minimumFirstMessage = 64
+
+    let listener: String
+    /// The id in the state machine, set on admission.
+    var id: UnauthenticatedConnectionStateMachine.ID = 0
+    private let owner: UnauthenticatedConnectionBudget
+    /// The bytes received since the start, or since the last reset.
+    private var received = 0
+    private var reported = 0
+    private var countsReads = true
+    private var isSilent = true
+    private var hasEnded = false
+    private var context: ChannelHandlerContext?
+
+    init(_ owner: UnauthenticatedConnectionBudget, listener: String) {
+        (self.owner, self.listener) = (owner, listener)
+    }
+
+    /// Indicates whether the connection is open and not authenticated yet.
+    package var isUnauthenticated: Bool { !self.hasEnded }
+
+    /// Reports the bytes that the connection holds now. Received bytes are not counted any more.
+    package func hold(_ bytes: Int) {
+        self.countsReads = false
+        self.report(bytes)
+    }
+
+    /// Resets the count: everything received so far has been processed.
+    package func reset() {
+        self.received = 0
+        self.report(0)
+    }
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        self.leave()
+        self.context = nil
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        self.leave()
+        context.fireChannelInactive()
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if self.countsReads {
+            self.received += Self.unwrapInboundIn(data).readableBytes
+            if self.isSilent, self.received >= Self.minimumFirstMessage, !self.hasEnded {
+                self.isSilent = false
+                self.owner.firstMessageReceived(self.id)
+            }
+            self.report(max(0, self.received - Self.allowance))
+        }
+        context.fireChannelRead(data)
+    }
+
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is ConnectionAuthenticated else { return context.fireUserInboundEventTriggered(event) }
+        guard !self.hasEnded else { return }
+        self.leave()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
+
+    /// Closes the connection below TLS, without waiting for its peer.
+    func end(_ cause: UnauthenticatedConnectionStateMachine.Cause) {
+        guard let context, !self.hasEnded else { return }
+        self.hasEnded = true
+        context.fireUserInboundEventTriggered(UnauthenticatedEnd(cause: cause))
+        context.close(promise: nil)
+    }
+
+    private func report(_ bytes: Int) {
+        guard !self.hasEnded, bytes != self.reported else { return }
+        self.reported = bytes
+        self.owner.hold(self.id, bytes: bytes)
+    }
+
+    private func leave() {
+        guard !self.hasEnded else { return }
+        self.hasEnded = true
+        self.owner.close(self.id)
+    }
+}

@@ -1,0 +1,44 @@
+package import Logging
+package import PushSupport
+package import PushTypes
+import Synchronization
+
+/// A log for lines that requests and responses cause: some of each message of an app, however many there are.
+///
+/// The next line of a message that is written has the number of lines that were left out before it.
+package final class RateLimitedLog: Sendable {
+    private let logger: Logger
+    private let lines: Budget
+    /// The lines that were left out, of each message of each app.
+    private let omitted = Mutex<[BudgetCaller: Int]>([:])
+
+    /// - Parameter lines: The budget of log lines.
+    package init(_ logger: Logger, _ lines: Budget) { (self.logger, self.lines) = (logger, lines) }
+
+    /// Counts a line with this message.
+    /// - Parameter app: The app that causes it; `nil` if none is known.
+    /// - Returns: The number of lines that were left out before it; `nil` for a line that is left out.
+    package func admit(_ message: String, app: Topic? = nil) -> Int? {
+        let caller = BudgetCaller(app: app, .name(message))
+        do {
+            try self.lines.spend(for: caller)
+        } catch {
+            self.omitted.withLock { $0[caller, default: 0] += 1 }
+            return nil
+        }
+        return self.omitted.withLock { $0.removeValue(forKey: caller) } ?? 0
+    }
+
+    /// Writes a line unless there were many with this message.
+    package func log(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, app: Topic? = nil) {
+        guard let omitted = self.admit(message, app: app) else { return }
+        self.write(level, message, metadata, omitted: omitted)
+    }
+
+    /// Writes a line that was admitted.
+    package func write(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, omitted: Int) {
+        var metadata = metadata
+        if omitted > 0 { metadata["omitted"] = "\(omitted)" }
+        self.logger.log(level: level, "\(message)", metadata: metadata)
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import PushSender
+import PushStore
+import PushSupport
+import Synchronization
+
+/// A claim that this process works on: what was read for it, and what of that is on its way.
+///
+/// A stop finds it here (docs/decisions/0051). What is not sent yet is not sent any more, and what waits for a connection is
+/// taken back. It begins with the claim, and ends when the results of its last page are on disk.
+final class ActiveClaim: Sendable {
+    fileprivate struct State {
+        /// The stops since the claim was made or examined again.
+        var stops: [StopScope] = []
+        /// The devices that have changed: one set, as there may be many changes while a page waits.
+        var devices: Set<Int64> = []
+        /// The pushes that are handed to senders, or whose results are not on disk yet.
+        var batches: [PageDraft.PushBatch] = []
+        var calls: [(batch: Int, call: any PushCall)] = []
+        /// The recipients of those pushes that stops concern.
+        var recalled: Set<Int64> = []
+        var landings: [AsyncStream<Void>.Continuation] = []
+    }
+
+    private let notification: UUID
+    private let app: Int64
+    private let isWeb: Bool
+    /// Indicates whether there was a stop since the claim was made or examined again.
+    private let isStopped = Atomic(false)
+    private let state = Mutex(State())
+
+    init(_ notification: NotificationRecord) {
+        (self.notification, self.app, self.isWeb) = (notification.id, notification.app, notification.content.isWeb)
+    }
+
+    // MARK: Stops
+
+    func mayBeConcerned(by stop: StopScope) -> Bool {
+        stop.mayConcern(self.notification, app: self.app, isWeb: self.isWeb)
+    }
+
+    /// Applies a stop.
+    /// - Returns: The number of pushes under way that it concerns: those that could not be taken back, and whose results are
+    ///   not on disk.
+    func apply(_ stop: StopScope) -> Int {
+        guard self.mayBeConcerned(by: stop) else { return 0 }
+        return self.state.withLock { state in
+            if case .devices(let devices, _) = stop {
+                state.devices.formUnion(devices)
+            } else {
+                state.stops.append(stop)
+            }
+            self.isStopped.store(true, ordering: .releasing)
+            return state.recall { stop.concerns($0) }
+        }
+    }
+
+    /// Returns a stream that ends when the results of the pushes under way are on disk.
+    var landing: AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let isOver = self.state.withLock { state in
+            if !state.batches.isEmpty { state.landings.append(continuation) }
+            return state.batches.isEmpty
+        }
+        if isOver { continuation.finish() }
+        return stream
+    }
+
+    // MARK: The work on the claim
+
+    /// Forgets the stops, because the claim is examined in the store from now on.
+    /// - Returns: `true` if there were any.
+    func examineAgain() -> Bool {
+        guard self.isStopped.load(ordering: .acquiring) else { return false }
+        return self.state.withLock { state in
+            defer { (state.stops, state.devices) = ([], []) }
+            self.isStopped.store(false, ordering: .releasing)
+            return !state.stops.isEmpty || !state.devices.isEmpty
+        }
+    }
+
+    /// Forgets the stops that a page shows which is read from now on.
+    /// - Returns: `true` if others remain, for which the claim is to be released.
+    func readAgain() -> Bool {
+        guard self.isStopped.load(ordering: .acquiring) else { return false }
+        return self.state.withLock { state in
+            state.devices = []
+            state.stops.removeAll { !$0.outlastsReading }
+            return !state.stops.isEmpty
+        }
+    }
+
+    /// Notes the pushes of a page before they are handed to senders.
+    /// - Returns: The recipients that stops concern. Nothing is sent to them.
+    func takeOff(_ draft: inout PageDraft) -> [Recipient] {
+        self.state.withLock { state in
+            var stopped: [Recipient] = []
+            if !state.stops.isEmpty || !state.devices.isEmpty {
+                stopped = draft.batches.flatMap(\.recipients).filter { recipient in
+                    recipient.device.map(state.devices.contains) ?? false
+                        || state.stops.contains { $0.concerns(recipient) }
+                }
+                draft.keep(Set(draft.recipients.map(\.id)).subtracting(stopped.map(\.id)))
+            }
+            (state.batches, state.calls, state.recalled) = (draft.batches, [], [])
+            return stopped
+        }
+    }
+
+    /// Notes that a batch was handed to its sender.
+    func began(_ batch: Int, _ call: any PushCall) {
+        self.state.withLock { state in
+            state.calls.append((batch, call))
+            guard !state.recalled.isEmpty else { return }
+            let recalled = state.recalled
+            _ = state.recall { recalled.contains($0.id) }
+        }
+    }
+
+    /// The recipients of the page that were taken back, or could not be any more.
+    var recalled: Set<Int64> {
+        self.isStopped.load(ordering: .acquiring) ? self.state.withLock { $0.recalled } : []
+    }
+
+    /// Notes that the results of the page are on disk.
+    func landed() {
+        let landings = self.state.withLock { state in
+            defer { (state.batches, state.calls, state.landings) = ([], [], []) }
+            return state.landings
+        }
+        for landing in landings { landing.finish() }
+    }
+}
+
+extension ActiveClaim.State {
+    /// Takes pushes back to some recipients.
+    /// - Returns: The number of those that are under way.
+    fileprivate mutating func recall(_ isConcerned: (Recipient) -> Bool) -> Int {
+        var underWay = 0
+        for (index, batch) in self.batches.enumerated() {
+            let concerned = Set(batch.recipients.indices.filter { isConcerned(batch.recipients[$0]) })
+            guard !concerned.isEmpty else { continue }
+            self.recalled.formUnion(concerned.map { batch.recipients[$0].id })
+            // A push that is being handed over counts, although it may be taken back.
+            let call = self.calls.first { $0.batch == index }?.call
+            underWay += call?.takeBack { concerned.contains($0) } ?? concerned.count
+        }
+        return underWay
+    }
+}
+
+/// A claim with its place in memory.
+@dynamicMemberLookup struct TrackedClaim<Claim: Sendable>: Sendable {
+    var claim: Claim
+    let memory: ActiveClaim
+
+    subscript<Value>(dynamicMember member: WritableKeyPath<Claim, Value>) -> Value {
+        get { self.claim[keyPath: member] }
+        set { self.claim[keyPath: member] = newValue }
+    }
+}
+
+/// The pushes that a stop found under way.
+package struct PushesInFlight: Sendable {
+    /// The number of pushes that were on their way to the push service and could not be taken back.
+    package fileprivate(set) var count = 0
+    private var claims: [ActiveClaim] = []
+
+    init() {}
+
+    mutating func apply(_ stop: StopScope, to claim: ActiveClaim) {
+        let count = claim.apply(stop)
+        guard count > 0 else { return }
+        self.count += count
+        self.claims.append(claim)
+    }
+
+    /// Waits until the results of these pushes are on disk.
+    /// - Returns: `false` if some were not in time.
+    package func settle(within limit: Duration) async -> Bool {
+        guard !self.claims.isEmpty else { return true }
+        let isSettled = try? await withTimeLimit(limit) {
+            for claim in self.claims { for await _ in claim.landing {} }
+            return !Task.isCancelled
+        }
+        return isSettled ?? false
+    }
+}

@@ -1,0 +1,42 @@
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Counts pages towards the cap before they are sent. Pages of all lanes and slots share transactions, as each has to be on
+/// disk before its page is sent.
+struct FrequencyCapCounter: Sendable {
+    private let batcher: WriteBatcher<FrequencyCapReservation, Result<Set<BytewiseString>, any Error>>
+
+    init(_ store: any UserStore) {
+        self.batcher = WriteBatcher { reservations in
+            do {
+                return try await store.reserve(reservations).map { .success($0) }
+            } catch {
+                return reservations.map { _ in .failure(error) }
+            }
+        }
+    }
+
+    /// Takes the recipients out whose users have had as many notifications as the cap allows.
+    ///
+    /// The others count from now on. Recipients that cannot be sent to now count once they can.
+    func reserve(_ work: inout PageWork, of notification: PreparedNotification, at clocks: ClockReading) async throws {
+        guard let cap = notification.cap else { return }
+        func counts(_ recipient: Recipient) -> Bool {
+            // A named token that is not registered belongs to no device and no user.
+            recipient.device != nil && notification.isSent(recipient, at: clocks.earlier)
+        }
+        let holders = Set(work.recipients.lazy.filter(counts).map(BadgeOwner.recipient))
+        guard !holders.isEmpty else { return }
+        let reservation = FrequencyCapReservation(
+            cap,
+            app: notification.record.app,
+            notification: notification.number,
+            holders: holders,
+            now: clocks.steady
+        )
+        let reached = try await self.batcher.commit(reservation).get()
+        guard !reached.isEmpty else { return }
+        work.skip { counts($0) && reached.contains(BadgeOwner.recipient($0)) ? .capReached : nil }
+    }
+}

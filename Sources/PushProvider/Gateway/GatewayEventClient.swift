@@ -1,0 +1,163 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import PushSupport
+package import PushTypes
+
+/// An event of a push at a gateway.
+package struct GatewayEvent: Hashable, Sendable {
+    /// The number of the event, rising.
+    package var id: Int64
+    /// The name for programs, such as `delivered`.
+    package var name: String
+    /// The name for people, such as `Delivered to Device`.
+    package var text: String
+    package var at: Timestamp
+    /// The `apns-id` of the push; `nil` for an event of a device.
+    package var apnsID: String?
+
+    package init(id: Int64, name: String, text: String, at: Timestamp, apnsID: String?) {
+        (self.id, self.name, self.text, self.at, self.apnsID) = (id, name, text, at, apnsID)
+    }
+}
+
+/// A page of a gateway's log.
+struct GatewayEventPage {
+    /// The events that can be read.
+    var events: [GatewayEvent]
+    /// The number of entries, with those that cannot be read.
+    var count: Int
+    /// The greatest id of an entry; `nil` if none has one.
+    var last: Int64?
+}
+
+/// The cause for which the events of a gateway could not be read.
+package struct GatewayEventsFailure: Error, Hashable, CustomStringConvertible {
+    package let description: String
+}
+
+/// A client of the events of a gateway's admin API.
+package struct GatewayEventClient: Sendable {
+    /// The longest time of a request with its response. Default 2 s.
+    package var deadline: Duration = .seconds(2)
+    /// The longest response, in bytes.
+    private static let maximumLength = 1024 * 1024
+    /// The most events of one push that are read.
+    private static let maximumEvents = 200
+    /// The longest text of an event that is kept, in characters.
+    private static let maximumText = 200
+
+    /// The times that an event may have, in milliseconds: from the year 2000 to the year 9999.
+    private static let times: Range<Int64> = 946_684_800_000..<253_402_300_800_000
+
+    /// The URL of the admin API, without a slash at its end.
+    package let url: String
+
+    /// Makes a client; `nil` for text that is no `http` or `https` URL with a host and at most a slash behind it.
+    package init?(url: String) {
+        guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", parts.host?.isEmpty == false, parts.query == nil,
+            parts.fragment == nil, parts.user == nil, parts.path.isEmpty || parts.path == "/"
+        else { return nil }
+        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+
+    /// Returns the events of a push, the oldest first.
+    /// - Parameter deadline: The longest time of this request; `nil` for ``deadline``.
+    /// - Throws: ``GatewayEventsFailure``; it names the address.
+    package func events(
+        apnsID: String,
+        within deadline: Duration? = nil
+    ) async throws(GatewayEventsFailure) -> [GatewayEvent] {
+        try await self.values(
+            query: "apnsId=\(PercentEncoding.component(apnsID))&limit=\(Self.maximumEvents)",
+            within: deadline
+        )
+        .compactMap(Self.event).sorted { ($0.at, $0.id) < ($1.at, $1.id) }
+    }
+
+    /// Returns a page of the events after an id, the oldest first.
+    /// - Throws: ``GatewayEventsFailure``; it names the address.
+    func page(after: Int64, limit: Int) async throws(GatewayEventsFailure) -> GatewayEventPage {
+        let values = try await self.values(query: "after=\(after)&limit=\(limit)")
+        return GatewayEventPage(
+            events: values.compactMap(Self.event),
+            count: values.count,
+            last: values.compactMap { value -> Int64? in
+                if case .object(let members) = value, case .integer(let id)? = members["id"] { id } else { nil }
+            }.max()
+        )
+    }
+
+    private func values(
+        query: String,
+        within deadline: Duration? = nil
+    ) async throws(GatewayEventsFailure) -> [JSONValue] {
+        do {
+            let body = try await self.get("\(self.url)/v1/events?\(query)", within: deadline ?? self.deadline)
+            guard case .object(let members)? = try? JSONValue(parsing: body),
+                case .array(let values)? = members["events"]
+            else { throw GatewayEventsFailure(description: "its response has no events") }
+            return values
+        } catch {
+            let reason = Self.reason(error)
+            throw GatewayEventsFailure(
+                description: "the events of the gateway at \(self.url) are unavailable: \(reason)"
+            )
+        }
+    }
+
+    /// Returns an event; `nil` for a value that is none.
+    private static func event(_ value: JSONValue) -> GatewayEvent? {
+        guard case .object(let members) = value, case .integer(let id)? = members["id"],
+            case .string(let name)? = members["name"], case .integer(let at)? = members["timeMs"],
+            Self.times.contains(at)
+        else { return nil }
+        var text = name
+        if case .string(let words)? = members["event"] { text = words }
+        var apnsID: String?
+        if case .string(let id)? = members["apnsId"] { apnsID = id }
+        return GatewayEvent(
+            id: id,
+            name: String(name.prefix(Self.maximumText)),
+            text: String(text.prefix(Self.maximumText)),
+            at: Timestamp(milliseconds: at),
+            apnsID: apnsID
+        )
+    }
+
+    /// The client of all requests, which keeps a connection for the next one. The deadline is each request's own.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.retryConnectionEstablishment = false
+        // Shorter than servers keep connections without requests.
+        configuration.connectionPool.idleTimeout = .seconds(5)
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    private func get(_ url: String, within deadline: Duration) async throws -> Data {
+        let body = try await withTimeLimit(deadline) {
+            let request = HTTPClientRequest(url: url)
+            let response = try await Self.client.execute(request, timeout: TimeAmount(deadline))
+            guard response.status == .ok else {
+                throw GatewayEventsFailure(description: "status \(response.status.code)")
+            }
+            return Data(try await response.body.collect(upTo: Self.maximumLength).readableBytesView)
+        }
+        guard let body else {
+            throw GatewayEventsFailure(description: "no response within \(self.deadline.readable)")
+        }
+        return body
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as GatewayEventsFailure: error.description
+        case is NIOTooManyBytesError: "its response is longer than \(Self.maximumLength) bytes"
+        case let error as HTTPClientError: error.shortDescription
+        default: ErrorDescription.of(error)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import AsyncHTTPClient
+package import Foundation
+import NIOCore
+package import NIOHTTP1
+import PushSupport
+package import PushTypes
+
+/// The client of URLs that others have named, by the rules of where posts of webhooks may go.
+///
+/// Every request has a connection of its own, to an address that was checked for it.
+package struct RestrictedHTTPClient: Sendable {
+    private let addresses: AddressPolicy
+    private let resolver: any NameResolver
+    private let giver: HostNameSource
+    private let deadline: Duration
+
+    /// - Parameters:
+    ///   - giver: The one who has given the URLs.
+    ///   - deadline: The most time to resolve the name, and again from there to the end of the response. Default 10 s.
+    package init(
+        addresses: AddressPolicy,
+        resolver: any NameResolver,
+        giver: HostNameSource,
+        deadline: Duration = .seconds(10)
+    ) {
+        (self.addresses, self.resolver, self.giver, self.deadline) = (addresses, resolver, giver, deadline)
+    }
+
+    package struct Response: Sendable {
+        package var status: Int
+        package var headers: HTTPHeaders
+        /// The body; empty if the request wanted none.
+        package var body: Data
+
+        /// Returns the delay before another request that the server asks for.
+        package func retryAfter(now: Timestamp) -> Duration? {
+            RetryAfter.read(self.headers.first(name: "retry-after"), now: now)
+        }
+    }
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - app: The app whose look-ups of names are limited together.
+    ///   - maximum: The longest body of a response, in bytes; `nil` ignores the body.
+    /// - Throws: ``PinnedClientFailure``.
+    package func request(
+        _ method: HTTPMethod,
+        _ url: String,
+        headers: HTTPHeaders,
+        body: Data? = nil,
+        app: Int64,
+        maximum: Int? = nil
+    ) async throws(PinnedClientFailure) -> Response {
+        try await self.response(from: url, app: app, maximum: maximum) { address in
+            var request = HTTPClientRequest(url: address.url)
+            (request.method, request.headers) = (method, headers)
+            if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
+            return request
+        }
+    }
+
+    /// Makes a request to the host of a URL.
+    ///
+    /// - Parameter request: The request. It names the host of the address.
+    /// - Throws: ``PinnedClientFailure``.
+    func response(
+        from url: String,
+        app: Int64,
+        maximum: Int?,
+        to request: @escaping @Sendable (WebhookAddress) -> HTTPClientRequest
+    ) async throws(PinnedClientFailure) -> Response {
+        // Beside the deadline of the request: a server whose name waits for its turn is not slow.
+        let client = try await PinnedClient(
+            url,
+            app: app,
+            givenBy: self.giver,
+            self.addresses,
+            self.resolver,
+            deadline: self.deadline
+        )
+        // The deadline of the pinned client ends with the head of the response.
+        let result = try? await withTimeLimit(self.deadline) { () async -> Result<Response, PinnedClientFailure> in
+            do throws(PinnedClientFailure) {
+                let response = try await client.execute(request(client.address), deadline: self.deadline)
+                return .success(try await Self.whole(response, maximum: maximum))
+            } catch {
+                return .failure(error)
+            }
+        }
+        await client.close()
+        guard let result else { throw .noResponse(reason: "the server was too slow") }
+        return try result.get()
+    }
+
+    private static func whole(
+        _ response: HTTPClientResponse,
+        maximum: Int?
+    ) async throws(PinnedClientFailure) -> Response {
+        var whole = Response(status: Int(response.status.code), headers: response.headers, body: Data())
+        guard let maximum else { return whole }
+        do {
+            whole.body = Data(try await response.body.collect(upTo: maximum).readableBytesView)
+            return whole
+        } catch is NIOTooManyBytesError {
+            throw .tooLong(maximum: maximum)
+        } catch {
+            throw .noResponse(reason: PinnedClient.description(of: error))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package import Foundation
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// Adds people and makes their links.
+package struct PeopleService: Sendable {
+    /// A link that was just made. Its text is known only now.
+    package struct NewLink: Hashable, Sendable {
+        package let text: String
+        /// The time from which it is not valid, by the wall clock.
+        package let expiresAt: Timestamp
+
+        /// The path of the page at which it is redeemed.
+        package var path: String { "/dashboard/link/\(self.text)" }
+    }
+
+    package let store: any PersonStore
+    private let settings: SessionSettings
+    private let time: any TimeSource
+
+    package init(store: any PersonStore, settings: SessionSettings = SessionSettings(), time: any TimeSource) {
+        (self.store, self.settings, self.time) = (store, settings, time)
+    }
+
+    /// Adds a person, who chooses a password with the link.
+    ///
+    /// - Returns: `nil` if another person has the name.
+    package func add(_ person: PersonRecord) async throws -> (person: PersonRecord, link: NewLink)? {
+        let (link, record) = self.link(for: person.id)
+        return try await self.store.addPerson(person, link: record).map { ($0, link) }
+    }
+
+    /// Makes a link with which a person chooses a password, in place of the earlier one.
+    ///
+    /// - Parameter person: The id of the person; `nil` for the first one, who is made with it.
+    /// - Returns: `nil` if there is no such person, the person is disabled, or there is a first person.
+    package func makeLink(for person: UUID?) async throws -> NewLink? {
+        let (link, record) = self.link(for: person)
+        return try await self.store.setLink(record) ? link : nil
+    }
+
+    private func link(for person: UUID?) -> (NewLink, LinkRecord) {
+        let text = SessionToken.make()
+        let expiresAt = self.time.steady.advanced(by: self.settings.link)
+        return (
+            NewLink(text: text, expiresAt: self.time.now.advanced(by: self.settings.link)),
+            LinkRecord(hash: SessionToken.hash(text), person: person, expiresAt: expiresAt)
+        )
+    }
+}

@@ -1,0 +1,97 @@
+package import PushStore
+package import PushSupport
+
+/// Decides about entitlement to the issues that are not free.
+package protocol EntitlementProvider: Sendable {
+    /// Returns one decision for each product, in their order.
+    ///
+    /// It never throws: what cannot be found out is ``EntitlementDecision/unavailable(message:retryAfter:)``.
+    func decide(_ question: EntitlementRequest) async -> [EntitlementDecision]
+    /// Returns the reason for which no account can be entitled to a product as the app is set up; `nil` if there is none.
+    func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String?
+}
+
+/// The question of an app: the products, and the proof of their purchase.
+package struct EntitlementRequest: Sendable {
+    package let app: AppRecord
+    package let products: [EntitlementProduct]
+    package let proof: EntitlementProof
+    /// The client that asks, by its network; `nil` where all have that of a proxy.
+    package let client: BudgetCaller.Identity?
+
+    package init(
+        app: AppRecord,
+        products: [EntitlementProduct],
+        proof: EntitlementProof,
+        client: BudgetCaller.Identity?
+    ) {
+        (self.app, self.products, self.proof, self.client) = (app, products, proof, client)
+    }
+}
+
+/// The proof of entitlement that an app sends. Its lengths have been checked.
+package struct EntitlementProof: Hashable, Sendable {
+    /// The most transactions, and the most bytes of one.
+    package static let (maximumTransactions, maximumTransaction) = (20, CompactJWS.maximumLength)
+    /// The longest name of an account, in bytes.
+    package static let maximumAccount = 256
+    /// The longest token of an account, in bytes.
+    package static let maximumToken = 4096
+    /// The longest request with a proof, in bytes: twenty transactions, and what goes with them.
+    package static let maximumRequest = 512 * 1024
+
+    /// The signed transactions of the app store.
+    package var transactions: [String] = []
+    /// The publisher's account.
+    package var account: String?
+    /// The token that the publisher's server has given to the app's user.
+    package var authToken: String?
+
+    package init() {}
+}
+
+/// The decision about one product.
+package enum EntitlementDecision: Hashable, Sendable {
+    case entitled(by: EntitlementGrounds)
+    /// The reason is a stable code, such as `not_entitled`.
+    case refused(reason: String, message: String)
+    /// The decision cannot be found out now.
+    case unavailable(message: String, retryAfter: Duration)
+    /// Too many are being found out: it says nothing about the account, nor about the publisher's server.
+    case tooMany(BudgetRefusal)
+}
+
+/// The grounds of an entitlement.
+package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
+    case free, transaction, publisher
+}
+
+/// The entitlements to the issues of apps: everybody to those that are free, and to others as it is decided.
+package struct EntitlementResolver: Sendable {
+    private let deciding: any EntitlementProvider
+
+    package init(_ deciding: any EntitlementProvider) { self.deciding = deciding }
+
+    /// Returns one decision for each issue, in their order. The issues that are not free are decided together.
+    package func decide(
+        _ issues: [IssueRecord],
+        app: AppRecord,
+        proof: EntitlementProof,
+        client: BudgetCaller.Identity?
+    ) async -> [EntitlementDecision] {
+        let products = issues.filter { $0.access == .retail }.map(EntitlementProduct.init)
+        let question = EntitlementRequest(app: app, products: products, proof: proof, client: client)
+        var decisions = products.isEmpty ? [] : await self.deciding.decide(question)[...]
+        return issues.map { issue in
+            guard issue.access == .retail else { return .entitled(by: .free) }
+            let missing = EntitlementDecision.unavailable(message: "no decision was made", retryAfter: .seconds(60))
+            return decisions.popFirst() ?? missing
+        }
+    }
+
+    /// Returns the reason for which no account can be entitled to an issue; `nil` if there is none.
+    package func refusalForEverybody(_ issue: IssueRecord, app: AppRecord) async throws -> String? {
+        guard issue.access == .retail else { return nil }
+        return try await self.deciding.refusalForEverybody(EntitlementProduct(issue), app: app)
+    }
+}

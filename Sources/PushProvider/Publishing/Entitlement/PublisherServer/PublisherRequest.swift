@@ -1,0 +1,79 @@
+import Foundation
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The question which products an account is entitled to, as a request to a publisher's server.
+struct PublisherRequest: Hashable, Sendable {
+    var app: Topic
+    var account: String?
+    /// The token that the server gave the account when it signed in.
+    var token: String?
+    var products: [String]
+
+    /// The parts of a request that depend on the form.
+    struct Request: Hashable, Sendable {
+        var method: String
+        /// Path and query.
+        var target: String
+        /// The body, of JSON; `nil` for a GET.
+        var body: Data?
+
+        /// The bytes that the signature covers: the body, or path and query where there is none.
+        var signedBytes: Data { self.body ?? Data(self.target.utf8) }
+    }
+
+    /// Returns the request.
+    /// - Parameter target: Path and query of the server's URL.
+    func request(_ form: EntitlementServerRecord.Form, target: String) -> Request {
+        switch form {
+        case .json: Request(method: "POST", target: target, body: self.json)
+        case .xml: Request(method: "GET", target: self.target(below: target))
+        }
+    }
+
+    /// The question with the token, and nothing else, made unreadable.
+    var withoutToken: PublisherRequest {
+        var question = self
+        if question.token != nil { question.token = Self.mask }
+        return question
+    }
+
+    /// The text in place of secrets, which is the same in a URL.
+    static let mask = "redacted"
+
+    /// The token as it is, and as it is in a URL.
+    var tokens: [String] { self.token.map { [$0, PercentEncoding.component($0)] } ?? [] }
+
+    private var json: Data {
+        var json = JSONWriter(capacity: 512)
+        json.raw(#"{"app":"#)
+        json.string(self.app.name)
+        if let account {
+            json.raw(#","account":"#)
+            json.string(account)
+        }
+        if let token {
+            json.raw(#","authToken":"#)
+            json.string(token)
+        }
+        json.raw(#","productIds":["#)
+        for (index, product) in self.products.enumerated() {
+            if index > 0 { json.raw(",") }
+            json.string(product)
+        }
+        json.raw("]}")
+        return Data(json.bytes)
+    }
+
+    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. The server's own query stays before it.
+    private func target(below base: String) -> String {
+        let parts = base.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts.first.map { $0.hasSuffix("/") ? $0.dropLast() : $0 } ?? ""
+        var items = [("authToken", self.token ?? ""), ("appId", self.app.name)]
+        if let account { items.append(("accountId", account)) }
+        let own = parts.count > 1 ? ["\(parts[1])"] : []
+        let query = own + items.map { "\($0)=\(PercentEncoding.component($1))" }
+        return "\(path)/entitlements?\(query.joined(separator: "&"))"
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import PushStore
+import PushSupport
+import Synchronization
+
+/// The hashes of the parts of uploads, of as many bytes as are counted. One that is not remembered is computed from its part.
+///
+/// Computing reads the whole part. One is computed at a time, piece by piece, and apps take turns, so that downloads keep the other
+/// threads for files.
+final class UploadHashCache: Sendable {
+    private struct Remembered {
+        var hash: IncrementalHash
+        let app: Int64
+        /// The number of the last use, over all uploads.
+        var use: Int
+    }
+
+    private struct State {
+        var hashes: [UUID: Remembered] = [:]
+        var uses = 0
+
+        /// Forgets one of the app with the most, which is the given one if no other has more.
+        mutating func makeRoom(for app: Int64) {
+            let counts = Dictionary(self.hashes.values.map { ($0.app, 1) }, uniquingKeysWith: +)
+            let most = counts.values.max() ?? 0
+            let largest = counts[app] == most ? app : counts.first { $0.value == most }?.key
+            let oldest = self.hashes.filter { $0.value.app == largest }.min { $0.value.use < $1.value.use }
+            if let oldest { self.hashes[oldest.key] = nil }
+        }
+    }
+
+    /// The turns of those that compute. An upload that waits has one of the places of all uploads, so that none is refused.
+    let turns: Budget
+    private let maximum: Int
+    private let step: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - maximum: The most hashes that are remembered.
+    ///   - step: The bytes after which another app has its turn.
+    init(maximum: Int = 256, step: Int = UploadService.step) {
+        (self.maximum, self.step) = (maximum, step)
+        let turns = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .seconds(3600))
+        self.turns = Budget(.uploads, limits: turns)
+    }
+
+    /// Returns the hash of the first bytes of a part that is remembered; `nil` if there is none of at most `count` bytes.
+    func known(_ upload: UUID, upTo count: Int) -> IncrementalHash? {
+        self.state.withLock { $0.hashes[upload]?.hash }.flatMap { $0.count <= count ? $0 : nil }
+    }
+
+    /// Remembers the hash of the bytes of a part that are counted.
+    func remember(_ hash: IncrementalHash, of upload: UploadRecord) {
+        self.state.withLock { state in
+            // Bounds the memory: a hash can be computed from its part again.
+            if state.hashes.count >= self.maximum, state.hashes[upload.id] == nil { state.makeRoom(for: upload.app) }
+            state.uses += 1
+            state.hashes[upload.id] = Remembered(hash: hash, app: upload.app, use: state.uses)
+        }
+    }
+
+    func forget(_ upload: UUID) { self.state.withLock { $0.hashes[upload] = nil } }
+
+    /// Returns the hash of the first bytes of a part, all of which are counted.
+    ///
+    /// The part that was computed is remembered even if the rest is not.
+    /// - Throws: `BudgetRefusal`, `CancellationError`, ``OpenFile/Failure``.
+    func hash(
+        of file: OpenFile,
+        upTo count: Int,
+        of upload: UploadRecord,
+        for caller: BudgetCaller
+    ) async throws -> IncrementalHash {
+        var hash = self.known(upload.id, upTo: count) ?? IncrementalHash()
+        guard hash.count < count else { return hash }
+        let turn = try await self.turns.wait(for: caller)
+        defer { turn.end() }
+        while true {
+            try Task.checkCancellation()
+            let end = min(count, hash.count + self.step)
+            hash = try await FileFolder.blocking { [hash] in try hash.adding(file, upTo: end) }
+            self.remember(hash, of: upload)
+            guard hash.count < count else { return hash }
+            try await turn.yield()
+        }
+    }
+}

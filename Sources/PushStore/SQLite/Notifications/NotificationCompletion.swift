@@ -1,0 +1,86 @@
+import GRDB
+import PushTypes
+
+/// The end of a notification.
+enum NotificationCompletion {
+    /// Ends a notification once its shards have been read and every recipient has a final state. A paused one ends with what
+    /// was under way when it was paused.
+    static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
+        try Self.releaseHeld(number, in: database)
+        let end = """
+            UPDATE notification SET state = 'done', finishedAt = ?, pauseReason = NULL
+            WHERE number = ? AND (state IN ('accepted', 'sending') OR state = 'paused' AND startedAt IS NOT NULL)
+                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
+                AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
+                AND NOT EXISTS (
+                    SELECT 1 FROM delivery WHERE delivery.notification = notification.number AND delivery.state = 0)
+            """
+        guard try database.run(sql: end, now.milliseconds, number) > 0 else { return }
+        try Self.tidy(number, in: database)
+        let total = """
+            UPDATE notification SET recipients = accepted + rejected + failed + skipped + unknown
+            WHERE number = ? RETURNING app
+            """
+        guard let app = try database.integer(sql: total, [number]) else { return }
+        _ = try RegistrationChanges.forget(app: app, limit: Self.forgottenAtOnce, in: database)
+    }
+
+    /// The most registrations that are forgotten with the notification that needed them. Retention forgets the rest.
+    static let forgottenAtOnce = 500
+
+    /// Makes recipients due that wait until all shards have been read. Those whose devices have left wait for all
+    /// others, as their devices may come back.
+    private static func releaseHeld(_ number: Int64, in database: Database) throws {
+        let sql = """
+            UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
+                THEN \(RetryQueue.afterOthers) ELSE 0 END
+            WHERE notification = ?1 AND dueAt = \(RetryQueue.afterShards)
+                AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = ?1 AND isDone = 0)
+            """
+        try database.run(sql: sql, number)
+        try Self.releaseDeparted(number, in: database)
+    }
+
+    /// Makes recipients whose devices have left due, once there are no others.
+    static func releaseDeparted(_ number: Int64, in database: Database) throws {
+        guard try !Self.hasPresentRecipients(number, in: database) else { return }
+        let (departed, others) = (RetryQueue.departed, RetryQueue.afterOthers)
+        let sql = "UPDATE retry SET dueAt = \(departed) WHERE notification = ? AND dueAt = \(others)"
+        try database.run(sql: sql, number)
+    }
+
+    /// Returns `true` if recipients without a final state remain besides those whose devices have left.
+    static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
+        let sql = """
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
+                OR EXISTS (SELECT 1 FROM retry WHERE notification = ?1 AND dueAt < \(RetryQueue.departed))
+                OR EXISTS (
+                    SELECT 1 FROM retry
+                    WHERE notification = ?1 AND dueAt > \(RetryQueue.departed) AND dueAt < \(RetryQueue.afterOthers))
+            """
+        return try database.hasRow(sql: sql, number)
+    }
+
+    /// Adds the shards' counters to the notification and removes what only a notification in progress needs. A shard
+    /// whose page is in flight stays until that page is written.
+    static func tidy(_ number: Int64, in database: Database) throws {
+        let sql = """
+            UPDATE notification SET
+                accepted = notification.accepted + counted.accepted,
+                rejected = notification.rejected + counted.rejected,
+                failed = notification.failed + counted.failed,
+                skipped = notification.skipped + counted.skipped,
+                unknown = notification.unknown + counted.unknown,
+                lastPageAt = nullif(max(coalesce(notification.lastPageAt, 0), counted.at), 0)
+            FROM (
+                SELECT sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
+                    sum(skipped) AS skipped, sum(unknown) AS unknown, coalesce(max(lastPageAt), 0) AS at
+                FROM shard WHERE notification = ?1 AND lease IS NULL HAVING count(*) > 0) AS counted
+            WHERE number = ?1
+            """
+        try database.run(sql: sql, number)
+        try database.run(sql: "DELETE FROM shard WHERE notification = ? AND lease IS NULL", number)
+        try database.run(sql: "DELETE FROM badgeStep WHERE notification = ?", number)
+        try database.run(sql: "DELETE FROM tokenHad WHERE notification = ?", number)
+    }
+}

@@ -1,0 +1,110 @@
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func standing(
+        of token: DeviceToken,
+        app: Int64,
+        environment: PushEnvironment
+    ) async throws -> TokenState {
+        try await self.database.lookup {
+            try TokenStandings(app: app, environment: environment, database: $0).standing(of: token)
+        }
+    }
+
+    package func known(
+        _ tokens: Set<DeviceToken>,
+        app: Int64,
+        environment: PushEnvironment
+    ) async throws -> Set<DeviceToken> {
+        try await self.database.lookup { database in
+            let registered = "SELECT 1 FROM device WHERE app = ? AND token = ? AND hasLeft = 0 LIMIT 1"
+            let standings = TokenStandings(app: app, environment: environment, database: database)
+            return try tokens.filter { token in
+                if try database.hasRow(sql: registered, [app, token.databaseValue]) { return true }
+                return try standings.standing(of: token) != .unknown
+            }
+        }
+    }
+}
+
+/// The standing of tokens that notifications name, within a transaction.
+///
+/// A registered token is invalid once its device is inactive, which the token invalidation policy has decided
+/// (docs/decisions/0014). A token that is not registered has no device: there the newest response to a push that named it counts,
+/// if that was a 410 and the circuit breaker of the environment is closed.
+struct TokenStandings {
+    /// The newest pushes of a token that are looked at. Those in flight have no final state.
+    private static let newestPushes: Int64 = 16
+    /// The reasons of a 410 (reference 1.9).
+    private static let reasons: Set<String> = [Reason.unregistered.rawValue, Reason.expiredToken.rawValue]
+
+    let app: Int64
+    let environment: PushEnvironment
+    let database: Database
+
+    /// Returns the first named token that is invalid for the maker of a notification; `nil` if none is, or nobody asks.
+    static func inactiveToken(of notification: NotificationRecord, in database: Database) throws -> DeviceToken? {
+        guard let since = notification.acceptance.tokensSince, case .tokens(let tokens) = notification.audience
+        else { return nil }
+        let environment = notification.environment ?? .production
+        let standings = TokenStandings(app: notification.app, environment: environment, database: database)
+        return try tokens.first { try standings.standing(of: $0).isInvalid(since: since) }
+    }
+
+    func standing(of token: DeviceToken) throws -> TokenState {
+        let registered = try self.isActive(token)
+        if registered == false { return .invalid(at: nil) }
+        let named = "SELECT notification, position FROM target WHERE token = ? ORDER BY notification DESC LIMIT ?"
+        let pushes = try RawStatement(sql: named, in: self.database)
+        defer { pushes.reset() }
+        pushes.bind(token.bytes, at: 1)
+        pushes.bind(Self.newestPushes, at: 2)
+        while try pushes.step() {
+            let end = try self.end(of: pushes.integer(0), pushes.integer(1))
+            switch end {
+            case .unknown: continue
+            case .reached: return .reached
+            // The registration is newer, or the circuit breaker keeps the device.
+            case .invalid where registered == true: return .unknown
+            case .invalid: return try self.isBreakerOpen() ? .unknown : end
+            }
+        }
+        return .unknown
+    }
+
+    /// Returns whether the device with a token is active; `nil` if there is none.
+    private func isActive(_ token: DeviceToken) throws -> Bool? {
+        let sql = "SELECT isActive FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
+        let statement = try RawStatement(sql: sql, in: self.database)
+        defer { statement.reset() }
+        statement.bind(self.app, self.environment.code)
+        statement.bind(token.bytes, at: 3)
+        return try statement.step() ? statement.integer(0) != 0 : nil
+    }
+
+    /// Returns what the final state of a named token says; ``TokenState/unknown`` without one, or in another environment.
+    private func end(of notification: Int64, _ position: Int64) throws -> TokenState {
+        let sql = """
+            SELECT delivery.state, delivery.at, (SELECT text FROM reason WHERE id = delivery.reason)
+            FROM delivery CROSS JOIN notification ON notification.number = delivery.notification
+            WHERE delivery.notification = ? AND delivery.recipient = ?
+                AND notification.app = ? AND coalesce(notification.environment, ?) = ?
+            """
+        let statement = try RawStatement(sql: sql, in: self.database)
+        defer { statement.reset() }
+        statement.bind(notification, -position, self.app, PushEnvironment.production.code, self.environment.code)
+        guard try statement.step() else { return .unknown }
+        switch DeliveryRecord.State(rawValue: statement.integer(0)) {
+        case .accepted: return .reached
+        case .rejected where statement.text(2).map(Self.reasons.contains) ?? false:
+            return .invalid(at: Timestamp(milliseconds: statement.integer(1)))
+        case .sending, .rejected, .failed, .skipped, .unknown, nil: return .unknown
+        }
+    }
+
+    private func isBreakerOpen() throws -> Bool {
+        let sql = "SELECT 1 FROM health WHERE app = ? AND environment = ? AND breakerOpenSince IS NOT NULL"
+        return try self.database.hasRow(sql: sql, self.app, self.environment.code)
+    }
+}

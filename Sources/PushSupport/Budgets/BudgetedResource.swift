@@ -1,0 +1,94 @@
+/// A resource that callers compete for. Each has a ``Budget``, and a row in the table of `docs/security.md`,
+/// which is made from here.
+package enum BudgetedResource: String, CaseIterable, Hashable, Sendable {
+    // The API.
+    case newConnections
+    case strangerConnections
+    case connections
+    case requests
+    case publicRequests
+    case forms
+    case bridgeRequests
+    case longBodies
+    case bodyBytes
+    case responseBytes
+    case longLists
+    case queries
+    case queryAttempts
+    case exports
+    case counts
+    case hashes
+    case strangerHashes
+    case livePages
+    case credentialTests
+    case receipts
+    // Publishing.
+    case downloads
+    case uploads
+    case uploadedBytes
+    case entitlementQuestions
+    // Neighbours.
+    case matrixRequests
+    case matrixBytes
+    case matrixPushes
+    case pushMessages
+    case resourceMessages
+    case addressMessages
+    case unknownTargets
+    case wrongSecrets
+    case unknownTokens
+    case forwards
+    case hostForwards
+    case clientHostForwards
+    case followedOutcomes
+    case bridgeConnections
+    case componentRegistrations
+    case chatPushes
+    case chatConnections
+    case chatSignIns
+    // Going out.
+    case nameLookups
+    case newNameLookups
+    case webhookPosts
+    case webhookRetries
+    // Written down.
+    case logLines
+}
+
+/// A row of the table of resources.
+package struct BudgetedResourceRow: Sendable {
+    /// The resource in the plural, as a refusal says it: *open downloads*.
+    package var noun: String
+    /// The identity of a caller as a refusal says it: *API key*, *address*.
+    package var caller: String
+    package var limits: BudgetLimits
+    /// The setting that changes a bound, such as `serve.keyRate`; `nil` if none does.
+    package var setting: String?
+    package var kind: RequestError.Kind = .rateLimited
+    /// The code of a refusal, such as `too_many_requests`.
+    package var code: String
+    /// The remedy that a refusal names.
+    package var remedy = "try again in a few seconds"
+    /// The time after which a refused caller may try again, where no rate says it.
+    package var delay: Duration = .seconds(1)
+    /// The fate of what is refused, for the table, where no response to a request says it.
+    package var outcome: String?
+
+    /// Returns the message of a refusal.
+    package func refusal(_ level: BudgetLevel, _ bound: BudgetBound?) -> String {
+        let holder =
+            switch level {
+            case .whole: "the provider"
+            case .app: "this app"
+            case .caller: "this \(self.caller)"
+            }
+        switch bound {
+        case .held(1): return "\(holder) has one of the \(self.noun) at a time: \(self.remedy)"
+        case .held(let most): return "\(holder) has \(most) \(self.noun), the most at a time: \(self.remedy)"
+        case .rate(let rate, _):
+            let amount = rate < 1 ? "\(Int(60 * rate)) \(self.noun) a minute" : "\(Int(rate)) \(self.noun) a second"
+            return "\(holder) has \(amount): \(self.remedy)"
+        case .timesFree, nil: return "\(holder) has its share of the \(self.noun) now: \(self.remedy)"
+        }
+    }
+}
