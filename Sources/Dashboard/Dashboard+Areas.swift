@@ -19,9 +19,9 @@ extension Dashboard {
             TokenListPages(), CredentialPages(), WebhookListPages(), WebhookDetailPages(), AppSettingsPages(),
             KeyListPages(), KeyDetailPages(), PersonListPages(), PersonDetailPages(), AuditPages(), SystemPages(),
         ]
-        self.frame = try PageRenderer(
+        self.renderer = try PageRenderer(
             isSecure: interface.isSecure,
-            places: interface.budgets[.livePages],
+            liveStreams: interface.budgets[.livePages],
             menu: self.areas.compactMap(\.menuEntry)
         )
     }

@@ -12,9 +12,9 @@ package struct Bridges: ProviderExtension {
     package let services: [any Service]
     /// The legacy bridge; `nil` without its listeners.
     package let binary: BinaryBridgeService?
-    private let doors: PushServerRoutes
+    private let pushServerRoutes: PushServerRoutes
     private let matrix: MatrixRoutes
-    private let pushDoor: WebPushRoutes
+    private let webPushRoutes: WebPushRoutes
     private let sessions: ChatSessionService
 
     /// - Parameter binary: The listeners for old providers; `nil` for none.
@@ -23,22 +23,23 @@ package struct Bridges: ProviderExtension {
         let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
-        let clients = { (giver: HostNameSource) in
+        let clients = { (source: HostNameSource) in
             RestrictedHTTPClient(
                 addresses: configuration.webhookAddresses,
                 resolver: parts.resolver,
-                giver: giver,
+                source: source,
                 deadline: configuration.limits.peer
             )
         }
         let strangers = clients(.strangers)
-        let (doors, sessions) = (PushServerRoutes(parts, client: clients(.settings)), ChatSessionService(parts))
+        let pushServerRoutes = PushServerRoutes(parts, client: clients(.settings))
+        let sessions = ChatSessionService(parts)
         self.binary = binary
-        self.doors = doors
+        self.pushServerRoutes = pushServerRoutes
         self.sessions = sessions
         let forwarder = UnifiedPushForwarder(client: strangers, budgets: parts.budgets, time: time)
         self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
-        self.pushDoor = WebPushRoutes(
+        self.webPushRoutes = WebPushRoutes(
             store: store,
             acceptor: parts.acceptor,
             runner: parts.runner,
@@ -67,13 +68,13 @@ package struct Bridges: ProviderExtension {
             logger: parts.logger
         )
         let own: [any Service] = [cleaner, ComponentService(parts), sessions]
-        self.services = own + (binary.map { [$0] } ?? []) + doors.services
+        self.services = own + (binary.map { [$0] } ?? []) + pushServerRoutes.services
     }
 
     package func addRoutes(to router: Router<APIContext>) {
         self.matrix.addRoutes(to: router)
-        self.pushDoor.addRoutes(to: router)
-        self.doors.addRoutes(to: router)
+        self.webPushRoutes.addRoutes(to: router)
+        self.pushServerRoutes.addRoutes(to: router)
     }
 
     /// Ends the sessions at chat servers that are gone.

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The doors for clients of other push servers: the parts that gorush's and FCM's share, and their routes.
+/// The routes for clients of other push servers: gorush's and FCM's.
 struct PushServerRoutes: Sendable {
     private let gorush: GorushRoutes
     private let fcm: FCMRoutes

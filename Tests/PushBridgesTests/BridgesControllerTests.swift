@@ -10,20 +10,20 @@ import Testing
 
 @Suite(.timeLimit(.patience)) struct BridgesControllerTests {
     private static let bridges = "/v1/apps/\(Vectors.bundleID)/bridges"
-    private static let door = "\(bridges)/gorush/default"
+    private static let gorush = "\(bridges)/gorush/default"
 
     @Test func aBridgeIsMadeShownChangedAndRemoved() async throws {
-        try await withDoors { provider in
-            let made = try await provider.api.put(Self.door, ["environment": "sandbox", "settings": ["sync": true]])
+        try await withBridges { provider in
+            let made = try await provider.api.put(Self.gorush, ["environment": "sandbox", "settings": ["sync": true]])
             #expect(made.status == 200)
             #expect(made.json["kind"] == "gorush" && made.json["name"] == "default")
             #expect(made.json["environment"] == "sandbox" && made.json["hasSecret"] == false)
             #expect(made.json["settings"] == ["sync": true])
-            let shown = try await provider.api.get(Self.door)
+            let shown = try await provider.api.get(Self.gorush)
             #expect(shown.status == 200 && shown.json == made.json)
 
             // What a request leaves out has its default again.
-            let changed = try await provider.api.put(Self.door, [:])
+            let changed = try await provider.api.put(Self.gorush, [:])
             #expect(changed.status == 200 && changed.json["settings"] == [:])
             #expect(changed.json["environment"] == .null)
             let other = try await provider.api.put("\(Self.bridges)/fcm/shop", [:])
@@ -31,48 +31,51 @@ import Testing
             let list = try await provider.api.get(Self.bridges).json["bridges"].elements
             #expect(Set(list.map { $0["kind"] }) == ["gorush", "fcm"])
 
-            #expect(try await provider.api.delete(Self.door).status == 204)
-            let gone = try await provider.api.get(Self.door)
+            #expect(try await provider.api.delete(Self.gorush).status == 204)
+            let gone = try await provider.api.get(Self.gorush)
             #expect(gone.status == 404 && gone.code == "no_such_bridge" && gone.field == "bridge")
-            #expect(try await provider.api.delete(Self.door).status == 404)
+            #expect(try await provider.api.delete(Self.gorush).status == 404)
             #expect(try await provider.api.get(Self.bridges).json["bridges"].elements.count == 1)
         }
     }
 
     @Test func aSecretIsKeptAndNeverShown() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let secret = "a-secret-of-both-that-nobody-guesses"
-            let made = try await provider.api.put(Self.door, ["secret": .string(secret)])
+            let made = try await provider.api.put(Self.gorush, ["secret": .string(secret)])
             #expect(made.json["hasSecret"] == true)
-            let kept = try await provider.api.put(Self.door, ["settings": ["sync": true]])
+            let kept = try await provider.api.put(Self.gorush, ["settings": ["sync": true]])
             #expect(kept.json["hasSecret"] == true)
-            let (shown, list) = (try await provider.api.get(Self.door), try await provider.api.get(Self.bridges))
+            let (shown, list) = (try await provider.api.get(Self.gorush), try await provider.api.get(Self.bridges))
             for response in [made, kept, shown, list] {
                 #expect(!String(decoding: response.body, as: UTF8.self).contains(secret))
             }
             let long = String(repeating: "s", count: 257)
-            let refused = try await provider.api.put(Self.door, ["secret": .string(long)])
+            let refused = try await provider.api.put(Self.gorush, ["secret": .string(long)])
             #expect(refused.status == 400 && refused.code == "too_long" && refused.field == "secret")
         }
     }
 
     @Test func aSecretInTheURLIsLongOrMade() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let short = String(repeating: "s", count: 31)
             for kind in ["gorush/default", "fcm/shop"] {
                 let refused = try await provider.api.put("\(Self.bridges)/\(kind)", ["secret": .string(short)])
                 #expect(refused.status == 400 && refused.code == "too_short" && refused.field == "secret")
             }
-            let made = try await provider.api.put(Self.door, ["generateSecret": true])
+            let made = try await provider.api.put(Self.gorush, ["generateSecret": true])
             #expect(made.json["secret"].stringValue?.utf8.count == 35 && made.json["hasSecret"] == true)
-            #expect(try await provider.api.get(Self.door).json["secret"] == .null)
-            let both = try await provider.api.put(Self.door, ["generateSecret": true, "secret": .string(short + "s")])
+            #expect(try await provider.api.get(Self.gorush).json["secret"] == .null)
+            let both = try await provider.api.put(
+                Self.gorush,
+                ["generateSecret": true, "secret": .string(short + "s")]
+            )
             #expect(both.status == 400 && both.field == "secret")
         }
     }
 
     @Test func wrongSettingsNameTheMember() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let cases: [(settings: JSONValue, code: String, field: String)] = [
                 (["synch": true], "unknown_field", "settings.synch"),
                 (["sync": "yes"], "wrong_type", "settings.sync"),
@@ -81,19 +84,19 @@ import Testing
                 ("sync", "wrong_type", "settings"),
             ]
             for (settings, code, field) in cases {
-                let refused = try await provider.api.put(Self.door, ["settings": settings])
+                let refused = try await provider.api.put(Self.gorush, ["settings": settings])
                 #expect(refused.status == 400 && refused.code == code && refused.field == field, "\(settings)")
             }
-            let unknown = try await provider.api.put(Self.door, ["setting": [:]])
+            let unknown = try await provider.api.put(Self.gorush, ["setting": [:]])
             #expect(unknown.status == 400 && unknown.code == "unknown_field" && unknown.field == "setting")
-            let environment = try await provider.api.put(Self.door, ["environment": "staging"])
+            let environment = try await provider.api.put(Self.gorush, ["environment": "staging"])
             #expect(environment.status == 400 && environment.field == "environment")
-            #expect(try await provider.api.get(Self.door).status == 404)
+            #expect(try await provider.api.get(Self.gorush).status == 404)
         }
     }
 
     @Test func kindsAndNamesAreChecked() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let unknown = try await provider.api.put("\(Self.bridges)/pigeon/default", [:])
             #expect(unknown.status == 404 && unknown.code == "no_such_kind" && unknown.field == "kind")
             // Push resources have operations of their own.
@@ -107,23 +110,23 @@ import Testing
     }
 
     @Test func anotherAppCannotHaveTheBridge() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let other = "/v1/apps/com.example.Other/bridges"
             try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
-            try await provider.api.put(Self.door, [:])
+            try await provider.api.put(Self.gorush, [:])
             let taken = try await provider.api.put("\(other)/gorush/default", [:])
             #expect(taken.status == 409 && taken.code == "name_taken" && taken.field == "bridge")
             #expect(try await provider.api.get("\(other)/gorush/default").status == 404)
             #expect(try await provider.api.delete("\(other)/gorush/default").status == 404)
             #expect(try await provider.api.get(other).json["bridges"].elements.isEmpty)
-            #expect(try await provider.api.get(Self.door).status == 200)
+            #expect(try await provider.api.get(Self.gorush).status == 200)
             let none = try await provider.api.get("/v1/apps/com.example.None/bridges")
             #expect(none.status == 404 && none.code == "no_such_app")
         }
     }
 
     @Test func aPatternThatTakesAnotherAppsPushesIsRefused() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let other = "/v1/apps/com.example.Other/bridges/matrix"
             try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
             #expect(try await provider.api.put("\(Self.bridges)/matrix/org.shop.ios.%2A", [:]).status == 200)
@@ -139,7 +142,7 @@ import Testing
     }
 
     @Test func theTopicOfAnotherAppIsRefused() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let other = "/v1/apps/com.example.Other/bridges/binary"
             try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
             for topic in [Vectors.bundleID, "\(Vectors.bundleID).voip"] {
@@ -173,7 +176,7 @@ import Testing
 
     /// A neighbour has a name from before the app was added, which gets the pushes with a pattern of its own.
     @Test func aBridgeThatLosesItsPushesIsTrouble() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let taken = "\(Self.bridges)/matrix/org.later.ios"
             #expect(try await provider.api.put(taken, [:]).status == 200)
             try await provider.api.post("/v1/apps", ["bundleId": "org.later"])
@@ -230,7 +233,7 @@ import Testing
 
     @Test func anAppHasAMaximumOfBridges() async throws {
         let parts = Mutex<ProviderComponents?>(nil)
-        try await withDoors(capture: { value in parts.withLock { $0 = value } }) { provider in
+        try await withBridges(capture: { value in parts.withLock { $0 = value } }) { provider in
             let store = try #require(parts.withLock { $0 }).store
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try #require(try await store.app(bundleID: bundleID)).id
@@ -238,18 +241,18 @@ import Testing
                 let bridge = BridgeRecord(kind: .fcm, name: "shop\(number)", app: app, changedAt: Vectors.issuedAt)
                 _ = try await store.setBridge(bridge, keepsSecret: false)
             }
-            let refused = try await provider.api.put(Self.door, [:])
+            let refused = try await provider.api.put(Self.gorush, [:])
             #expect(refused.status == 409 && refused.code == "too_many_bridges")
             #expect(try await provider.api.put("\(Self.bridges)/fcm/shop1", [:]).status == 200, "it is there already")
             #expect(try await provider.api.delete("\(Self.bridges)/fcm/shop1").status == 204)
-            #expect(try await provider.api.put(Self.door, [:]).status == 200)
+            #expect(try await provider.api.put(Self.gorush, [:]).status == 200)
         }
     }
 
     @Test func onlyAnAdministratorSetsABridge() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let sender = try await provider.client(["send", "read", "register"])
-            let (set, list) = (try await sender.put(Self.door, [:]), try await sender.get(Self.bridges))
+            let (set, list) = (try await sender.put(Self.gorush, [:]), try await sender.get(Self.bridges))
             #expect(set.status == 403 && set.code == "missing_scope" && list.status == 403)
             #expect(try await provider.stranger.get(Self.bridges).status == 401)
         }

@@ -7,7 +7,7 @@ package struct CommandError: Error, Hashable, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The words of a line, read from its start.
+/// Scans the words of a line from its start.
 struct CommandScanner {
     private var line: Substring
     private let usage: [PhoneCommand.Usage]

@@ -1,7 +1,7 @@
 import Foundation
 package import PushSupport
 
-/// The answer to a command that asks for something.
+/// The response to a command that asks for something.
 package struct SimulatorResponse: Hashable, Sendable {
     /// The text for people.
     package let lines: [String]

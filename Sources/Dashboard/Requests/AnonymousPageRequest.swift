@@ -13,11 +13,11 @@ import WebPages
 struct AnonymousPageRequest: Sendable {
     let http: Request
     let context: APIContext
-    let frame: PageRenderer
+    let renderer: PageRenderer
     let interface: ProviderInterface
 
-    init(_ http: Request, _ context: APIContext, frame: PageRenderer, interface: ProviderInterface) {
-        (self.http, self.context, self.frame, self.interface) = (http, context, frame, interface)
+    init(_ http: Request, _ context: APIContext, renderer: PageRenderer, interface: ProviderInterface) {
+        (self.http, self.context, self.renderer, self.interface) = (http, context, renderer, interface)
     }
 
     /// The address of the client, for the lock-out.
@@ -37,7 +37,7 @@ struct AnonymousPageRequest: Sendable {
     ///
     /// The stream of a live part is no use of a session: a tab that is left open does not keep it from ending.
     func session() async throws -> Session? {
-        guard let token = self.frame.cookie.token(in: self.http.headers) else { return nil }
+        guard let token = self.renderer.cookie.token(in: self.http.headers) else { return nil }
         let isUse = self.http.headers[.accept] != "text/event-stream"
         return try await self.interface.signIn.session(token: token, isUse: isUse)
     }
@@ -84,10 +84,10 @@ struct AnonymousPageRequest: Sendable {
     func uploadForm() async throws -> UploadForm { try await UploadForm(self.http, limits: FormData.Limits()) }
 
     func texts(_ session: Session? = nil) -> LocalizedTexts {
-        self.frame.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])
+        self.renderer.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])
     }
 
-    /// Returns a page outside of the dashboard's frame.
+    /// Returns a page outside of the dashboard's layout.
     func page(
         _ template: String,
         title: String,
@@ -96,7 +96,7 @@ struct AnonymousPageRequest: Sendable {
     ) -> Response {
         let texts = self.texts()
         let format = PageFormat(texts: texts, now: self.interface.time.now)
-        return self.frame.page(template, title: title, model, format: format, texts: texts, status: status)
+        return self.renderer.page(template, title: title, model, format: format, texts: texts, status: status)
     }
 
     /// Sends the browser to the page where people sign in, and from there to the page that it asked for.

@@ -17,12 +17,12 @@ package struct Dashboard: ProviderPages {
     static let root = "/dashboard"
 
     let areas: [any PageArea]
-    let frame: PageRenderer
+    let renderer: PageRenderer
     let interface: ProviderInterface
 
     package func addRoutes(to router: Router<APIContext>) {
         router.get("/") { _, _ in Response.redirect(to: Self.root) }
-        router.get("\(Self.root)/assets/:name") { [assets = self.frame.assets] request, context in
+        router.get("\(Self.root)/assets/:name") { [assets = self.renderer.assets] request, context in
             assets.response(to: request, name: context.path("name"))
         }
         for route in self.areas.flatMap(\.routes) + [Self.nothing] {
@@ -46,7 +46,7 @@ package struct Dashboard: ProviderPages {
 
     /// Carries out a request to a page. It never throws: errors become pages.
     private func respond(to request: Request, _ context: APIContext, _ route: PageRoute) async -> Response {
-        let visitor = AnonymousPageRequest(request, context, frame: self.frame, interface: self.interface)
+        let visitor = AnonymousPageRequest(request, context, renderer: self.renderer, interface: self.interface)
         do {
             try visitor.checkOrigin()
             switch route.handler {

@@ -21,7 +21,7 @@ struct LivePart: Sendable {
     }
 
     /// The budget of streams, so that open tabs leave connections for others.
-    let places: Budget
+    let liveStreams: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
     /// Returns the present state; `nil` ends the stream.
@@ -31,7 +31,7 @@ struct LivePart: Sendable {
     ///
     /// - Parameter holder: The person or the API key that is signed in.
     func response(for holder: UUID) -> Response {
-        guard let place = try? self.places.take(for: BudgetCaller(.principal(holder))) else {
+        guard let place = try? self.liveStreams.take(for: BudgetCaller(.principal(holder))) else {
             return Response(status: .noContent)
         }
         let headers: HTTPFields = [
@@ -50,7 +50,7 @@ extension PageRequest {
     /// what the present role and apps allow.
     func live(_ render: @escaping @Sendable (PageRequest) async throws -> LivePart.Update) -> Response {
         let (visitor, path, id) = (self.visitor, self.path, self.session.id)
-        let part = LivePart(places: visitor.frame.places) {
+        let part = LivePart(liveStreams: visitor.renderer.liveStreams) {
             guard let session = try await visitor.session(), session.id == id else { return nil }
             return try await render(PageRequest(visitor, session: session, path: path))
         }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import PushSupport
 
-/// A request to the API that a page makes.
+/// A request that a page makes to the API in the same process.
 struct LocalAPIRequest: Sendable {
     var method = HTTPRequest.Method.get
     /// The path with its query.

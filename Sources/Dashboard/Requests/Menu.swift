@@ -26,7 +26,7 @@ struct Menu {
     }
 
     private func group(_ group: MenuEntry.Group, _ heading: String?, root: String = "") -> PageModel {
-        let entries = self.request.visitor.frame.menu.filter { $0.group == group && self.isVisible($0) }
+        let entries = self.request.visitor.renderer.menu.filter { $0.group == group && self.isVisible($0) }
         var model: PageModel = [
             "items": entries.map { entry -> PageModel in
                 let path = "\(root)\(entry.path)"

@@ -1,7 +1,7 @@
 import PushSupport
 import WebPages
 
-/// A fault that a page finds itself, and says in the reader's language. All other errors are the API's, in English.
+/// An error that a page finds itself, in the reader's language. All other errors are the API's, in English.
 ///
 /// The API's words are the same in commands, logs and documents, so that they can be searched for: pages mark their language
 /// instead of translating them (docs/decisions/0036).
@@ -18,7 +18,7 @@ enum PageError: String {
     case allAppsAndSome = "all_apps_and_some"
     case changedMeanwhile = "page_changed_meanwhile"
 
-    /// Returns the error of the fault.
+    /// Returns the error for the form.
     ///
     /// - Parameters:
     ///   - message: The message in the reader's language.

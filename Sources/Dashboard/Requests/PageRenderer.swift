@@ -6,7 +6,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The templates, texts, assets and header fields that all pages share.
+/// Renders pages with the templates, texts, assets and header fields that all of them share.
 struct PageRenderer: Sendable {
     let templates: PageTemplates
     let languages: PageLanguages
@@ -14,13 +14,13 @@ struct PageRenderer: Sendable {
     let cookie: SessionCookie
     /// The entries of the navigation, in their order.
     let menu: [MenuEntry]
-    /// The budget of live parts.
-    let places: Budget
+    /// The budget of streams of live parts.
+    let liveStreams: Budget
     private let isSecure: Bool
 
     /// - Parameter isSecure: Whether the pages are reached over TLS.
-    init(isSecure: Bool, places: Budget, menu: [MenuEntry]) throws {
-        (self.places, self.menu) = (places, menu)
+    init(isSecure: Bool, liveStreams: Budget, menu: [MenuEntry]) throws {
+        (self.liveStreams, self.menu) = (liveStreams, menu)
         let files = PageFiles(page_resources_of_dashboard())
         self.templates = try PageTemplates(files.templates)
         self.languages = try PageLanguages(files.texts)

@@ -104,7 +104,7 @@ extension PageRequest {
     /// The format of numbers and times.
     var format: PageFormat { PageFormat(texts: self.texts, now: self.interface.time.now) }
 
-    /// Returns a page in the dashboard's frame.
+    /// Returns a page in the dashboard's layout.
     ///
     /// - Parameters:
     ///   - title: The path of its title in the texts, or the title itself.
@@ -131,7 +131,7 @@ extension PageRequest {
         let calls = self.calls
         if !calls.isEmpty { model["calls"] = ["lines": calls.map { $0.curl(origin: self.origin) }] }
         let status = status ?? error?.kind.status ?? .ok
-        var page = self.visitor.frame.page(
+        var page = self.visitor.renderer.page(
             template,
             title: title,
             model,
@@ -148,7 +148,7 @@ extension PageRequest {
         var model = model
         model["t"] = self.texts.variable
         model["csrf"] = self.session.csrfToken
-        return self.visitor.frame.templates.render(template, model, format: self.format) ?? ""
+        return self.visitor.renderer.templates.render(template, model, format: self.format) ?? ""
     }
 
     /// Sends the browser to a page, which shows that something was done.

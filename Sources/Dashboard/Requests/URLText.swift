@@ -1,6 +1,6 @@
 import PushSupport
 
-/// The texts of addresses.
+/// Encodes texts for URLs.
 enum URLText {
     /// Returns a text as a value in a query, or as a component of a path.
     static func encoded(_ text: some StringProtocol) -> String { PercentEncoding.component(text) }

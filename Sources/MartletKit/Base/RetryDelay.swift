@@ -1,6 +1,6 @@
 import Foundation
 
-/// The wait after failures: exponential with full jitter, and never less than a response asks for.
+/// The delay before a retry: exponential with full jitter, and never less than a response asks for.
 struct RetryDelay: Codable, Equatable, Sendable {
     /// The bound of the first wait, and of every wait.
     static let (first, longest): (TimeInterval, TimeInterval) = (2, 3600)

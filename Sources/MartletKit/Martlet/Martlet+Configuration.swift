@@ -144,7 +144,7 @@ extension Martlet {
     }
 }
 
-/// The clock, the waiting and the randomness of the logic, so that tests can give them.
+/// The clock, the timer and the random numbers that the logic uses. Tests replace them.
 struct Dependencies: Sendable {
     var now: @Sendable () -> Date = { Date() }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }

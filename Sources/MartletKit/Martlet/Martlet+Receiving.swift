@@ -73,11 +73,11 @@ extension Martlet {
             return self.report(.refused(member: "action", code: "invalid_value", message: message))
         }
         let receipt = Receipt(
-            id: self.surroundings.uuid(),
+            id: self.dependencies.uuid(),
             notification: notification,
             event: event,
             action: action,
-            at: self.surroundings.now(),
+            at: self.dependencies.now(),
             privacy: privacy
         )
         // Before the storage can be read, what the user allows is not known: it is judged when it is.

@@ -25,7 +25,7 @@ extension Martlet {
         guard RegistrationStateMachine.isToken(token, kind) else {
             throw .invalidArgument(name: "token", reason: "use 1 to 512 bytes, and 1 to 255 for the id of an activity")
         }
-        let (environment, now) = (self.environment, self.surroundings.now())
+        let (environment, now) = (self.environment, self.dependencies.now())
         try self.update { _ = $0.register(token, as: kind, environment: environment, now: now) }
     }
 

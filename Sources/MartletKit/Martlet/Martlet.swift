@@ -16,7 +16,7 @@ public actor Martlet {
     nonisolated let transport: any MartletTransport
     let handler: (any NotificationHandler)?
     let report: @Sendable (Event) -> Void
-    let surroundings: Dependencies
+    let dependencies: Dependencies
     let environment: PushEnvironment
 
     /// `nil` until the storage could be read.
@@ -48,7 +48,7 @@ public actor Martlet {
         handler: (any NotificationHandler)? = nil,
         report: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
-        self.init(configuration, storage, transport, handler, report, surroundings: Dependencies())
+        self.init(configuration, storage, transport, handler, report, dependencies: Dependencies())
     }
 
     init(
@@ -57,10 +57,10 @@ public actor Martlet {
         _ transport: any MartletTransport,
         _ handler: (any NotificationHandler)?,
         _ report: @escaping @Sendable (Event) -> Void,
-        surroundings: Dependencies
+        dependencies: Dependencies
     ) {
         (self.configuration, self.storage, self.transport) = (configuration, storage, transport)
-        (self.handler, self.report, self.surroundings) = (handler, report, surroundings)
+        (self.handler, self.report, self.dependencies) = (handler, report, dependencies)
         self.environment = configuration.environment ?? PushEnvironment.detected() ?? .production
     }
 
@@ -86,7 +86,7 @@ public actor Martlet {
         return self.state().map { machine in
             Status(
                 installation: machine.state.installation,
-                isConfirmed: machine.isConfirmed(now: self.surroundings.now()),
+                isConfirmed: machine.isConfirmed(now: self.dependencies.now()),
                 preferences: NotificationPreferences(machine.state.wanted["preferences"]),
                 receiptPrivacy: machine.state.receiptPrivacy,
                 waitingReceipts: self.outbox.waiting.count
@@ -113,7 +113,7 @@ extension Martlet {
         let state =
             stored
             ?? RegistrationState(
-                installation: self.surroundings.uuid(),
+                installation: self.dependencies.uuid(),
                 target: target,
                 key: self.configuration.key
             )
@@ -140,7 +140,7 @@ extension Martlet {
         if let state = try? JSONDecoder().decode(RegistrationState.self, from: data) { return state }
         let lost = "the state is damaged: this is a new installation, and receipts are off until the app allows them"
         self.report(.storageFailed(reason: lost))
-        var state = RegistrationState(installation: self.surroundings.uuid(), target: "", key: self.configuration.key)
+        var state = RegistrationState(installation: self.dependencies.uuid(), target: "", key: self.configuration.key)
         // The user's consent is lost with the state.
         state.receiptPrivacy = .none
         return state
@@ -182,7 +182,7 @@ extension Martlet {
 extension Martlet {
     /// Waits until nothing is being sent, the time is over or the task is cancelled.
     private func waitForSending(within limit: Duration?) async {
-        let (id, wait) = (UUID(), self.surroundings.wait)
+        let (id, wait) = (UUID(), self.dependencies.wait)
         let timer = limit.map { limit in
             Task { [weak self] in
                 guard (try? await wait(limit)) != nil else { return }
@@ -218,7 +218,7 @@ extension Martlet {
     private func sendRegistration() async {
         guard self.configuration.role == .app else { return }
         for _ in 0..<Self.maximumRequests {
-            guard var machine = self.state(), case .send(let request) = machine.next(now: self.surroundings.now())
+            guard var machine = self.state(), case .send(let request) = machine.next(now: self.dependencies.now())
             else {
                 return
             }
@@ -231,9 +231,9 @@ extension Martlet {
             let events = machine.completed(
                 request,
                 response,
-                now: self.surroundings.now(),
-                random: self.surroundings.random(),
-                newInstallation: self.surroundings.uuid()
+                now: self.dependencies.now(),
+                random: self.dependencies.random(),
+                newInstallation: self.dependencies.uuid()
             )
             self.store(machine)
             for event in events { self.report(event) }
@@ -244,12 +244,12 @@ extension Martlet {
         self.loadOutbox()
         for _ in 0..<Self.maximumRequests {
             guard let state = self.state()?.state, let secret = state.secret, !state.isLeaving else { return }
-            self.apply(self.outbox.prune(privacy: state.receiptPrivacy, now: self.surroundings.now()))
-            let next = self.outbox.next(privacy: state.receiptPrivacy, now: self.surroundings.now())
+            self.apply(self.outbox.prune(privacy: state.receiptPrivacy, now: self.dependencies.now()))
+            let next = self.outbox.next(privacy: state.receiptPrivacy, now: self.dependencies.now())
             guard case .send(let batch) = next else { return }
             let request = self.configuration.request(batch, installation: state.installation, secret: secret)
             let response = await self.exchange(request)
-            let (now, random) = (self.surroundings.now(), self.surroundings.random())
+            let (now, random) = (self.dependencies.now(), self.dependencies.random())
             self.apply(self.outbox.completed(batch, response, now: now, random: random))
             self.storeBackOff()
             if case .refused(let refusal) = response, refusal.code == ProviderRefusal.notOwnInstallation,
@@ -280,7 +280,7 @@ extension Martlet {
         self.retry?.cancel()
         self.retry = nil
         guard self.configuration.role == .app, let machine = self.machine else { return }
-        let now = self.surroundings.now()
+        let now = self.dependencies.now()
         var times: [Date] = []
         if case .wait(let until) = machine.next(now: now) { times.append(until) }
         if machine.state.secret != nil, !machine.state.isLeaving,
@@ -289,7 +289,7 @@ extension Martlet {
             times.append(until)
         }
         guard let until = times.min() else { return }
-        let sleep = self.surroundings.sleep
+        let sleep = self.dependencies.sleep
         self.retry = Task { [weak self] in
             do {
                 try await sleep(.milliseconds(Int64(max(0, until.timeIntervalSince(now)) * 1000) + 1))

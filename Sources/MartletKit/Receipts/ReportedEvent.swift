@@ -1,4 +1,4 @@
-/// An event in the life of a notification on the device, as a receipt reports it.
+/// An event of a notification on the device, as a receipt reports it.
 enum ReportedEvent: String, Hashable, Sendable, Codable, CaseIterable {
     /// The app, or its notification service extension, has it.
     case delivered

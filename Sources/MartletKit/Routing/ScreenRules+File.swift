@@ -113,7 +113,7 @@ extension NotificationScreen.Parameter {
     }
 }
 
-/// The members of an object of a rule file.
+/// An object of a rule file, with checked access to its members.
 private struct RuleFileObject {
     private let members: [String: JSONValue]
     private let path: String

@@ -68,7 +68,7 @@ public struct URLSessionTransport: DownloadTransport {
     }
 }
 
-/// A session, which ends with its transport.
+/// The `URLSession` of a transport, which ends with it.
 private final class ExchangeSession: Sendable {
     private let delegate = ExchangeDelegate()
     private let session: URLSession

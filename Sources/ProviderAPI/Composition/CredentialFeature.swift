@@ -10,7 +10,7 @@ struct CredentialFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]
 
-    init(_ core: ProviderCore, _ sending: SendingParts) {
+    init(_ core: ProviderCore, _ sending: SendingComponents) {
         let (store, time, logger, faults) = (core.store, core.time, core.logger, sending.faults)
         let expiry = CredentialExpiryMonitor(store: store, webhookWake: core.webhookWake, time: time, logger: logger)
         let tester = CredentialTester(

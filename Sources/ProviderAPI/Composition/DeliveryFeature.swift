@@ -10,7 +10,7 @@ struct DeliveryFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]
 
-    init(_ core: ProviderCore, _ sending: SendingParts, _ policy: RetryPolicy, downloads: DownloadMonitor) {
+    init(_ core: ProviderCore, _ sending: SendingComponents, _ policy: RetryPolicy, downloads: DownloadMonitor) {
         let web = Self.webPush(core)
         let metrics = DispatchMetrics(factory: core.metrics)
         self.metrics = metrics
@@ -37,7 +37,7 @@ struct DeliveryFeature: ProviderFeature {
         self.controllers = Self.controllers(core, sending)
     }
 
-    private static func controllers(_ core: ProviderCore, _ sending: SendingParts) -> [any Controller<APIScope>] {
+    private static func controllers(_ core: ProviderCore, _ sending: SendingComponents) -> [any Controller<APIScope>] {
         let (store, time, faults, direct) = (core.store, core.time, sending.faults, sending.direct)
         let channels = ChannelDirectory(store: store, directory: sending.directory, source: sending.source, time: time)
         return [

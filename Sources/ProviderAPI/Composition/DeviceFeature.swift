@@ -9,7 +9,7 @@ struct DeviceFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]
 
-    init(_ core: ProviderCore, _ sending: SendingParts) {
+    init(_ core: ProviderCore, _ sending: SendingComponents) {
         let (store, time, logger) = (core.store, core.time, core.logger)
         let feedback = FeedbackService(
             store: store,

@@ -12,7 +12,7 @@ struct OperationFeature: ProviderFeature {
 
     init(
         _ core: ProviderCore,
-        _ sending: SendingParts,
+        _ sending: SendingComponents,
         dispatch: DispatchMetrics,
         expiry: CredentialExpiryMonitor,
         publishing: PublishingFeature

@@ -23,7 +23,7 @@ extension ProviderExtension {
     package func erasureBegan() {}
 }
 
-/// The parts of a provider that an extension is made of.
+/// The components of a provider that an extension is made of.
 package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore
@@ -41,7 +41,7 @@ package struct ProviderComponents: Sendable {
     package let time: any TimeSource
     package let logger: Logger
 
-    init(_ core: ProviderCore, _ sending: SendingParts, _ runner: OperationRunner) {
+    init(_ core: ProviderCore, _ sending: SendingComponents, _ runner: OperationRunner) {
         (self.configuration, self.store, self.acceptor) = (core.configuration, core.store, sending.acceptor)
         (self.outcomes, self.forwards, self.runner) = (core.outcomes, sending.direct.forwards, runner)
         (self.resolver, self.budgets, self.metrics) = (core.resolver, core.budgets, core.metrics)

@@ -61,7 +61,7 @@ package final class ProviderServer: Service {
         self.adminKey = try await FirstAdminKey(callers.keys, file: configuration.adminKeyFile, show: showAdminKey)
         self.adminLink = FirstAdminLink(callers.people, configuration, logger: logger, show: showAdminLink)
         self.signIns = callers.signIns
-        let sending = SendingParts(core, senders)
+        let sending = SendingComponents(core, senders)
         let addition = try addition(ProviderComponents(core, sending, callers.runner))
         self.addition = addition
 

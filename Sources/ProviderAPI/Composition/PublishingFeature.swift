@@ -13,7 +13,7 @@ struct PublishingFeature: ProviderFeature {
     let controllers: [any Controller<APIScope>]
     var services: [any Service] { [self.files] }
 
-    init(_ core: ProviderCore, _ sending: SendingParts) {
+    init(_ core: ProviderCore, _ sending: SendingComponents) {
         let (configuration, store) = (core.configuration, core.store)
         let (settings, folder) = (configuration.publishing, FileFolder(path: configuration.filesPath))
         self.cleaner = FileCleaner(store: store, folder: folder, settings: settings, logger: core.logger)
@@ -68,7 +68,7 @@ struct PublishingFeature: ProviderFeature {
     /// Returns the controllers with which issues are made.
     private static func authors(
         _ core: ProviderCore,
-        _ sending: SendingParts,
+        _ sending: SendingComponents,
         _ folder: FileFolder,
         _ checker: EntitlementChecker
     ) -> [any Controller<APIScope>] {

@@ -12,7 +12,7 @@ struct RetentionFeature: ProviderFeature {
     /// - Parameter noteErasure: Is called when an erasure began.
     init(
         _ core: ProviderCore,
-        _ sending: SendingParts,
+        _ sending: SendingComponents,
         webhooks: WebhookDelivery,
         files: FileCleaner,
         noteErasure: @escaping @Sendable () -> Void

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The devices that a preview can be rendered for: registered ones, and invented ones.
+/// Finds the device that a preview is rendered for: a registered one, or one that the request describes.
 struct PreviewSubjectResolver {
     let store: any DeviceStore & UserStore
 

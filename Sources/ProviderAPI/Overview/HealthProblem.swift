@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// A fault that a person has to know of, with its cause and its remedy.
+/// A problem that a person has to know of, with its cause and its remedy.
 package struct HealthProblem: ResponseObject {
     /// The kinds, those first that keep pushes from being sent.
     package enum Code: String, CaseIterable, JSONRepresentable {
@@ -35,7 +35,7 @@ package struct HealthProblem: ResponseObject {
     ]
 }
 
-/// Collects trouble from what the monitors and the store know already.
+/// Collects the problems that the monitors and the store know already.
 struct HealthChecker: Sendable {
     let store: SQLiteStore
     let faults: ConfigurationFaultTracker
@@ -45,12 +45,12 @@ struct HealthChecker: Sendable {
 
     /// The most bridges, schedules and webhooks of a report.
     private static let maximum = 50
-    /// The length of the log, in bytes, from which it is trouble; the log of the server warns at the same.
+    /// The length of the log, in bytes, from which it is a problem; the log of the server warns at the same.
     private static let longLog = 256 * 1024 * 1024
     /// The least free space, in bytes.
     private static let leastSpace = 1024 * 1024 * 1024
 
-    /// Returns the trouble of some apps, the worst kinds first.
+    /// Returns the problems of some apps, the worst kinds first.
     /// - Parameter includesServer: Whether what concerns no app is reported.
     func all(_ apps: [AppRecord], includesServer: Bool) async throws -> [HealthProblem] {
         let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.bundleID) })

@@ -33,7 +33,7 @@ package struct PersonResponse: ResponseObject {
     ]
 }
 
-/// The caller of a request in the response to it.
+/// The account of the caller in a response.
 package struct AccountResponse: ResponseObject {
     let id: String
     package let name: String

@@ -28,7 +28,7 @@ package struct OperationRunner: Sendable {
         let start = ContinuousClock.now
         var known: APICaller?
         var response: Response
-        let notes = RequestEffects()
+        let effects = RequestEffects()
         do {
             let caller = try await self.caller(for: operation, request, context)
             known = caller
@@ -64,25 +64,25 @@ package struct OperationRunner: Sendable {
                             for: client,
                             asItArrives: isStranger
                         )
-                        notes.hold(held)
+                        effects.hold(held)
                         if let caller { try await self.budgets.pace(body, of: isStranger ? client : caller.account) }
                         return body
                     },
-                    noteResource: { notes.made($0) }
+                    recordResource: { effects.made($0) }
                 )
             }
-            response = try self.holding(made, of: operation, for: client, expected, notes)
+            response = try self.holding(made, of: operation, for: client, expected, effects)
         } catch {
             response = await self.failures.response(to: error, request)
         }
-        notes.end()
+        effects.end()
         if let known, let isFrequent = Self.isFrequent(operation.effect) {
             let status = response.status.code
             // Failed requests that would have changed nothing of note leave no trace.
             if !isFrequent || status < 400 {
                 let path = Self.audited(request.uri.path, of: operation).prefix(300)
                 let action = "\(request.method.rawValue) \(path)"
-                let made = notes.resource
+                let made = effects.resource
                 await self.audit.record(action, resource: made, status: status, by: known, isFrequent: isFrequent)
             }
         }
@@ -101,7 +101,7 @@ package struct OperationRunner: Sendable {
         of operation: ProviderOperation,
         for reader: BudgetCaller,
         _ expected: BudgetPermit?,
-        _ notes: RequestEffects
+        _ effects: RequestEffects
     ) throws(BudgetRefusal) -> Response {
         guard !operation.isStreamed, let length = response.longBody else {
             expected?.end()
@@ -115,7 +115,7 @@ package struct OperationRunner: Sendable {
             return response.holding(try self.budgets[.responseBytes].take(length, for: reader))
         } catch {
             if operation.effect == .readOnly { throw error }
-            guard let held = notes.handOver() else { return response }
+            guard let held = effects.handOver() else { return response }
             return response.holding(held)
         }
     }
@@ -187,7 +187,7 @@ package struct OperationRunner: Sendable {
     }
 }
 
-/// The notes of a request's handler: the id of what it made, and the permit of its body.
+/// The effects of a request's handler: the id of what it made, and the permit of its body.
 private final class RequestEffects: Sendable {
     private let state = Mutex<(resource: String?, held: BudgetPermit?)>((nil, nil))
 

@@ -30,7 +30,7 @@ package final class BinaryBridgeService: Service {
     /// - Throws: An error of the TLS files or the authority that cannot be used.
     package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderComponents) throws {
         (self.configuration, self.parts) = (configuration, parts)
-        let (store, time, logger) = (parts.store, parts.time, parts.logger.ofStrangers())
+        let (store, time, logger) = (parts.store, parts.time, parts.logger.rateLimited())
         self.directory = BinaryClientDirectory(store: store, trustsTopics: configuration.authority != nil)
         self.windows = DeduplicationRegistry(time: time)
         let rates = parts.runner.connections.rates

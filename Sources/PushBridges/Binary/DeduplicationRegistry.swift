@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The repeat windows of all old providers: one for each certificate, and one for each bridge after a start. Another app that gets
+/// The deduplication windows of all old providers: one for each certificate, and one for each bridge after a start. Another app that gets
 /// the certificate or the bridge has windows of its own, as nothing was stored for it.
 final class DeduplicationRegistry: Sendable {
     private enum Origin: Hashable {

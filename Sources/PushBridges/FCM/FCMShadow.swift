@@ -3,7 +3,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The answer of FCM itself, as far as it can be compared.
+/// The response of FCM itself, as far as it can be compared.
 struct FCMResponse: Hashable, Sendable {
     /// The status, and the code by which clients decide.
     let text: String

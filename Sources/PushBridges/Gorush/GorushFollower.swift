@@ -9,7 +9,7 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Follows the notifications of gorush's doors until they end: counts their outcomes, and posts each failure to the hook.
+/// Follows the notifications of gorush bridges until they end: counts their outcomes, and posts each failure to the hook.
 ///
 /// What waits is in memory only, and each failure is posted once, as gorush does it: a restart forgets them. Webhooks tell
 /// every outcome at least once.

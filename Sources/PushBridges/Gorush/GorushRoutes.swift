@@ -43,19 +43,20 @@ struct GorushRoutes: Sendable {
         var reached: String?
         let response = await self.respond("gorush.push", context) {
             let receivedAt = self.time.now
-            let door = try await self.door(request, context)
-            reached = door.bridge.name
+            let destination = try await self.destination(request, context)
+            reached = destination.bridge.name
             let maximum = GorushRequest.maximumBody
-            return try await self.access.withBody(of: request, maximum: maximum, door.admission) { body in
+            return try await self.access.withBody(of: request, maximum: maximum, destination.admission) { body in
                 let parsed = Result { () throws(GorushError) in
-                    try GorushRequest(body, maximum: door.settings.maximumNotifications)
+                    try GorushRequest(body, maximum: destination.settings.maximumNotifications)
                 }
-                if let shadow = door.settings.shadow {
-                    return try await self.shadow(shadow, request, body, parsed, door, at: receivedAt)
+                if let shadow = destination.settings.shadow {
+                    return try await self.shadow(shadow, request, body, parsed, destination, at: receivedAt)
                 }
                 switch parsed {
                 case .failure(let error): return Self.refusal(error)
-                case .success(let wanted): return try await self.send(wanted, door, context, receivedAt: receivedAt)
+                case .success(let wanted):
+                    return try await self.send(wanted, destination, context, receivedAt: receivedAt)
                 }
             }
         }
@@ -69,21 +70,21 @@ struct GorushRoutes: Sendable {
 
     private func send(
         _ request: GorushRequest,
-        _ door: GorushSender.Door,
+        _ destination: GorushSender.Destination,
         _ context: APIContext,
         receivedAt: Timestamp
     ) async throws -> Response {
-        let plans = try await self.sender.plans(request, door)
-        let sent = try await self.sender.send(plans, door, receivedAt: receivedAt)
-        let (name, hook) = (door.bridge.name, door.settings.feedbackHook)
+        let plans = try await self.sender.plans(request, destination)
+        let sent = try await self.sender.send(plans, destination, receivedAt: receivedAt)
+        let (name, hook) = (destination.bridge.name, destination.settings.feedbackHook)
         let tokens = sent.accepted.reduce(sent.failures.count) { $0 + $1.push.tokens.count }
         self.statistics.count(name) { $0.submitted += tokens }
-        self.follower.report(sent.failures, bridge: name, hook: hook, of: door.app)
+        self.follower.report(sent.failures, bridge: name, hook: hook, of: destination.app)
         for (push, plan) in sent.accepted {
-            self.follower.follow(.init(push: push, bridge: name, hook: hook, plan: plan), of: door.app.bundleID)
+            self.follower.follow(.init(push: push, bridge: name, hook: hook, plan: plan), of: destination.app.bundleID)
         }
         var failures = sent.failures
-        if door.settings.isSynchronous {
+        if destination.settings.isSynchronous {
             failures += try await self.sender.failures(of: sent, on: context.channel)
         }
         return try Self.answer(count: request.count, failures)
@@ -95,13 +96,13 @@ struct GorushRoutes: Sendable {
         _ request: Request,
         _ body: Data,
         _ parsed: Result<GorushRequest, GorushError>,
-        _ door: GorushSender.Door,
+        _ destination: GorushSender.Destination,
         at: Timestamp
     ) async throws -> Response {
         var answer: ShadowForwarder.Answer?
         if let upstream = settings.upstream {
             var passesCredential = false
-            if case .secret = door.admission { passesCredential = true }
+            if case .secret = destination.admission { passesCredential = true }
             // A request that cannot be read here may have any number of tokens for the old server.
             let entries = (try? parsed.get())?.longestEntries ?? ShadowForwarder.maximumAnswer
             do throws(ShadowForwarder.Failure) {
@@ -110,12 +111,12 @@ struct GorushRoutes: Sendable {
                     target: "/api/push",
                     request,
                     body: body,
-                    app: door.app,
+                    app: destination.app,
                     longest: ShadowForwarder.longestAnswer(withEntriesOf: entries),
                     passesCredential: passesCredential
                 )
             } catch {
-                await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: door.bridge)
+                await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: destination.bridge)
                 // The old server sends what we do not: a client that tries again loses nothing.
                 if case .noRoom(let refusal) = error { throw refusal }
                 let message = "the server in whose shadow this bridge is does not answer: \(error.text)"
@@ -126,11 +127,11 @@ struct GorushRoutes: Sendable {
         let ours: Response
         switch parsed {
         case .failure(let error):
-            await self.shadow.keep(ShadowComparison(refused: error, theirs, at: at), of: door.bridge)
+            await self.shadow.keep(ShadowComparison(refused: error, theirs, at: at), of: destination.bridge)
             ours = Self.refusal(error)
         case .success(let wanted):
-            let plans = try await self.sender.plans(wanted, door)
-            await self.shadow.keep(ShadowComparison(wanted, plans, theirs, at: at), of: door.bridge)
+            let plans = try await self.sender.plans(wanted, destination)
+            await self.shadow.keep(ShadowComparison(wanted, plans, theirs, at: at), of: destination.bridge)
             ours = try Self.answer(count: wanted.count, plans.flatMap(\.failures))
         }
         return answer.map(ShadowForwarder.response) ?? ours
@@ -184,9 +185,9 @@ struct GorushRoutes: Sendable {
         _ body: (GorushReport) throws -> Response
     ) async -> Response {
         await self.respond(operation, context) {
-            let door = try await self.door(request, context)
+            let destination = try await self.destination(request, context)
             let uptime = self.statistics.start.duration(to: .now)
-            return try body(GorushReport(counters: self.statistics[door.bridge.name], uptime: uptime))
+            return try body(GorushReport(counters: self.statistics[destination.bridge.name], uptime: uptime))
         }
     }
 
@@ -200,7 +201,7 @@ struct GorushRoutes: Sendable {
     }
 
     /// Admits a request to the bridge that its path names, or to that of the root.
-    private func door(_ request: Request, _ context: APIContext) async throws -> GorushSender.Door {
+    private func destination(_ request: Request, _ context: APIContext) async throws -> GorushSender.Destination {
         try await self.checkIsOpen()
         let name = context.parameters.get("bridge") == nil ? nil : context.path("bridge")
         if context.parameters.get("secret") != nil {

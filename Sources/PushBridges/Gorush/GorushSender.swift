@@ -6,13 +6,13 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Sends the notifications of one request to a gorush door.
+/// Sends the notifications of one request to a gorush bridge.
 struct GorushSender: Sendable {
     let submission: PushSubmission
     let table: BridgeTable
 
     /// The bridge, the app and the settings that a request reached.
-    struct Door: Sendable {
+    struct Destination: Sendable {
         let bridge: BridgeRecord
         let app: AppRecord
         let settings: GorushSettings
@@ -26,10 +26,10 @@ struct GorushSender: Sendable {
     }
 
     /// Returns the plans of all notifications, each for the app of its topic.
-    func plans(_ request: GorushRequest, _ door: Door) async throws -> [GorushPlan] {
+    func plans(_ request: GorushRequest, _ destination: Destination) async throws -> [GorushPlan] {
         var plans: [GorushPlan] = []
         for notification in request.notifications {
-            let (bridge, app) = try await self.target(of: notification, door)
+            let (bridge, app) = try await self.target(of: notification, destination)
             let plan = try await GorushPlan(
                 notification,
                 app: app,
@@ -48,20 +48,20 @@ struct GorushSender: Sendable {
     /// use, otherwise the one that the request reached.
     private func target(
         of notification: GorushNotification,
-        _ door: Door
+        _ destination: Destination
     ) async throws -> (BridgeRecord, AppRecord) {
         let topic = notification.topic.flatMap { Topic($0) }?.bundleID
-        guard let topic, topic != door.app.bundleID, let other = try await self.table[topic.name],
+        guard let topic, topic != destination.app.bundleID, let other = try await self.table[topic.name],
             let app = try await self.submission.parts.store.app(id: other.app), app.bundleID == topic,
-            case .key(let caller) = door.admission, caller.mayUse(app.bundleID)
-        else { return (door.bridge, door.app) }
+            case .key(let caller) = destination.admission, caller.mayUse(app.bundleID)
+        else { return (destination.bridge, destination.app) }
         return (other, app)
     }
 
     /// Hands plans to the ledger.
     ///
     /// - Throws: The error of the store, as long as nothing was accepted; then it is the failure of the tokens that it concerns.
-    func send(_ plans: [GorushPlan], _ door: Door, receivedAt: Timestamp) async throws -> Sent {
+    func send(_ plans: [GorushPlan], _ destination: Destination, receivedAt: Timestamp) async throws -> Sent {
         var sent = Sent()
         for var plan in plans {
             for group in plan.groups {
@@ -75,7 +75,7 @@ struct GorushSender: Sendable {
                     let notification = try await self.submission.accept(
                         request,
                         of: plan.app,
-                        key: door.admission.key,
+                        key: destination.admission.key,
                         origin: NotificationOrigin(.gorush, bridge: plan.bridge),
                         receivedAt: receivedAt
                     )

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The answer of an old gorush, as far as it can be compared.
+/// The response of an old gorush, as far as it can be compared.
 struct GorushResponse: Hashable, Sendable {
     let status: Int
     /// `nil` for an answer without a number.
@@ -25,7 +25,7 @@ struct GorushResponse: Hashable, Sendable {
 }
 
 extension ShadowComparison {
-    /// Compares a request that gorush's door would have carried out with the answer of the old server.
+    /// Compares a request that a gorush bridge would have carried out with the answer of the old server.
     ///
     /// - Parameter answer: `nil` if nobody was asked.
     init(_ request: GorushRequest, _ plans: [GorushPlan], _ answer: GorushResponse?, at: Timestamp) {
@@ -51,7 +51,7 @@ extension ShadowComparison {
         }
     }
 
-    /// Compares a request that gorush's door would have refused with the answer of the old server.
+    /// Compares a request that a gorush bridge would have refused with the answer of the old server.
     init(refused error: GorushError, _ answer: GorushResponse?, at: Timestamp) {
         self.init()
         if let answer {

@@ -3,7 +3,7 @@ import PushHTTP
 import PushSupport
 import Synchronization
 
-/// The counters of one gorush door since the start of the process.
+/// The counters of one gorush bridge since the start of the process.
 struct GorushCounters: Hashable, Sendable {
     /// Tokens that were handed to the ledger or refused.
     var submitted = 0
@@ -18,7 +18,7 @@ struct GorushCounters: Hashable, Sendable {
     var waiting: Int { max(0, self.submitted - self.succeeded - self.failed) }
 }
 
-/// The counters of all gorush doors, by the names of their bridges.
+/// The counters of all gorush bridges, by their names.
 final class GorushStatistics: Sendable {
     private let counters = Mutex<[String: GorushCounters]>([:])
     let start = ContinuousClock.now

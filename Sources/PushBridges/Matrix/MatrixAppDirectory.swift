@@ -16,7 +16,7 @@ struct MatrixApp: Hashable, Sendable {
     let hasCredential: Bool
 }
 
-/// The configured Matrix apps. An `app_id` is that of the bridge with this name, or of the one whose pattern it matches; of several
+/// Finds the configured Matrix apps. An `app_id` is that of the bridge with this name, or of the one whose pattern it matches; of several
 /// such patterns that with the most characters before its first `*` or `?`. A name that begins with its app's bundle id comes before
 /// all that another app has.
 struct MatrixAppDirectory: Sendable {

@@ -255,12 +255,12 @@ struct MatrixGateway: Sendable {
     /// Keeps the connection of a homeserver that knows a token which pushes reach.
     private func keep(_ channel: any Channel, _ push: MatrixPush) async {
         guard !self.connections.isKept(channel) else { return }
-        let standing = try? await self.store.standing(
+        let tokenState = try? await self.store.tokenState(
             of: push.token,
             app: push.app.id,
             environment: push.app.environment ?? .production
         )
-        guard standing == .reached else { return }
+        guard tokenState == .reached else { return }
         let homeserver = BudgetCaller(clientOf: channel, app: push.app.bundleID)
         self.connections.keep(channel, for: push.token, of: push.app.id, homeserver)
     }

@@ -149,18 +149,3 @@ package struct ChatFailure: Error, Hashable, Sendable {
         (self.reason, self.isFinal, self.mayBeRefusal) = (reason, isFinal, mayBeRefusal)
     }
 }
-
-/// A key that is derived from a password with PBKDF2 (RFC 8018 section 5.2).
-package struct PBKDF2Derivation: Hashable, Sendable {
-    package enum Hash: Hashable, Sendable {
-        case sha1, sha256
-
-        /// The bytes of a hash.
-        package var length: Int { self == .sha1 ? 20 : 32 }
-    }
-
-    package var hash: Hash
-    package var password: String
-    package var salt: [UInt8]
-    package var rounds: Int
-}

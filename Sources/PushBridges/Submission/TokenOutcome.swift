@@ -37,6 +37,6 @@ enum TokenOutcome: Hashable, Sendable {
         return Reason(rawValue: reason).map(Self.faultsOfTokens.contains) ?? false
     }
 
-    /// The verdict about a token that the store still holds active.
+    /// The outcome of a token that the store still holds active.
     var unconfirmed: TokenOutcome { if case .rejected(let reason) = self { .unconfirmed(reason) } else { self } }
 }

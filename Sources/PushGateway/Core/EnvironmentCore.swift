@@ -19,7 +19,7 @@ final class EnvironmentCore: Sendable {
         let (limits, rules, services) = (configuration.limits, configuration.rules, shared.services)
         let (providers, channels, tokenLength) = (shared.providers, shared.channels, configuration.tokenLength)
         let (time, certificates) = (services.time, shared.certificateCheck(environment))
-        let logger = services.logger.ofStrangers()
+        let logger = services.logger.rateLimited()
         let directory = EnvironmentDirectory(providers: providers, devices: services.devices, environment: environment)
         self.environment = environment
         self.database = services.database

@@ -3,7 +3,7 @@ package import NIOCore
 package import PushSupport
 import Synchronization
 
-/// The connections of a listener, each on the account of its client: its network, until a request shows a key, a person or an app.
+/// Limits the connections of a listener, each on the account of its client: its network, until a request shows a key, a person or an app.
 ///
 /// An account that has its share gets another connection by losing one that is idle. Where the listener is full, the account that holds
 /// the most loses one. Connections of which only the network is known have half of the listener, so that they leave room for others,
@@ -73,7 +73,7 @@ package final class ConnectionLimiter: Sendable {
         if case .held(let whole) = budget.limits.bounds.whole { most = min(most, whole / 2) }
         // Half as many besides are a number too.
         (self.budget, self.maximumStrangers) = (budget, max(1, min(most, Int.max / 2)))
-        (self.logger, self.clock) = (logger.ofStrangers(), clock)
+        (self.logger, self.clock) = (logger.rateLimited(), clock)
         self.rates = ConnectionRates(budgets, logger: logger, clock: clock)
     }
 

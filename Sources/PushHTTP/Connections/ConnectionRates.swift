@@ -24,7 +24,7 @@ package final class ConnectionRates: Sendable {
     /// - Parameter budgets: The budgets, among them those of `BudgetedResource.newConnections` and `BudgetedResource.strangerConnections`.
     package init(_ budgets: BudgetRegistry, logger: Logger, clock: @escaping @Sendable () -> NIODeadline = { .now() }) {
         (self.known, self.strangers) = (budgets[.newConnections], budgets[.strangerConnections])
-        (self.logger, self.clock) = (logger.ofStrangers(), clock)
+        (self.logger, self.clock) = (logger.rateLimited(), clock)
     }
 
     /// Limits the connections that a listener accepts from now on.

@@ -1,7 +1,7 @@
 import NIOCore
 import PushSupport
 
-/// A connection that counts on an account.
+/// A connection that a ``ConnectionLimiter`` counts on an account.
 final class LimitedConnection: Sendable {
     /// The cause for which a connection makes room for another one. The first one of those that some connection has decides.
     enum Cause: Int, Comparable {
@@ -62,7 +62,7 @@ final class LimitedConnection: Sendable {
     }
 }
 
-/// The first handler of a connection that is held. It passes everything on.
+/// The first handler of a limited connection. It passes everything on.
 final class LimitedConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = Any
 

@@ -21,7 +21,7 @@ package final class ListenerConnections: Sendable {
     ///   - listener: The listener's name in the log.
     ///   - maximum: The number of connections that may be open at a time; more are closed at once.
     package init(of listener: String, maximum: Int, logger: Logger) {
-        (self.listener, self.maximum, self.logger) = (listener, maximum, logger.ofStrangers())
+        (self.listener, self.maximum, self.logger) = (listener, maximum, logger.rateLimited())
     }
 
     /// The number of open connections.

@@ -16,7 +16,7 @@ extension APIOperation {
     /// - Parameters:
     ///   - caller: The maker of the request, if it is known.
     ///   - readBody: Reads the body of a request, up to a maximum in bytes.
-    ///   - noteResource: Receives the id of what the request made.
+    ///   - recordResource: Receives the id of what the request made.
     /// - Throws: ``RequestError``, or any error of the handler.
     package func respond(
         to request: Request,
@@ -24,7 +24,7 @@ extension APIOperation {
         query policy: QueryPolicy,
         caller: APICaller? = nil,
         readBody: @escaping @Sendable (Request, Int) async throws -> Data = { try await $0.wholeBody(maximum: $1) },
-        noteResource: @escaping @Sendable (String) -> Void = { _ in }
+        recordResource: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Response {
         let checked = OperationRequest(
             http: request,
@@ -34,7 +34,7 @@ extension APIOperation {
             maximumBody: self.body?.maximum ?? 0,
             requiresBody: self.body?.isRequired ?? true,
             readBody: readBody,
-            noteResource: noteResource
+            recordResource: recordResource
         )
         if let stream = self.body?.stream { context.channel.pipeline.fireUserInboundEventTriggered(stream) }
         switch self.cost {
@@ -84,7 +84,7 @@ extension APIOperation {
 extension Router where Context == APIContext {
     /// Adds a route for each operation.
     ///
-    /// - Parameter respond: Carries out a request, usually by ``APIOperation/respond(to:_:query:caller:readBody:noteResource:)``.
+    /// - Parameter respond: Carries out a request, usually by ``APIOperation/respond(to:_:query:caller:readBody:recordResource:)``.
     package func add<Scope>(
         _ operations: [APIOperation<Scope>],
         respond: @escaping @Sendable (APIOperation<Scope>, Request, APIContext) async throws -> Response

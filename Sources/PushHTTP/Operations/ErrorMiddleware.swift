@@ -9,7 +9,7 @@ package struct ErrorMiddleware: RouterMiddleware {
     private let logger: Logger
 
     package init(logger: Logger) {
-        self.logger = logger.ofStrangers()
+        self.logger = logger.rateLimited()
     }
 
     package func handle(

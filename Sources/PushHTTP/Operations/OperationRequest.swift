@@ -17,10 +17,10 @@ package struct OperationRequest: Sendable {
     /// Reads the body, up to a maximum in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
     /// Receives the id of what the request made.
-    let noteResource: @Sendable (String) -> Void
+    let recordResource: @Sendable (String) -> Void
 
     /// Notes the id of what the request made, which its path does not hold, for the audit.
-    package func made(_ id: UUID) { self.noteResource(id.uuidString) }
+    package func made(_ id: UUID) { self.recordResource(id.uuidString) }
 }
 
 // MARK: Body

@@ -3,10 +3,10 @@ package import NIOCore
 import PushSupport
 import Synchronization
 
-/// The connections of a server, over all its listeners, that have shown no valid credential and had no request
-/// accepted.
+/// The budget of the connections of a server, over all its listeners, that have shown no valid credential and had no
+/// request accepted.
 ///
-/// One budget bounds the memory that they hold together, their number and their age
+/// It bounds the memory that they hold together, their number and their age
 /// (``UnauthenticatedConnectionStateMachine/Limits``). An authenticated connection is not tracked any more, and costs nothing
 /// here.
 package final class UnauthenticatedConnectionBudget: Sendable {

@@ -3,7 +3,7 @@ package import PushSender
 package import PushStore
 import Synchronization
 
-/// The certificates that were opened last, also those that could not be.
+/// A cache of the certificates that were opened last, and of those that could not be.
 ///
 /// Opening one may take a second, for it derives a key from a passphrase. Every list of an app's credentials, every check of
 /// expirations and every sender opens the same one again.

@@ -5,7 +5,7 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// The times of the last requests of API keys, which are written together once a minute: no request waits for it.
+/// Writes the times of the last requests of API keys, together once a minute: no request waits for it.
 package final class KeyUsageWriter: Service {
     /// The time between two writes.
     private static let pause: Duration = .seconds(60)

@@ -149,7 +149,7 @@ extension ActiveClaim.State {
     }
 }
 
-/// A claim with its place in memory.
+/// A claim with what this process keeps of it.
 @dynamicMemberLookup struct TrackedClaim<Claim: Sendable>: Sendable {
     var claim: Claim
     let memory: ActiveClaim
@@ -160,7 +160,7 @@ extension ActiveClaim.State {
     }
 }
 
-/// The pushes that a stop found under way.
+/// The pushes that a stop found in flight.
 package struct PushesInFlight: Sendable {
     /// The number of pushes that were on their way to the push service and could not be taken back.
     package fileprivate(set) var count = 0

@@ -140,9 +140,10 @@ package struct Dispatcher: Service {
     }
 
     /// Claims due retries of one app.
-    func claimRetries(_ lane: NotificationRecord.Lane, excluding apps: Set<Int64> = []) async throws -> [TrackedClaim<
-        RetryClaim
-    >] {
+    func claimRetries(
+        _ lane: NotificationRecord.Lane,
+        excluding apps: Set<Int64> = []
+    ) async throws -> [TrackedClaim<RetryClaim>] {
         let clocks = self.time.reading
         let now = clocks.steady
         return try await self.leases.claim(fence: \.claim.fence, memory: { $0.memory }) { held in

@@ -135,7 +135,7 @@ struct PageSender: Sendable {
         var result = evaluator.finished
         result.retries += postponed
         result.fence = fence
-        result.reading = work.reading
+        result.snapshot = work.snapshot
         result.step = step
         if !result.deliveries.isEmpty || !result.removed.isEmpty
             || result.retries.contains(where: { $0.attempt != nil })
@@ -191,7 +191,7 @@ struct PageSender: Sendable {
         let now = self.time.recorded
         var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step
-        result.reading = work.reading
+        result.snapshot = work.snapshot
         result.retries = work.postponed
         result.times = PageTimes(claimedAt: claimedAt, sentAt: now, answeredAt: now)
         result.endings = work.skipped.map { recipient, reason in

@@ -14,11 +14,11 @@ package protocol NameResolver: Sendable {
     /// Returns the addresses of a name, at least one, the best first.
     /// - Throws: ``NameResolutionFailure``.
     func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
-    /// Returns the addresses of a name that an app needs. Each giver in an app is limited, so that none takes all capacity.
+    /// Returns the addresses of a name that an app needs. Each source in an app is limited, so that none takes all capacity.
     func addresses(
         of name: String,
         for app: Int64,
-        givenBy giver: HostNameSource,
+        givenBy source: HostNameSource,
         within limit: Duration
     ) async throws -> [IPAddress]
 }
@@ -27,7 +27,7 @@ extension NameResolver {
     package func addresses(
         of name: String,
         for app: Int64,
-        givenBy giver: HostNameSource,
+        givenBy source: HostNameSource,
         within limit: Duration
     ) async throws -> [IPAddress] {
         try await self.addresses(of: name, within: limit)
@@ -64,7 +64,7 @@ package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConve
 /// The resolver of the operating system, of which a process has one.
 ///
 /// A look-up blocks and cannot be cancelled, and one of a name whose servers do not respond takes half a minute and more. So it
-/// has a few threads of its own, a name is looked up once at a time, each giver in an app has few look-ups, names that were never
+/// has a few threads of its own, a name is looked up once at a time, each source in an app has few look-ups, names that were never
 /// found and those that no operator has set leave some to the others, and a caller that has waited too long leaves a look-up to
 /// its end.
 package final class SystemResolver: NameResolver {
@@ -105,7 +105,7 @@ package final class SystemResolver: NameResolver {
     package func addresses(
         of name: String,
         for app: Int64,
-        givenBy giver: HostNameSource,
+        givenBy source: HostNameSource,
         within limit: Duration
     ) async throws -> [IPAddress] {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
@@ -125,7 +125,7 @@ package final class SystemResolver: NameResolver {
         // A look-up of another caller that ends first serves this one too.
         let turn = Task {
             do {
-                try await self.begin(name, for: app, givenBy: giver, id)
+                try await self.begin(name, for: app, givenBy: source, id)
             } catch is BudgetRefusal {
                 promise.fail(NameResolutionFailure.busy)
             } catch {
@@ -152,13 +152,13 @@ package final class SystemResolver: NameResolver {
     }
 
     /// Waits until a name may be looked up, and starts that unless it is being done.
-    private func begin(_ name: String, for app: Int64, givenBy giver: HostNameSource, _ id: Int) async throws {
+    private func begin(_ name: String, for app: Int64, givenBy source: HostNameSource, _ id: Int) async throws {
         let (isRunning, isFound) = self.state.withLock { ($0.running[name] != nil, $0.found.contains(name)) }
         guard !isRunning else { return }
-        let account = BudgetCaller(.name("\(app) \(giver.rawValue)"))
+        let account = BudgetCaller(.name("\(app) \(source.rawValue)"))
         var places: [BudgetPermit] = []
         // The servers of such a name may answer once, and then not.
-        if !isFound || giver != .settings { places.append(try await self.newNames.wait(for: account)) }
+        if !isFound || source != .settings { places.append(try await self.newNames.wait(for: account)) }
         places.append(try await self.lookUps.wait(for: account))
         let isNext = self.state.withLock { state in
             guard state.callers[name]?[id] != nil, state.running[name] == nil else { return false }
@@ -172,17 +172,17 @@ package final class SystemResolver: NameResolver {
                 return try self.lookUp(name)
             }
             for place in places { place.end() }
-            self.finish(name, givenBy: giver, result)
+            self.finish(name, givenBy: source, result)
         }
     }
 
-    private func finish(_ name: String, givenBy giver: HostNameSource, _ result: Result<[IPAddress], any Error>) {
+    private func finish(_ name: String, givenBy source: HostNameSource, _ result: Result<[IPAddress], any Error>) {
         let isFound = (try? result.get()) != nil
         let callers = self.state.withLock { state in
             state.running[name] = nil
             if !isFound {
                 state.found[name] = nil
-            } else if giver == .settings {
+            } else if source == .settings {
                 state.found.insert(name)
             }
             return state.callers.removeValue(forKey: name) ?? [:]

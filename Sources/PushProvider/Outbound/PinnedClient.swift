@@ -39,7 +39,7 @@ package struct PinnedClient: Sendable {
 
     /// - Parameters:
     ///   - app: The app whose look-ups are limited together.
-    ///   - giver: The one who has given the URL.
+    ///   - source: The source of the URL.
     ///   - attempt: The number of the try: another try goes to another address of the name.
     ///   - speaksHTTP2: `true` for many requests at a time over one connection, where the server can. Default `false`.
     ///   - deadline: The most time to resolve the name, and to connect.
@@ -47,7 +47,7 @@ package struct PinnedClient: Sendable {
     package init(
         _ url: String,
         app: Int64,
-        givenBy giver: HostNameSource,
+        givenBy source: HostNameSource,
         attempt: Int = 0,
         _ policy: AddressPolicy,
         _ resolver: any NameResolver,
@@ -67,7 +67,7 @@ package struct PinnedClient: Sendable {
             let found: [IPAddress]
             do {
                 let host = self.address.host
-                found = try await resolver.addresses(of: host, for: app, givenBy: giver, within: deadline)
+                found = try await resolver.addresses(of: host, for: app, givenBy: source, within: deadline)
             } catch NameResolutionFailure.busy {
                 throw .resolverBusy(reason: "\(NameResolutionFailure.busy)")
             } catch {

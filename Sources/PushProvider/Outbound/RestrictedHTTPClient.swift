@@ -5,25 +5,25 @@ package import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// The client of URLs that others have named, by the rules of where posts of webhooks may go.
+/// A client for URLs that others have named, which reaches only what the rules for webhooks allow.
 ///
 /// Every request has a connection of its own, to an address that was checked for it.
 package struct RestrictedHTTPClient: Sendable {
     private let addresses: AddressPolicy
     private let resolver: any NameResolver
-    private let giver: HostNameSource
+    private let source: HostNameSource
     private let deadline: Duration
 
     /// - Parameters:
-    ///   - giver: The one who has given the URLs.
+    ///   - source: The source of the URLs.
     ///   - deadline: The most time to resolve the name, and again from there to the end of the response. Default 10 s.
     package init(
         addresses: AddressPolicy,
         resolver: any NameResolver,
-        giver: HostNameSource,
+        source: HostNameSource,
         deadline: Duration = .seconds(10)
     ) {
-        (self.addresses, self.resolver, self.giver, self.deadline) = (addresses, resolver, giver, deadline)
+        (self.addresses, self.resolver, self.source, self.deadline) = (addresses, resolver, source, deadline)
     }
 
     package struct Response: Sendable {
@@ -74,7 +74,7 @@ package struct RestrictedHTTPClient: Sendable {
         let client = try await PinnedClient(
             url,
             app: app,
-            givenBy: self.giver,
+            givenBy: self.source,
             self.addresses,
             self.resolver,
             deadline: self.deadline

@@ -102,7 +102,7 @@ package struct ReceiptExport: AsyncSequence, Sendable {
         ]
         for (index, cell) in cells.enumerated() {
             if index > 0 { text.append(UInt8(ascii: ",")) }
-            DeviceRow.append(cell, to: &text)
+            DeviceCSVRow.append(cell, to: &text)
         }
         text += "\r\n".utf8
     }

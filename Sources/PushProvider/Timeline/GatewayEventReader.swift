@@ -1,8 +1,8 @@
 import PushSupport
 
-/// The readings of a gateway's events for one request of the API.
+/// Reads a gateway's events for one request of the API.
 ///
-/// They share one deadline: a silent gateway delays a response once, and not once for each of its timelines.
+/// All reads share one deadline: a silent gateway delays a response once, and not once for each of its timelines.
 struct GatewayEventReader {
     private let gateway: GatewayEventClient?
     /// The time that is left.

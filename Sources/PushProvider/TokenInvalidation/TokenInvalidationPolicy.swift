@@ -79,7 +79,7 @@ package final class TokenInvalidationPolicy: Sendable {
     func hasReached(_ token: DeviceToken, app: Int64, environment: PushEnvironment) async -> Bool {
         let key = Key(app: app, environment: environment)
         if self.states.withLock({ $0[key]?.reached.contains(token) ?? false }) { return true }
-        return (try? await self.store.standing(of: token, app: app, environment: environment)) == .reached
+        return (try? await self.store.tokenState(of: token, app: app, environment: environment)) == .reached
     }
 
     /// Counts the responses of a page and evaluates them, before its tokens are changed. It never fails: the results of the

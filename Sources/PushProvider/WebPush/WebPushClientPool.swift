@@ -128,7 +128,7 @@ final class PushServiceGate: Sendable {
     func isPaused(at now: Timestamp) -> Bool { self.machine.withLock { $0.isPaused(at: now) } }
 }
 
-/// The connections to a push service of one app.
+/// The client of a push service for one app.
 final class WebPushClient: Sendable {
     private struct State {
         var users = 0

@@ -4,7 +4,7 @@ package import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// The senders of apps to browsers, and their connections.
+/// Makes the senders of apps to browsers, and keeps their connections.
 package final class WebPushSenderFactory: Service {
     private let store: any WebPushStore
     private let pool: WebPushClientPool

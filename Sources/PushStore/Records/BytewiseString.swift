@@ -1,6 +1,6 @@
-/// A text that equals only texts of the same bytes, as in the database.
+/// A string that equals only strings of the same bytes, as in the database.
 ///
-/// Two texts of Swift are equal too if they look the same: one of a letter with an accent, the other of the letter and the
+/// Two strings of Swift are equal too if they look the same: one of a letter with an accent, the other of the letter and the
 /// accent. Users and categories with such names would share what belongs to one of them.
 package struct BytewiseString: Hashable, Sendable, Comparable, ExpressibleByStringInterpolation {
     package let text: String

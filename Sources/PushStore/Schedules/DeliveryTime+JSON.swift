@@ -19,7 +19,7 @@ extension DeliveryTime: StoredJSON {
     private static let defaultTimeZone = Member.timeZone("defaultTimeZone")
 
     package static let object = RequestObject(optional: [
-        Self.at, Self.localTime, Self.past, SendWindow.windowMember, SendWindow.quietHoursMember,
+        Self.at, Self.localTime, Self.past, SendWindow.windowMember, SendWindow.closedHoursMember,
         Self.timeZone, Self.defaultTimeZone,
     ]) {
         $0.requiringOne(of: "at", "localTime", "window", "quietHours").requiring("localTime", beside: ["past"])

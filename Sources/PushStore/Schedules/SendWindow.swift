@@ -3,19 +3,21 @@ import PushSupport
 package import PushTypes
 
 /// The hours of the week in which recipients may be sent to, on a local clock: inside one of the windows (always, if there
-/// is none) and outside all quiet hours.
+/// is none) and outside all closed hours.
+///
+/// Closed hours are the member `quietHours` of a request's `when`: they delay. The ``QuietHours`` of a person skip.
 ///
 /// The local time counts when the clocks change: a window whose opening is skipped opens right after the gap, and
 /// hours that occur twice are open twice.
 package struct SendWindow: Hashable, Sendable {
-    /// The maximum number of windows, and of quiet hours, in one request.
+    /// The maximum number of windows, and of closed hours, in one request.
     package static let maximumHours = 14
 
-    package let windows, quietHours: [DailyHours]
+    package let windows, closedHours: [DailyHours]
 
     /// `nil` if the hours are never open.
-    package init?(windows: [DailyHours] = [], quietHours: [DailyHours] = []) {
-        (self.windows, self.quietHours) = (windows, quietHours)
+    package init?(windows: [DailyHours] = [], closedHours: [DailyHours] = []) {
+        (self.windows, self.closedHours) = (windows, closedHours)
         // Seven days in a row hold every weekday.
         let hasOpening = (0..<7).contains { day in
             self.edges.contains { self.isOpen(LocalDateTime(date: CivilDate(dayNumber: 7 + day), time: $0)) }
@@ -42,12 +44,12 @@ package struct SendWindow: Hashable, Sendable {
         let day = local.date.weekday
         let dayBefore = CivilDate(dayNumber: local.date.dayNumber - 1).weekday
         func isIn(_ hours: DailyHours) -> Bool { hours.contains(local.time, on: day, after: dayBefore) }
-        return (self.windows.isEmpty || self.windows.contains(where: isIn)) && !self.quietHours.contains(where: isIn)
+        return (self.windows.isEmpty || self.windows.contains(where: isIn)) && !self.closedHours.contains(where: isIn)
     }
 
     /// The times of day at which hours may open or close, in order.
     private var edges: [LocalTime] {
-        Set((self.windows + self.quietHours).flatMap { [$0.from, $0.to] } + [.midnight]).sorted()
+        Set((self.windows + self.closedHours).flatMap { [$0.from, $0.to] } + [.midnight]).sorted()
     }
 
     private func first(onOrAfter timestamp: Timestamp, in zone: TimeZone, isOpen wanted: Bool) -> Timestamp? {
@@ -88,7 +90,7 @@ package struct SendWindow: Hashable, Sendable {
 
 extension SendWindow {
     /// The members of a request, each an object or an array.
-    static let (windowMember, quietHoursMember) = (Self.hours("window"), Self.hours("quietHours"))
+    static let (windowMember, closedHoursMember) = (Self.hours("window"), Self.hours("quietHours"))
 
     private static func hours(_ name: String) -> RequestMember<[DailyHours]> {
         let one = DailyHours.object.schema
@@ -105,10 +107,11 @@ extension SendWindow {
     /// Reads the members `window` and `quietHours` of a request; `nil` if both are absent.
     static func parse(_ fields: JSONFields) throws(RequestError) -> SendWindow? {
         let windows = try fields.value(Self.windowMember) ?? []
-        let quietHours = try fields.value(Self.quietHoursMember) ?? []
-        guard !windows.isEmpty || !quietHours.isEmpty else { return nil }
-        guard let window = SendWindow(windows: windows, quietHours: quietHours) else {
-            throw fields.error(quietHours.isEmpty ? "window" : "quietHours", "never_open", "no hour is left to send in")
+        let closedHours = try fields.value(Self.closedHoursMember) ?? []
+        guard !windows.isEmpty || !closedHours.isEmpty else { return nil }
+        guard let window = SendWindow(windows: windows, closedHours: closedHours) else {
+            let name = closedHours.isEmpty ? "window" : "quietHours"
+            throw fields.error(name, "never_open", "no hour is left to send in")
         }
         return window
     }
@@ -116,7 +119,7 @@ extension SendWindow {
     /// The members that ``parse(_:)`` reads.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
-        for (name, hours) in [("window", self.windows), ("quietHours", self.quietHours)] where !hours.isEmpty {
+        for (name, hours) in [("window", self.windows), ("quietHours", self.closedHours)] where !hours.isEmpty {
             members[name] = hours.count == 1 ? hours[0].json : .array(hours.map(\.json))
         }
         return members

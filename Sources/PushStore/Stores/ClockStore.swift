@@ -22,7 +22,7 @@ package struct ClockMark: Hashable, Sendable {
     }
 }
 
-/// The longest waits that the provider ever plans.
+/// The maximum delays that the provider ever plans.
 package enum MaximumDelay {
     /// A back-off: 15 min. What was to wait longer is looked at again by then.
     package static let backoff: Duration = .seconds(15 * 60)

@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// The store as an operator watches it: certificates that end, and changes of tokens.
+/// The part of the store that operators monitor: certificates that end, and changes of tokens.
 package protocol MonitoringStore: Sendable {
     /// Returns the certificates of all apps, without signing keys and without those that cannot be read.
     func certificates() async throws -> [StoredCertificate]

@@ -4,9 +4,9 @@ package import PushTypes
 package protocol NamedTokenStore: Sendable {
     /// Returns the registrations of tokens, one per environment at most. Tokens without one are left out.
     func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]]
-    /// Returns the standing of a token as notifications that name it find it.
-    func standing(of token: DeviceToken, app: Int64, environment: PushEnvironment) async throws -> TokenState
-    /// Returns those of some tokens that an app has registered in any environment, or whose standing is known: one read for all.
+    /// Returns the state of a token as notifications that name it find it.
+    func tokenState(of token: DeviceToken, app: Int64, environment: PushEnvironment) async throws -> TokenState
+    /// Returns those of some tokens that an app has registered in any environment, or whose state is known: one read for all.
     func known(_ tokens: Set<DeviceToken>, app: Int64, environment: PushEnvironment) async throws -> Set<DeviceToken>
     /// Gives a tag to the active devices with some tokens, or takes it from them, in one transaction. The other devices of
     /// their installations follow, as they share the profile.

@@ -109,7 +109,7 @@ package struct ScheduleCursor: Hashable, Sendable {
     package init(number: Int64) { self.number = number }
 }
 
-/// A page of an app's schedules.
+/// A page of the list of an app's schedules.
 package struct ScheduleList: Hashable, Sendable {
     /// A schedule in a list.
     package struct Entry: Hashable, Sendable {

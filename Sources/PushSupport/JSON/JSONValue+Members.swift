@@ -1,3 +1,47 @@
+package import Foundation
+
+/// A JSON value. Integers of 64 bits keep their exact value.
+package enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// Parses a text.
+    ///
+    /// - Parameter refusesDuplicates: `true` makes two members of an object with the same name an error. Default `false`: the
+    ///   first one counts.
+    /// - Throws: ``RequestError`` of the kind ``RequestError/Kind/invalid`` for a text that is not JSON.
+    package init(parsing data: Data, refusesDuplicates: Bool = false) throws(RequestError) {
+        self = try JSONParser.parse(data, refusesDuplicates: refusesDuplicates)
+    }
+
+    /// Parses a text in bytes that are not copied, as ``init(parsing:refusesDuplicates:)`` does.
+    package init(parsingBytes bytes: [UInt8]) throws(RequestError) {
+        self = try JSONParser.parse(bytes)
+    }
+
+    /// Returns the line and the column, both from 1, at which a text stops being valid JSON; `nil` for a valid text.
+    package static func errorPosition(in text: Data) -> (line: Int, column: Int)? {
+        guard let offset = JSONParser.errorOffset(in: text) else { return nil }
+        let before = text.prefix(offset)
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? before.startIndex
+        return (before.count { $0 == UInt8(ascii: "\n") } + 1, before.distance(from: start, to: before.endIndex) + 1)
+    }
+
+    /// The JSON text without spaces, with members in alphabetical order.
+    package var text: Data {
+        get throws {
+            var writer = JSONWriter()
+            try writer.value(self)
+            return Data(writer.bytes)
+        }
+    }
+}
+
 /// The ways in which responses are read and requests made.
 extension JSONValue {
     /// The member with a name; `null` if there is none.
@@ -27,5 +71,40 @@ extension JSONValue {
     /// Makes an array of texts; `nil` for none, so that the member is left out.
     package static func texts(_ texts: [String]) -> JSONValue? {
         texts.isEmpty ? nil : .array(texts.map(JSONValue.string))
+    }
+}
+
+extension JSONValue: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(String.self) {
+            // Strings come first because most values are: a decoder that fails costs more than one that succeeds.
+            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
     }
 }

@@ -17,7 +17,7 @@ struct GatewayRunCommand: AsyncParsableCommand {
     @OptionGroup(title: "Listeners") var listeners: SettingFlags<GatewaySettings.Listeners>
     @OptionGroup(title: "Listeners") var freePorts: FreePortsOption
     @OptionGroup(title: "Behaviour") var behaviour: SettingFlags<GatewaySettings.Behaviour>
-    @OptionGroup(title: "Admission") var admission: SettingFlags<GatewaySettings.Admission>
+    @OptionGroup(title: "Admission") var admission: SettingFlags<GatewaySettings.UnauthenticatedConnections>
 
     func run() async throws {
         let settings = try await self.common.settings([self.general, self.listeners, self.behaviour, self.admission])
@@ -37,7 +37,7 @@ struct GatewayRunCommand: AsyncParsableCommand {
         var configuration = GatewayConfiguration.defaults
         GatewaySettings.General.apply(settings, to: &configuration)
         GatewaySettings.Listeners.apply(settings, freePorts: freePorts, to: &configuration)
-        GatewaySettings.Admission.apply(settings, to: &configuration)
+        GatewaySettings.UnauthenticatedConnections.apply(settings, to: &configuration)
         GatewaySettings.Behaviour.apply(settings, to: &configuration)
         // Single rules win over the preset that the behaviour has chosen.
         GatewaySettings.Rules.apply(settings, to: &configuration)

@@ -1,6 +1,6 @@
 import UnixSignals
 
-/// The request to end, by Ctrl-C or a service manager, for a command that has something to say then.
+/// The signal to end, from Ctrl-C or a service manager, for a command that has something to say then.
 enum TerminationSignal {
     /// Returns once the process is asked to end. Tests replace it.
     @TaskLocal static var wait: @Sendable () async -> Void = {

@@ -142,7 +142,7 @@ enum GatewaySettings {
     }
 
     /// The bounds of connections that have shown no valid credential.
-    enum Admission: ConfigurationSection {
+    enum UnauthenticatedConnections: ConfigurationSection {
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .integer("gateway.unprovenBytes", flag: "unproven-bytes", 65_536...1 << 40, \.limits.unauthenticated.bytes)
                 .help("Bytes that all connections without a valid credential may hold together"),

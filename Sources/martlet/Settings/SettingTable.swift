@@ -27,7 +27,8 @@ enum SettingTable {
             "gateway",
             "`martlet gateway run`; `gateway.adminURL` the commands that manage a gateway, and `martlet device`",
             GatewaySettings.General.settings + GatewaySettings.Listeners.settings + GatewaySettings.Behaviour.settings
-                + GatewaySettings.Rules.settings + GatewaySettings.Admission.settings + GatewaySettings.Admin.settings
+                + GatewaySettings.Rules.settings + GatewaySettings.UnauthenticatedConnections.settings
+                + GatewaySettings.Admin.settings
         ),
         Part("device", "`martlet device run`", DeviceSettings.settings),
         Part("simulator", "`martlet simulator`", SimulatorSettings.settings),

@@ -49,7 +49,7 @@ import Testing
 
     /// Open tabs leave connections for others, and a response that is never written holds no place.
     @Test func aHolderHasAFewStreams() {
-        let part = LivePart(places: Budget(.livePages)) { nil }
+        let part = LivePart(liveStreams: Budget(.livePages)) { nil }
         let (holder, other) = (UUID(), UUID())
         var open = (1...4).map { _ in part.response(for: holder) }
         #expect(open.allSatisfy { $0.status == .ok })
@@ -65,7 +65,9 @@ import Testing
             .success(.init(html: "last", isFinal: true)),
         ])
         let written = Written()
-        let response = LivePart(places: Budget(.livePages), interval: .zero) { try script.next() }.response(for: UUID())
+        let response = LivePart(liveStreams: Budget(.livePages), interval: .zero) { try script.next() }.response(
+            for: UUID()
+        )
         try await response.body.write(Writer(written: written))
         #expect(written.text.contains("first") && written.text.contains("last") && written.text.contains("event: end"))
     }
@@ -74,7 +76,9 @@ import Testing
     func anyOtherErrorEndsTheStream(_ kind: RequestError.Kind) async throws {
         let script = Script([Self.error(kind), .success(.init(html: "never"))])
         let written = Written()
-        let response = LivePart(places: Budget(.livePages), interval: .zero) { try script.next() }.response(for: UUID())
+        let response = LivePart(liveStreams: Budget(.livePages), interval: .zero) { try script.next() }.response(
+            for: UUID()
+        )
         await #expect(throws: RequestError.self) { try await response.body.write(Writer(written: written)) }
         #expect(written.text.isEmpty)
     }

@@ -57,18 +57,18 @@ final class TestApp: Sendable {
         self.clock = time
         let limits = Limits()
         self.limits = limits
-        var surroundings = Dependencies()
-        surroundings.now = { time.now }
+        var dependencies = Dependencies()
+        dependencies.now = { time.now }
         // Tests ask for what is due themselves, unless they are about that.
-        surroundings.sleep = { duration in
+        dependencies.sleep = { duration in
             guard retries else { throw CancellationError() }
             time.advance(by: Double(duration.components.seconds) + 1)
         }
-        surroundings.wait = { duration in
+        dependencies.wait = { duration in
             limits.add(duration)
             if !endsWaits { try await Task.sleep(for: .seconds(3600)) }
         }
-        surroundings.random = { 1 }
+        dependencies.random = { 1 }
         self.martlet = Martlet(
             configuration,
             storage,
@@ -78,7 +78,7 @@ final class TestApp: Sendable {
                 log.add(event)
                 reported.yield(event)
             },
-            surroundings: surroundings
+            dependencies: dependencies
         )
     }
 

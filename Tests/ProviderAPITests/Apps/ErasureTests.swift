@@ -205,7 +205,9 @@ import Testing
             try await withServices([server]) {
                 _ = try await server.port()
                 try await Self.untilOverwritten(server.core.store)
-                let left = try await server.core.store.database.read { try $0.count(sql: "SELECT count(*) FROM device") }
+                let left = try await server.core.store.database.read {
+                    try $0.count(sql: "SELECT count(*) FROM device")
+                }
                 #expect(left == 0)
             }
         }

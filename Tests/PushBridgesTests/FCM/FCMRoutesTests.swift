@@ -10,7 +10,7 @@ import Testing
 
 @testable import PushBridges
 
-/// FCM's door, over a real port.
+/// FCM's routes, over a real port.
 @Suite(.timeLimit(.patience)) struct FCMRoutesTests {
     private static let path = "/v1/projects/shop/messages:send"
 
@@ -37,7 +37,7 @@ import Testing
 
     @Test func aMessageGoesToAToken() async throws {
         let sender = ScriptedSender()
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             #expect(try await provider.setBridge("fcm", "shop").status == 200)
             let response = try await provider.api.post("\(Self.path)?alt=json", Self.body())
             #expect(response.status == 200)
@@ -54,7 +54,7 @@ import Testing
         let sender = ScriptedSender()
         let token = try #require(DeviceToken(hex: Vectors.tokenA))
         sender.script(token, .rejected(Rejection(status: 410, reasonText: "Unregistered")))
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             _ = try await provider.register(Vectors.tokenA)
             try await provider.setBridge("fcm", "shop")
             for _ in 1...2 {
@@ -70,7 +70,7 @@ import Testing
 
     @Test func aTestSendsNothing() async throws {
         let sender = ScriptedSender()
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             try await provider.setBridge("fcm", "shop")
             let target: [String: JSONValue] = ["token": .string(Vectors.tokenA)]
             let response = try await provider.api.post(Self.path, Self.body(target, ["validate_only": true]))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func errorsNameTheirFields() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("fcm", "shop")
             let both: [String: JSONValue] = ["token": .string(Vectors.tokenA), "topic": "news"]
             let numbers: [String: JSONValue] = ["token": .string(Vectors.tokenA), "data": ["n": 12]]
@@ -97,7 +97,7 @@ import Testing
 
     @Test func aTopicReachesItsSubscribers() async throws {
         let sender = ScriptedSender()
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             try await provider.setBridge("fcm", "shop")
             _ = try await provider.register(Vectors.tokenA)
             _ = try await provider.register(Vectors.tokenC)
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func aSubscriptionIsAResource() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("fcm", "shop")
             _ = try await provider.register(Vectors.tokenA, ["installation": "installation-1", "tags": ["vip"]])
             let all = "/v1/projects/shop/registrations/\(Vectors.tokenA)/topicSubscriptions"
@@ -146,7 +146,7 @@ import Testing
 
     @Test func anInstallationIsATarget() async throws {
         let sender = ScriptedSender()
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             try await provider.setBridge("fcm", "shop")
             _ = try await provider.register(Vectors.tokenA, ["installation": "installation-1"])
             #expect(try await provider.api.post(Self.path, Self.body(["fid": "installation-1"])).status == 200)
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test func tokensAreImported() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("fcm", "shop")
             let body: JSONValue = [
                 "application": .string(Vectors.bundleID), "sandbox": true,
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func aKeyNeedsTheProject() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("fcm", "shop")
             let wrong = try await provider.stranger.post(Self.path, Self.body())
             #expect(wrong.status == 401 && wrong.json["error"]["status"] == "UNAUTHENTICATED")
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test func wrongSecretsAreLimited() async throws {
-        try await withDoors(time: ManualTime()) { provider in
+        try await withBridges(time: ManualTime()) { provider in
             let chosen = "0123456789abcdef0123456789abcdef"
             try await provider.setBridge("fcm", "shop", [:], ["secret": .string(chosen)])
             func status(_ secret: String) async throws -> Int {
@@ -244,7 +244,7 @@ import Testing
 
     @Test func theSameMessageIsSentOnceWithinTheWindow() async throws {
         let sender = ScriptedSender()
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             try await provider.setBridge("fcm", "shop", ["repeatSeconds": 600])
             let first = try await provider.api.post(Self.path, Self.body())
             let second = try await provider.api.post(Self.path, Self.body())
@@ -274,7 +274,7 @@ import Testing
             "details": [["@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": "UNREGISTERED"]],
         ]
         try await OldServer.run(status: 404, answering: ["error": error]) { server, url in
-            try await withDoors(senders: sender) { provider in
+            try await withBridges(senders: sender) { provider in
                 let secret = "0123456789abcdef0123456789abcdef"
                 let settings: JSONValue = ["shadow": ["upstream": .string(url)]]
                 try await provider.setBridge("fcm", "shop", settings, ["secret": .string(secret)])

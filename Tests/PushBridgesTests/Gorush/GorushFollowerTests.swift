@@ -26,7 +26,7 @@ import Testing
     @Test func hooksThatNeverAnswerHoldAFewPostsOfTheirApp() async throws {
         let parts = OneShotValue<ProviderComponents>()
         try await SilentServer.run { port in
-            try await withDoors(capture: { parts.resolve(.success($0)) }) { provider in
+            try await withBridges(capture: { parts.resolve(.success($0)) }) { provider in
                 try await provider.api.post("/v1/apps", ["bundleId": "com.example.Second"])
                 try await Self.check(parts.value, server: "http://127.0.0.1:\(port)")
             }
@@ -42,7 +42,7 @@ import Testing
         let client = RestrictedHTTPClient(
             addresses: AddressPolicy(allowsPrivate: true),
             resolver: parts.resolver,
-            giver: .settings,
+            source: .settings,
             deadline: .patience
         )
         let follower = GorushFollower(

@@ -2,7 +2,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-/// The root of gorush's door, where no path names a bridge.
+/// The root of gorush's routes, where no path names a bridge.
 @Suite(.timeLimit(.patience)) struct GorushRootTests {
     private static let other = "com.example.Other"
 
@@ -23,7 +23,7 @@ import Testing
 
     /// A neighbour takes a name of its own, and then that of the standard bridge.
     @Test func bridgesOfOtherAppsDoNotChangeTheRoot() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.api.post("/v1/apps", ["bundleId": .string(Self.other)])
             try await Self.setBridge(Vectors.bundleID, of: Vectors.bundleID, provider)
             let own = try await provider.client(["send"], apps: [Vectors.bundleID])
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func theStandardBridgeOfAnAppGoesBeforeItsFirst() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("gorush", Vectors.bundleID)
             try await provider.setBridge("gorush", "com.example.MyApp.staging")
             let own = try await provider.client(["send"], apps: [Vectors.bundleID])
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func aKeyForAnAppWithoutABridgeReachesNone() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.api.post("/v1/apps", ["bundleId": .string(Self.other)])
             try await provider.setBridge("gorush", "default")
             let stranger = try await provider.client(["send"], apps: [Self.other])

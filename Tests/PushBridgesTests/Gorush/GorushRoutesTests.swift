@@ -10,7 +10,7 @@ import Testing
 
 @testable import PushBridges
 
-/// gorush's door, over a real port.
+/// gorush's routes, over a real port.
 @Suite(.timeLimit(.patience)) struct GorushRoutesTests {
     private static let path = "/gorush/default/api/push"
 
@@ -30,7 +30,7 @@ import Testing
 
     @Test func aPushIsAcceptedAndSent() async throws {
         let sender = ScriptedSender()
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             #expect(try await provider.setBridge("gorush", "default").status == 200)
             let members: [String: JSONValue] = [
                 "topic": .string(Vectors.bundleID), "title": "Tea", "badge": 1, "sound": "default", "data": ["k": 1],
@@ -55,7 +55,7 @@ import Testing
         let b = GorushRequestTests.tokenB
         let foreign = Rejection(status: 400, reasonText: "DeviceTokenNotForTopic")
         sender.script(try #require(DeviceToken(hex: b)), .rejected(foreign))
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             try await provider.setBridge("gorush", "default", ["sync": true])
             let response = try await provider.api.post(Self.path, Self.body(tokens: [Vectors.tokenA, b, "zz"]))
             #expect(response.json["counts"] == 3)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func anInvalidTokenIsInTheLogOnce() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("gorush", "default")
             let response = try await provider.api.post(Self.path, Self.body(tokens: ["", "zz", "", "zz", ""]))
             #expect(response.json["counts"] == 5)
@@ -81,7 +81,7 @@ import Testing
         let sender = ScriptedSender()
         let token = try #require(DeviceToken(hex: Vectors.tokenA))
         sender.script(token, .rejected(Rejection(status: 410, reasonText: "Unregistered")))
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             _ = try await provider.register(Vectors.tokenA)
             try await provider.setBridge("gorush", "default", ["sync": true])
             for _ in 1...2 {
@@ -97,7 +97,7 @@ import Testing
         let sender = ScriptedSender()
         let token = try #require(DeviceToken(hex: Vectors.tokenA))
         sender.script(token, .rejected(Rejection(status: 400, reasonText: "BadDeviceToken")))
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             _ = try await provider.register(Vectors.tokenA)
             try await provider.setBridge("gorush", "default", ["sync": true])
             let response = try await provider.api.post(Self.path, Self.body(["development": true]))
@@ -107,7 +107,7 @@ import Testing
 
     @Test func aRefusedContentIsAFailureOfItsTokens() async throws {
         let sender = ScriptedSender()
-        try await withDoors(senders: sender) { provider in
+        try await withBridges(senders: sender) { provider in
             try await provider.setBridge("gorush", "default")
             let large: [String: JSONValue] = ["title": .string(String(repeating: "x", count: 5000))]
             let response = try await provider.api.post(Self.path, Self.body(large))
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func errorsOfTheWholeRequestAreGorushs() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("gorush", "default", ["maxNotifications": 1])
             let cases: [(JSONValue, String)] = [
                 (["notifications": []], "Notifications field is empty."), ([:], "Missing notifications field."),
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func theDoorIsClosedWithoutABridge() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             for path in ["/api/push", Self.path] {
                 let response = try await provider.api.post(path, Self.body())
                 #expect(response.status == 404)
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test func aKeyNeedsTheScopeAndTheApp() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("gorush", "default")
             let sending = try await provider.client(["send"], apps: [Vectors.bundleID])
             #expect(try await sending.post(Self.path, Self.body()).status == 200)
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func aSecretInThePathStandsForAKey() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let secret = "0123456789abcdef0123456789abcdef"
             try await provider.setBridge("gorush", "default", [:], ["secret": .string(secret)])
             let open = "/gorush/default/\(secret)/api/push"
@@ -180,7 +180,7 @@ import Testing
 
     /// A secret that people chose can be guessed: after many wrong ones a right one is not told from them.
     @Test(arguments: [true, false]) func wrongSecretsAreLimited(isMade: Bool) async throws {
-        try await withDoors(time: ManualTime()) { provider in
+        try await withBridges(time: ManualTime()) { provider in
             let chosen = "0123456789abcdef0123456789abcdef"
             let members: [String: JSONValue] = isMade ? ["generateSecret": true] : ["secret": .string(chosen)]
             let set = try await provider.setBridge("gorush", "default", [:], members)
@@ -200,7 +200,7 @@ import Testing
     /// Bridges of earlier versions have short ones, which can be guessed.
     @Test func aShortSecretWorksUntilOthersGuessAtIt() async throws {
         let parts = Mutex<ProviderComponents?>(nil)
-        try await withDoors(time: ManualTime(), capture: { value in parts.withLock { $0 = value } }) { provider in
+        try await withBridges(time: ManualTime(), capture: { value in parts.withLock { $0 = value } }) { provider in
             try await provider.setBridge("gorush", "default", [:])
             let store = try #require(parts.withLock { $0 }).store
             var bridge = try #require(try await store.bridge(.gorush, name: "default"))
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test func anUnsuitableBridgeIsRefused() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             let named = try await provider.setBridge("gorush", "a%20b")
             #expect(named.status == 400)
             let settings: [JSONValue] = [
@@ -232,7 +232,7 @@ import Testing
     }
 
     @Test func reportsAreThere() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("gorush", "default")
             _ = try await provider.api.post(Self.path, Self.body())
             let system = try await provider.api.get("/gorush/default/sys/stats").json
@@ -250,7 +250,7 @@ import Testing
         let gone = Rejection(status: 410, reasonText: "Unregistered")
         sender.script(try #require(DeviceToken(hex: b)), .rejected(gone))
         try await OldServer.run { server, url in
-            try await withDoors(senders: sender) { provider in
+            try await withBridges(senders: sender) { provider in
                 try await provider.setBridge("gorush", "default", ["feedbackHook": .string("\(url)/hook")])
                 let response = try await provider.api.post(Self.path, Self.body(tokens: [Vectors.tokenA, b, "zz"]))
                 #expect(response.json["logs"] == [Self.entry("zz", "BadDeviceToken")])
@@ -271,7 +271,7 @@ import Testing
             "logs": [["type": "failed-push", "token": .string(b), "error": "Unregistered", "message": "secret"]],
         ]
         try await OldServer.run(answering: answer) { server, url in
-            try await withDoors(senders: sender) { provider in
+            try await withBridges(senders: sender) { provider in
                 let settings: JSONValue = ["shadow": ["upstream": .string(url)]]
                 try await provider.setBridge("gorush", "default", settings)
                 let body = Self.body(tokens: [Vectors.tokenA, b])
@@ -291,7 +291,7 @@ import Testing
     }
 
     @Test func anOldServerThatDoesNotAnswerIsADifference() async throws {
-        try await withDoors { provider in
+        try await withBridges { provider in
             try await provider.setBridge("gorush", "default", ["shadow": ["upstream": "http://127.0.0.1:1"]])
             #expect(try await provider.api.post(Self.path, Self.body()).status == 502)
             let report = try await provider.shadow("gorush", "default")

@@ -137,7 +137,7 @@ import Testing
 
     @Test func aTokenIsKnownInItsEnvironment() async throws {
         let parts = Mutex<ProviderComponents?>(nil)
-        try await withDoors(capture: { value in parts.withLock { $0 = value } }) { provider in
+        try await withBridges(capture: { value in parts.withLock { $0 = value } }) { provider in
             try await provider.addVectorsApp(in: PushEnvironment.allCases)
             try await provider.setBridge("matrix", MatrixVectors.appID, [:], ["environment": "production"])
             let matrix = RunningMatrix(provider: provider, homeserver: provider.stranger)

@@ -22,12 +22,12 @@ import Testing
         return ["notifications": [push]]
     }
 
-    /// Returns the longest answer to a small request to a door of a kind.
+    /// Returns the longest answer to a small request to a bridge of a kind.
     private static func longest(_ kind: String) -> Int {
         64 * 1024 + (kind == "gorush" ? 512 + 6 * "It is ready".utf8.count : 0)
     }
 
-    /// Sends a small request to a door of a kind.
+    /// Sends a small request to a bridge of a kind.
     private static func post(_ kind: String, _ provider: RunningProvider) async throws -> JSONClient.Response {
         guard kind == "fcm" else { return try await provider.api.post(Self.gorush, Self.push) }
         let message: JSONValue = ["token": .string(Vectors.tokenA), "notification": ["title": "Tea"]]
@@ -43,7 +43,7 @@ import Testing
     ) async throws {
         try await OldServer.run(answering: answer, after: gate) { server, url in
             let parts = Mutex<ProviderComponents?>(nil)
-            try await withDoors(capture: { value in parts.withLock { $0 = value } }) { provider in
+            try await withBridges(capture: { value in parts.withLock { $0 = value } }) { provider in
                 let bytes = try #require(parts.withLock { $0 }).budgets[.bodyBytes]
                 let settings: JSONValue = ["shadow": ["upstream": .string(url)]]
                 #expect(try await provider.setBridge(kind, "shop", settings).status == 200)

@@ -18,7 +18,7 @@ import Testing
     /// A client that tries again loses nothing.
     @Test func aServerWithAnotherStatusDoesNotAnswer() async throws {
         try await OldServer.run(status: 600) { server, url in
-            try await withDoors { provider in
+            try await withBridges { provider in
                 let settings: JSONValue = ["shadow": ["upstream": .string(url)]]
                 #expect(try await provider.setBridge("gorush", "shop", settings).status == 200)
                 let push: JSONValue = ["platform": 1, "tokens": [.string(Vectors.tokenA)], "message": "It is ready"]

@@ -63,7 +63,7 @@ import Testing
                     client: RestrictedHTTPClient(
                         addresses: addresses,
                         resolver: SystemResolver(BudgetRegistry()),
-                        giver: .strangers,
+                        source: .strangers,
                         deadline: .patience
                     ),
                     forwards: forwards,
@@ -160,7 +160,7 @@ import Testing
             let client = RestrictedHTTPClient(
                 addresses: AddressPolicy(allowsPrivate: true),
                 resolver: SystemResolver(BudgetRegistry()),
-                giver: .strangers,
+                source: .strangers,
                 deadline: .patience
             )
             let (store, time, service) = (fixture.store, fixture.time, fixture.service)

@@ -24,7 +24,7 @@ import Testing
         let client = RestrictedHTTPClient(
             addresses: addresses,
             resolver: SystemResolver(budgets),
-            giver: .strangers,
+            source: .strangers,
             deadline: .patience
         )
         return UnifiedPushForwarder(client: client, budgets: budgets, time: ManualTime())

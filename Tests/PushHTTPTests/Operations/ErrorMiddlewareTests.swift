@@ -95,7 +95,7 @@ import Testing
         let router = InProcessRouter(logger: log.logger)
         router.router.get("/fails") { _, _ -> String in throw Failure() }
         for _ in 0..<100 { #expect(try await router.respond(.get, "/fails").status == 500) }
-        #expect(log.lines.count == Logger.linesOfStrangers)
+        #expect(log.lines.count == Logger.maximumLinesPerMinute)
     }
 
     @Test func theCauseOfAFailureIsLoggedAndNotShown() async throws {

@@ -31,10 +31,10 @@ import Testing
     private func look(
         _ name: String,
         app: Int64,
-        givenBy giver: HostNameSource = .settings,
+        givenBy source: HostNameSource = .settings,
         _ resolver: SystemResolver
     ) -> Task<Int, any Error> {
-        Task { try await resolver.addresses(of: name, for: app, givenBy: giver, within: .patience).count }
+        Task { try await resolver.addresses(of: name, for: app, givenBy: source, within: .patience).count }
     }
 
     private func waitForTurns(_ count: Int, _ budgets: BudgetRegistry) async throws {

@@ -41,7 +41,7 @@ import Testing
 
     private func page(_ claimed: ClaimedShard, _ state: DeliveryRecord.State = .accepted) -> PageResult {
         var page = PageResult(claimed.claim)
-        page.reading = PageReading(claimed.page.recipients, clock: claimed.page.readAt)
+        page.snapshot = PageSnapshot(claimed.page.recipients, clock: claimed.page.readAt)
         page.deliveries = claimed.page.recipients.map { .fixture($0, state) }
         page.step = .last(claimed.claim)
         return page

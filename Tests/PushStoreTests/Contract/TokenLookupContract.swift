@@ -7,11 +7,11 @@ import Testing
 @Suite(.timeLimit(.patience)) struct TokenLookupContract: StoreContract {
     private static let token = DeviceToken.numbered(1)
 
-    private func standing(_ store: any ProviderStore, _ app: Int64, _ environment: PushEnvironment = .sandbox)
+    private func tokenState(_ store: any ProviderStore, _ app: Int64, _ environment: PushEnvironment = .sandbox)
         async throws
         -> TokenState
     {
-        try await store.standing(of: Self.token, app: app, environment: environment)
+        try await store.tokenState(of: Self.token, app: app, environment: environment)
     }
 
     /// Sends a push that names the token, to this end.
@@ -36,19 +36,19 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func theNewestFinalStateCounts(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            #expect(try await self.standing(store, app) == .unknown)
+            #expect(try await self.tokenState(store, app) == .unknown)
             try await self.push(store, app, .accepted)
-            #expect(try await self.standing(store, app) == .reached)
-            #expect(try await self.standing(store, app, .production) == .unknown)
-            #expect(try await self.standing(store, app + 1) == .unknown)
+            #expect(try await self.tokenState(store, app) == .reached)
+            #expect(try await self.tokenState(store, app, .production) == .unknown)
+            #expect(try await self.tokenState(store, app + 1) == .unknown)
             try await self.push(store, app, .rejected, reason: "Unregistered", at: self.later)
-            #expect(try await self.standing(store, app) == .invalid(at: self.later))
+            #expect(try await self.tokenState(store, app) == .invalid(at: self.later))
             // What never reached the push service, and what that said of the provider, change nothing.
             try await self.push(store, app, .failed, reason: "expired")
             try await self.push(store, app, .rejected, reason: "TopicDisallowed")
-            #expect(try await self.standing(store, app) == .invalid(at: self.later))
+            #expect(try await self.tokenState(store, app) == .invalid(at: self.later))
             try await self.push(store, app, .accepted)
-            #expect(try await self.standing(store, app) == .reached)
+            #expect(try await self.tokenState(store, app) == .reached)
         }
     }
 
@@ -70,13 +70,13 @@ import Testing
     func aBadTokenIsNotInvalidBeforeItsDeviceIs(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await self.push(store, app, .rejected, reason: "BadDeviceToken")
-            #expect(try await self.standing(store, app) == .unknown)
+            #expect(try await self.tokenState(store, app) == .unknown)
             let device = try await store.register(1, app: app)
-            #expect(try await self.standing(store, app) == .unknown)
+            #expect(try await self.tokenState(store, app) == .unknown)
             try await store.apply(.deactivated(since: self.later), to: device, app: app, reason: "BadDeviceToken")
-            #expect(try await self.standing(store, app) == .invalid(at: nil))
+            #expect(try await self.tokenState(store, app) == .invalid(at: nil))
             try await store.register(1, app: app, now: self.later)
-            #expect(try await self.standing(store, app) == .unknown)
+            #expect(try await self.tokenState(store, app) == .unknown)
         }
     }
 
@@ -85,7 +85,7 @@ import Testing
         try await backend.withStore { store, app in
             try await store.register(1, app: app)
             try await self.push(store, app, .rejected, reason: "Unregistered")
-            #expect(try await self.standing(store, app) == .unknown)
+            #expect(try await self.tokenState(store, app) == .unknown)
         }
     }
 
@@ -93,11 +93,11 @@ import Testing
     func anOpenBreakerKeepsTokensWithoutADevice(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await self.push(store, app, .rejected, reason: "ExpiredToken")
-            #expect(try await self.standing(store, app) == .invalid(at: self.now))
+            #expect(try await self.tokenState(store, app) == .invalid(at: self.now))
             var health = EnvironmentHealth()
             health.breakerOpenSince = self.now
             try await store.setHealth(health, app: app, environment: .sandbox)
-            #expect(try await self.standing(store, app) == .unknown)
+            #expect(try await self.tokenState(store, app) == .unknown)
         }
     }
 

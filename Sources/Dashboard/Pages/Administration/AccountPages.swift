@@ -20,7 +20,7 @@ struct AccountPages: PageArea {
         let me = try await request.get("/v1/me", as: AccountResponse.self)
         let sessions = try await request.list("/v1/me/sessions", of: SessionResponse.self).entries
         let texts = request.texts
-        let languages = request.visitor.frame.languages.all
+        let languages = request.visitor.renderer.languages.all
         let model: PageModel = [
             "name": me.name, "isPerson": me.isPerson,
             "role": me.role.map { texts.text("people.roleNames.\($0.rawValue)") ?? $0.rawValue } ?? false,
@@ -112,7 +112,7 @@ struct AccountPages: PageArea {
     /// Sends the browser to the page for signing in, without its cookie.
     private static func signedOut(_ request: PageRequest) -> Response {
         var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
-        response.headers[values: .setCookie] = [request.visitor.frame.cookie.clearing]
+        response.headers[values: .setCookie] = [request.visitor.renderer.cookie.clearing]
         return response
     }
 }

@@ -98,7 +98,7 @@ struct SignInPages: PageArea {
     private func signOut(_ request: PageRequest) async throws -> Response {
         try await request.interface.signIn.signOut(request.session)
         var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
-        response.headers[values: .setCookie] = [request.visitor.frame.cookie.clearing]
+        response.headers[values: .setCookie] = [request.visitor.renderer.cookie.clearing]
         return response
     }
 
@@ -114,7 +114,7 @@ struct SignInPages: PageArea {
     /// Sends the browser to the page that it asked for, with the cookie of the new session.
     private static func begin(_ grant: SessionGrant, _ visitor: AnonymousPageRequest) -> Response {
         var response = Response.redirect(to: self.next(visitor))
-        response.headers[values: .setCookie] = [visitor.frame.cookie.setting(grant.token)]
+        response.headers[values: .setCookie] = [visitor.renderer.cookie.setting(grant.token)]
         return response
     }
 

@@ -1,6 +1,6 @@
 import PushSupport
 
-/// The field of a form that the path of an error of the API stands for.
+/// Maps the path of an error of the API to the field of the form that shows it.
 enum ComposeFieldMapping {
     private static let fields = [
         "alert": "body", "alert.title": "title", "alert.subtitle": "subtitle", "alert.body": "body",

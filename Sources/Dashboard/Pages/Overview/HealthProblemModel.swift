@@ -3,7 +3,7 @@ import PushStore
 import PushTypes
 import WebPages
 
-/// A fault that the API reports, as pages show it: with the button that mends it.
+/// A problem that the API reports, as pages show it: with the button that mends it.
 struct HealthProblemModel {
     /// The way to mend it: a page, or a form that is posted at once.
     enum Button {

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The receivers of what sessions want from outside of their event loop. Every method returns at once.
+/// Carries out what sessions want from outside of their event loop. Every method returns at once.
 protocol SessionLoopDelegate: AnyObject, Sendable {
     /// A session waits for its turn to connect, at which ``SessionLoop/begin(_:)`` is called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
@@ -29,7 +29,7 @@ final class SessionLoop: Sendable {
 
     let eventLoop: any EventLoop
     let connector: ChatConnector
-    let outputs: any SessionLoopDelegate
+    let delegate: any SessionLoopDelegate
     let time: any TimeSource
     let derivations: KeyDerivationQueue
     private let state: NIOLoopBoundBox<State>
@@ -37,11 +37,11 @@ final class SessionLoop: Sendable {
     init(
         _ eventLoop: any EventLoop,
         _ connector: ChatConnector,
-        _ outputs: any SessionLoopDelegate,
+        _ delegate: any SessionLoopDelegate,
         _ time: any TimeSource,
         derivations: KeyDerivationQueue = .shared
     ) {
-        (self.eventLoop, self.connector, self.outputs, self.time) = (eventLoop, connector, outputs, time)
+        (self.eventLoop, self.connector, self.delegate, self.time) = (eventLoop, connector, delegate, time)
         self.derivations = derivations
         self.state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
     }

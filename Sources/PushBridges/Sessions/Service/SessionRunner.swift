@@ -120,7 +120,7 @@ final class SessionRunner {
     func stop(isRemoved: Bool = false) -> EventLoopFuture<Void>? {
         let closed = self.channel?.closeFuture
         self.perform { supervisor, _ in supervisor.stop(isRemoved: isRemoved) }
-        self.loop.outputs.setCondition(nil, self.session)
+        self.loop.delegate.setCondition(nil, self.session)
         return closed
     }
 
@@ -139,7 +139,7 @@ final class SessionRunner {
 
     private func perform(_ action: SessionSupervisor.Action) {
         switch action {
-        case .open: self.loop.outputs.open(self.session, self.loop)
+        case .open: self.loop.delegate.open(self.session, self.loop)
         case .send(let bytes): self.unsent += bytes
         case .startTLS:
             self.send()
@@ -166,7 +166,7 @@ final class SessionRunner {
 
     private func push(_ push: ChatPush) {
         let (loop, key) = (self.loop, self.session.key)
-        let hasPlace = loop.outputs.push(push, self.session) {
+        let hasPlace = loop.delegate.push(push, self.session) {
             loop.eventLoop.execute { loop.run(key) { $0.placed() } }
         }
         if !hasPlace { self.unplaced += 1 }
@@ -196,12 +196,12 @@ final class SessionRunner {
         let progress = self.supervisor.progress
         if progress != self.noted {
             self.noted = progress
-            self.loop.outputs.note(progress, self.session.key)
+            self.loop.delegate.note(progress, self.session.key)
         }
         let condition = self.supervisor.condition
         if condition != self.condition {
             self.condition = condition
-            self.loop.outputs.setCondition(condition, self.session)
+            self.loop.delegate.setCondition(condition, self.session)
         }
     }
 }

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import PushStore
 
-/// The judgement of a publish by what is stored of its node.
+/// The authorization of a publish by what is stored of its node.
 enum PublishAuthorization: Hashable, Sendable {
     case allowed(XMPPNodeRecord)
     case refused(StanzaError)

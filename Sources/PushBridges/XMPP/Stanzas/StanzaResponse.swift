@@ -1,4 +1,4 @@
-/// The answer to a request of another entity.
+/// The response to a request of another entity.
 enum StanzaResponse: Hashable, Sendable {
     /// Success, with the element of the response if it has one.
     case result(XMLElement?)

@@ -46,7 +46,7 @@ final class DeviceLinkListener: Sendable {
         hasChannel: @escaping @Sendable (ChannelName) -> Bool
     ) {
         (self.router, self.authenticator) = (router, authenticator)
-        self.logger = router.services.logger.ofStrangers()
+        self.logger = router.services.logger.rateLimited()
         (self.limits, self.handshake) = (limits.deviceLink, limits.handshake)
         (self.topic, self.tokenLength, self.hasChannel) = (topic, tokenLength, hasChannel)
     }

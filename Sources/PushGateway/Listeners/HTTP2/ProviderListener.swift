@@ -31,7 +31,7 @@ final class ProviderListener: Sendable {
         (self.session, self.channels, self.router) = (session, channels, router)
         (self.certificates, self.requestDeadline) = (certificates, requestDeadline)
         self.rejectionLog = RejectionLog(router.services.logger)
-        self.connectionLog = router.services.logger.ofStrangers()
+        self.connectionLog = router.services.logger.rateLimited()
     }
 
     /// Sets up the pipeline of a connection behind TLS.

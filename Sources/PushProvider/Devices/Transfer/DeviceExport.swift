@@ -43,7 +43,7 @@ package struct DeviceExport: AsyncSequence, Sendable {
         package mutating func next() async throws -> ByteBuffer? {
             if self.isAtStart {
                 self.isAtStart = false
-                if self.export.format == .csv { return ByteBuffer(string: DeviceRow.header) }
+                if self.export.format == .csv { return ByteBuffer(string: DeviceCSVRow.header) }
             }
             while !self.isAtEnd {
                 let page = try await self.export.page(after: self.after)
@@ -83,7 +83,7 @@ package struct DeviceExport: AsyncSequence, Sendable {
             return json.bytes
         case .csv:
             var text: [UInt8] = []
-            for device in devices { try DeviceRow.append(device, to: &text) }
+            for device in devices { try DeviceCSVRow.append(device, to: &text) }
             return text
         }
     }

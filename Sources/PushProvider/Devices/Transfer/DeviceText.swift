@@ -45,7 +45,7 @@ enum DeviceLine {
 /// Writes a device as a row of CSV.
 ///
 /// The attributes are a JSON object in one cell, because the header is written before their names are known.
-enum DeviceRow {
+enum DeviceCSVRow {
     static let header = """
         token,environment,kind,activity,user,locale,timeZone,appVersion,installation,capabilities,tags,attributes,\
         preferences,encryptionKey\r\n

@@ -3,7 +3,7 @@ import PushStore
 package import PushTypes
 import Synchronization
 
-/// The notifications whose next wave waits for downloads, as the dispatcher decided lately.
+/// The waves that wait for downloads, by their notifications, as the dispatcher decided lately.
 ///
 /// They are kept in memory only: after a restart each is decided anew.
 package final class HeldWaveRegistry: Sendable {

@@ -53,7 +53,7 @@ struct PageWork: Sendable {
 
 extension PageWork {
     /// The recipients that are sent to, as they were read.
-    var reading: PageReading { PageReading(self.recipients, clock: self.readAt) }
+    var snapshot: PageSnapshot { PageSnapshot(self.recipients, clock: self.readAt) }
 
     /// The maximum time until clocks that disagree are read again.
     private static let longestPostponement: Duration = .seconds(3600)

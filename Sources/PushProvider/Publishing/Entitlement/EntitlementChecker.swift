@@ -34,13 +34,13 @@ package struct EntitlementChecker: Sendable {
         logger: Logger
     ) {
         self.log = RateLimitedLog(logger, lines)
-        let guarded = RestrictedHTTPClient(
+        let restricted = RestrictedHTTPClient(
             addresses: addresses,
             resolver: resolver,
-            giver: .settings,
+            source: .settings,
             deadline: settings.deadline
         )
-        let client = PublisherClient(client: guarded, time: time)
+        let client = PublisherClient(client: restricted, time: time)
         let limits = EntitlementCache.Limits(
             count: settings.maximumAnswers,
             grant: settings.grantTime,

@@ -11,7 +11,7 @@ package protocol EntitlementProvider: Sendable {
     func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String?
 }
 
-/// The question of an app: the products, and the proof of their purchase.
+/// A request of an app for decisions: the products, and the proof of their purchase.
 package struct EntitlementRequest: Sendable {
     package let app: AppRecord
     package let products: [EntitlementProduct]
@@ -66,11 +66,11 @@ package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
     case free, transaction, publisher
 }
 
-/// The entitlements to the issues of apps: everybody to those that are free, and to others as it is decided.
+/// Decides about entitlement to issues: everybody has it to those that are free, a provider decides about the others.
 package struct EntitlementResolver: Sendable {
-    private let deciding: any EntitlementProvider
+    private let provider: any EntitlementProvider
 
-    package init(_ deciding: any EntitlementProvider) { self.deciding = deciding }
+    package init(_ provider: any EntitlementProvider) { self.provider = provider }
 
     /// Returns one decision for each issue, in their order. The issues that are not free are decided together.
     package func decide(
@@ -81,7 +81,7 @@ package struct EntitlementResolver: Sendable {
     ) async -> [EntitlementDecision] {
         let products = issues.filter { $0.access == .retail }.map(EntitlementProduct.init)
         let question = EntitlementRequest(app: app, products: products, proof: proof, client: client)
-        var decisions = products.isEmpty ? [] : await self.deciding.decide(question)[...]
+        var decisions = products.isEmpty ? [] : await self.provider.decide(question)[...]
         return issues.map { issue in
             guard issue.access == .retail else { return .entitled(by: .free) }
             let missing = EntitlementDecision.unavailable(message: "no decision was made", retryAfter: .seconds(60))
@@ -92,6 +92,6 @@ package struct EntitlementResolver: Sendable {
     /// Returns the reason for which no account can be entitled to an issue; `nil` if there is none.
     package func refusalForEverybody(_ issue: IssueRecord, app: AppRecord) async throws -> String? {
         guard issue.access == .retail else { return nil }
-        return try await self.deciding.refusalForEverybody(EntitlementProduct(issue), app: app)
+        return try await self.provider.refusalForEverybody(EntitlementProduct(issue), app: app)
     }
 }

@@ -1,7 +1,7 @@
 import PushSupport
 import Synchronization
 
-/// The room on the disk for uploads. It is taken as their bytes arrive: what was only begun or announced holds nothing.
+/// The disk space for uploads. It is taken as their bytes arrive: what was only begun or announced holds nothing.
 ///
 /// The bytes of an upload in parts hold room until they are on the disk, where the quota counts them as a part of the upload.
 /// Those of a file in one go hold it until the file is complete or gone: before that, nothing else counts them.

@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The most notifications that a user gets in a window of time, across notifications.
+/// The maximum number of notifications that a user gets in a window of time.
 package struct FrequencyCap: Hashable, Sendable {
     package static let maximumCount: Int64 = 1000
     /// The longest window, in seconds.

@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The knowledge about a token of an app in one environment, from its device and from the pushes that named it.
+/// The state of a token of an app in one environment, by its device and by the pushes that named it.
 package enum TokenState: Hashable, Sendable {
     /// Nothing is known, or nothing final.
     case unknown

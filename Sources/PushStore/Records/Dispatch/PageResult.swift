@@ -7,7 +7,7 @@ package struct PageResult: Hashable, Sendable {
     /// The fencing number of the lease under which the recipients were sent to. Without one only ``pauses`` is written.
     package var fence: Int64?
     /// The recipients that were sent to; `nil` if none was.
-    package var reading: PageReading?
+    package var snapshot: PageSnapshot?
     package var deliveries: [DeliveryResult] = []
     /// Recipients that are skipped unless their devices are back. A device that has come back by then is due at once.
     package var removed: [ReportedDelivery] = []
@@ -48,7 +48,7 @@ package struct PageResult: Hashable, Sendable {
 }
 
 /// The recipients of a page as they were read.
-package struct PageReading: Hashable, Sendable {
+package struct PageSnapshot: Hashable, Sendable {
     package var recipients: [Recipient]
     /// The registration clock when they were read.
     package var clock: Int64

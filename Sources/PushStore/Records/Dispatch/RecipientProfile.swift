@@ -34,7 +34,7 @@ package struct RecipientProfile: Hashable, Sendable {
     }
 }
 
-/// The parts of a recipient's profile that are read with a page: only those that the content needs.
+/// The fields of a recipient's profile that are read with a page: only those that the content needs.
 package struct RecipientProfileFields: OptionSet, Hashable, Sendable {
     package let rawValue: Int
 

@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The work that a notification in progress has ahead, as far as the store knows it.
+/// The work that remains of a notification in progress, as far as the store knows it.
 package struct RemainingWork: Hashable, Sendable {
     /// The parts of the audience that have not been read to their end.
     package var shards = 0

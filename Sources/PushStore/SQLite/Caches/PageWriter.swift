@@ -57,7 +57,7 @@ final class PageWriter: Sendable {
     }
 }
 
-/// The parts that the pages of one transaction share.
+/// The state that the pages of one transaction share.
 final class CommitContext {
     let reasons: ReasonLookup
     let connections: ConnectionLookup

@@ -66,22 +66,22 @@ struct StoredRow {
     let masterKey: MasterKey?
 
     /// Returns the value of a column; `nil` for NULL, and for what is not a value of the type.
-    subscript<Value: ColumnValue>(column: String) -> Value? {
+    subscript<Value: ColumnDecodable>(column: String) -> Value? {
         (self.row[column] as DatabaseValue?).flatMap(Value.init(column:))
     }
 
     /// Returns the value of an enumeration by its raw value.
-    subscript<Value: RawRepresentable>(raw column: String) -> Value? where Value.RawValue: ColumnValue {
+    subscript<Value: RawRepresentable>(raw column: String) -> Value? where Value.RawValue: ColumnDecodable {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
 
     /// Returns the value of a column that no sound row lacks.
     /// - Throws: ``DamagedRow``.
-    func get<Value: ColumnValue>(_ column: String) throws -> Value { try self.need(self[column]) }
+    func get<Value: ColumnDecodable>(_ column: String) throws -> Value { try self.need(self[column]) }
 
     /// Returns the value of an enumeration, which no sound row lacks, by its raw value.
     /// - Throws: ``DamagedRow``.
-    func get<Value: RawRepresentable>(raw column: String) throws -> Value where Value.RawValue: ColumnValue {
+    func get<Value: RawRepresentable>(raw column: String) throws -> Value where Value.RawValue: ColumnDecodable {
         try self.need(self[raw: column])
     }
 
@@ -106,78 +106,78 @@ struct StoredRow {
 }
 
 /// A value that is read from a column.
-protocol ColumnValue {
+protocol ColumnDecodable {
     /// `nil` for NULL, and for what is not such a value.
     init?(column: DatabaseValue)
 }
 
-extension ColumnValue where Self: DatabaseValueConvertible {
+extension ColumnDecodable where Self: DatabaseValueConvertible {
     init?(column: DatabaseValue) {
         guard let value = Self.fromDatabaseValue(column) else { return nil }
         self = value
     }
 }
 
-extension Bool: ColumnValue {}
-extension Int: ColumnValue {}
-extension Int64: ColumnValue {}
-extension String: ColumnValue {}
-extension Data: ColumnValue {}
+extension Bool: ColumnDecodable {}
+extension Int: ColumnDecodable {}
+extension Int64: ColumnDecodable {}
+extension String: ColumnDecodable {}
+extension Data: ColumnDecodable {}
 
-extension Array: ColumnValue where Element == UInt8 {
+extension Array: ColumnDecodable where Element == UInt8 {
     init?(column: DatabaseValue) {
         guard let data = Data(column: column) else { return nil }
         self.init(data)
     }
 }
 
-extension UUID: ColumnValue {
+extension UUID: ColumnDecodable {
     init?(column: DatabaseValue) {
         guard let text = String(column: column) else { return nil }
         self.init(uuidString: text)
     }
 }
 
-extension Timestamp: ColumnValue {
+extension Timestamp: ColumnDecodable {
     init?(column: DatabaseValue) {
         guard let milliseconds = Int64(column: column) else { return nil }
         self.init(milliseconds: milliseconds)
     }
 }
 
-extension Topic: ColumnValue {
+extension Topic: ColumnDecodable {
     init?(column: DatabaseValue) {
         guard let name = String(column: column) else { return nil }
         self.init(name)
     }
 }
 
-extension DeviceToken: ColumnValue {
+extension DeviceToken: ColumnDecodable {
     init?(column: DatabaseValue) {
         guard let bytes = [UInt8](column: column) else { return nil }
         self.init(bytes: bytes)
     }
 }
 
-extension ContentHash: ColumnValue {
+extension ContentHash: ColumnDecodable {
     init?(column: DatabaseValue) {
         guard let bytes = [UInt8](column: column) else { return nil }
         self.init(bytes: bytes)
     }
 }
 
-extension ChannelID: ColumnValue {
+extension ChannelID: ColumnDecodable {
     init?(column: DatabaseValue) {
         guard let text = String(column: column) else { return nil }
         self.init(text)
     }
 }
 
-extension PushEnvironment: ColumnValue {
+extension PushEnvironment: ColumnDecodable {
     init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
 }
 
-extension DeviceTokenKind: ColumnValue {
+extension DeviceTokenKind: ColumnDecodable {
     init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
 }
 

@@ -47,9 +47,9 @@ struct SentTokenHistory {
     /// Records the tokens by which recipients of a page were sent to whose devices have given tokens up since it was
     /// read.
     func correct(_ page: PageResult) throws {
-        guard let reading = page.reading else { return }
+        guard let snapshot = page.snapshot else { return }
         let former = "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
-        let changed = Set(try self.database.integers(sql: former, [self.app, reading.clock]))
+        let changed = Set(try self.database.integers(sql: former, [self.app, snapshot.clock]))
         guard !changed.isEmpty else { return }
         let isAtMostOnce = try self.isAtMostOnce(page.notificationNumber)
         let ends = page.deliveries.map { delivery in
@@ -57,7 +57,7 @@ struct SentTokenHistory {
             return (delivery.recipient, hasHad || isAtMostOnce && delivery.state == .unknown)
         }
         let had = Dictionary(ends + page.retries.map { ($0.recipient, false) }) { $0 || $1 }
-        for recipient in reading.recipients where changed.contains(recipient.id) {
+        for recipient in snapshot.recipients where changed.contains(recipient.id) {
             guard let hasHad = had[recipient.id] else { continue }
             let earlier = "DELETE FROM tokenHad WHERE notification = ? AND device = ?"
             try self.database.run(sql: earlier, page.notificationNumber, recipient.id)

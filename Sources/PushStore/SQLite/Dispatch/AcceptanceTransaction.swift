@@ -34,7 +34,7 @@ struct AcceptanceTransaction {
             if let token = draft.tokenOfOtherKind {
                 return .success(AcceptanceResult(.tokenOfOtherKind(token.token, token.kind)))
             }
-            if let token = try TokenStandings.inactiveToken(of: request.notification, in: self.database) {
+            if let token = try TokenLookup.inactiveToken(of: request.notification, in: self.database) {
                 return .success(AcceptanceResult(.inactiveToken(token)))
             }
             guard try self.hasOriginal(request.notification)

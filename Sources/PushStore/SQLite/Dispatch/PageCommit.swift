@@ -158,7 +158,7 @@ struct PageCommit {
             try self.removeHeld(delivery.recipient)
         }
         let trip = self.trace.trip(delivery.trip)
-        let row = DeliveryRow(delivery, of: self.number, lane: self.lane, trip: trip)
+        let row = DeliveryUpsert(delivery, of: self.number, lane: self.lane, trip: trip)
         return try row.write(self.reasons, in: self.database)
     }
 

@@ -4,20 +4,6 @@ package import PushSupport
 package import PushTypes
 
 extension SQLiteStore {
-    package func recover(now: Timestamp) async throws -> Int {
-        try await self.database.write { database in
-            try Leases.release(try database.integers(sql: "SELECT fence FROM lease"), in: database)
-            // The delivery keeps its state, so that it is not taken for one that may be sent.
-            let sql = """
-                INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)
-                SELECT delivery.notification, recipient, lane, app, attempts, ?
-                FROM delivery JOIN notification ON notification.number = delivery.notification
-                WHERE delivery.state = 0
-                """
-            return try database.run(sql: sql, [now.milliseconds])
-        }
-    }
-
     package func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord] {
         let (records, damaged) = try await self.database.read { database in
             var damaged: [Int64] = []

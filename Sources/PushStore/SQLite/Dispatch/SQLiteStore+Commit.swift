@@ -70,7 +70,7 @@ extension RawStatement {
 }
 
 /// The row of a recipient's state.
-struct DeliveryRow {
+struct DeliveryUpsert {
     private let delivery: DeliveryResult
     private let notification: Int64
     private let device: Int64?

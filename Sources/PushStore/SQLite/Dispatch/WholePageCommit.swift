@@ -37,7 +37,7 @@ struct WholePageCommit {
         guard let fence = page.fence, let step = page.step, page.isWhole else { return nil }
         let statement = try RawStatement(sql: Self.question, in: database)
         defer { statement.reset() }
-        statement.bind(page.notificationNumber, step.shard, fence, step.from, owner, page.reading?.clock)
+        statement.bind(page.notificationNumber, step.shard, fence, step.from, owner, page.snapshot?.clock)
         guard try statement.step(), let lane = NotificationRecord.Lane(rawValue: statement.integer(1))
         else { return nil }
         (self.page, self.fence, self.now, self.parts, self.database) = (page, fence, now, parts, database)
@@ -58,7 +58,7 @@ struct WholePageCommit {
         var counts = OutcomeCounts()
         var skips = SkipTally()
         for delivery in self.page.deliveries {
-            let row = DeliveryRow(delivery, of: number, lane: self.lane, trip: self.trace.trip(delivery.trip))
+            let row = DeliveryUpsert(delivery, of: number, lane: self.lane, trip: self.trace.trip(delivery.trip))
             guard try row.write(self.parts.reasons, in: self.database) else { continue }
             counts.add(delivery.state)
             skips.add(delivery)

@@ -1,7 +1,7 @@
 import GRDB
 import PushTypes
 
-/// The end of a notification.
+/// Ends notifications of which nothing remains to be sent.
 enum NotificationCompletion {
     /// Ends a notification once its shards have been read and every recipient has a final state. A paused one ends with what
     /// was under way when it was paused.

@@ -2,13 +2,13 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func standing(
+    package func tokenState(
         of token: DeviceToken,
         app: Int64,
         environment: PushEnvironment
     ) async throws -> TokenState {
         try await self.database.lookup {
-            try TokenStandings(app: app, environment: environment, database: $0).standing(of: token)
+            try TokenLookup(app: app, environment: environment, database: $0).tokenState(of: token)
         }
     }
 
@@ -19,21 +19,21 @@ extension SQLiteStore {
     ) async throws -> Set<DeviceToken> {
         try await self.database.lookup { database in
             let registered = "SELECT 1 FROM device WHERE app = ? AND token = ? AND hasLeft = 0 LIMIT 1"
-            let standings = TokenStandings(app: app, environment: environment, database: database)
+            let lookup = TokenLookup(app: app, environment: environment, database: database)
             return try tokens.filter { token in
                 if try database.hasRow(sql: registered, [app, token.databaseValue]) { return true }
-                return try standings.standing(of: token) != .unknown
+                return try lookup.tokenState(of: token) != .unknown
             }
         }
     }
 }
 
-/// The standing of tokens that notifications name, within a transaction.
+/// The state of tokens that notifications name, within a transaction.
 ///
 /// A registered token is invalid once its device is inactive, which the token invalidation policy has decided
 /// (docs/decisions/0014). A token that is not registered has no device: there the newest response to a push that named it counts,
 /// if that was a 410 and the circuit breaker of the environment is closed.
-struct TokenStandings {
+struct TokenLookup {
     /// The newest pushes of a token that are looked at. Those in flight have no final state.
     private static let newestPushes: Int64 = 16
     /// The reasons of a 410 (reference 1.9).
@@ -48,11 +48,11 @@ struct TokenStandings {
         guard let since = notification.acceptance.tokensSince, case .tokens(let tokens) = notification.audience
         else { return nil }
         let environment = notification.environment ?? .production
-        let standings = TokenStandings(app: notification.app, environment: environment, database: database)
-        return try tokens.first { try standings.standing(of: $0).isInvalid(since: since) }
+        let lookup = TokenLookup(app: notification.app, environment: environment, database: database)
+        return try tokens.first { try lookup.tokenState(of: $0).isInvalid(since: since) }
     }
 
-    func standing(of token: DeviceToken) throws -> TokenState {
+    func tokenState(of token: DeviceToken) throws -> TokenState {
         let registered = try self.isActive(token)
         if registered == false { return .invalid(at: nil) }
         let named = "SELECT notification, position FROM target WHERE token = ? ORDER BY notification DESC LIMIT ?"

@@ -3,7 +3,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The question which products an account is entitled to, as a request to a publisher's server.
+/// A request to a publisher's server, which asks to which products an account is entitled.
 struct PublisherRequest: Hashable, Sendable {
     var app: Topic
     var account: String?

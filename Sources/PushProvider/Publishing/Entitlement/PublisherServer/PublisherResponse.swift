@@ -2,7 +2,7 @@ import Foundation
 import PushStore
 import PushSupport
 
-/// The answer of a publisher's server.
+/// The response of a publisher's server.
 enum PublisherResponse: Hashable, Sendable {
     /// The product ids to which the account is entitled.
     case entitled(Set<String>)

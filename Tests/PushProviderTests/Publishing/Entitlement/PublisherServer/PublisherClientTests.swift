@@ -16,7 +16,7 @@ import Testing
         resolver: any NameResolver = SystemResolver(BudgetRegistry()),
         deadline: Duration = .patience
     ) -> PublisherClient {
-        let client = RestrictedHTTPClient(addresses: policy, resolver: resolver, giver: .settings, deadline: deadline)
+        let client = RestrictedHTTPClient(addresses: policy, resolver: resolver, source: .settings, deadline: deadline)
         return PublisherClient(client: client, time: ManualTime())
     }
 

@@ -5,8 +5,8 @@ import PushTesting
 import Synchronization
 import Testing
 
-/// The log lines that strangers cause.
-@Suite final class StrangersLogHandlerTests: Sendable {
+/// The limit of log lines that anybody can cause.
+@Suite final class LoggerRateLimitTests: Sendable {
     private let recorded = RecordedLog(level: .debug)
     private let now = Mutex(NIODeadline.uptimeNanoseconds(1_000_000_000_000))
 
@@ -14,12 +14,12 @@ import Testing
         let logger = self.logger
         for number in 0..<5000 { logger.info("device rejected", metadata: ["reason": "\(number)"]) }
         logger.warning("another message")
-        #expect(self.recorded.lines.count == Logger.linesOfStrangers + 1)
+        #expect(self.recorded.lines.count == Logger.maximumLinesPerMinute + 1)
         #expect(self.recorded.lines.first == "device rejected reason=0")
         #expect(self.recorded.lines.last == "another message")
         self.now.withLock { $0 = $0 + .minutes(1) }
         logger.info("device rejected")
-        #expect(self.recorded.lines.last == "device rejected omitted=\(5000 - Logger.linesOfStrangers)")
+        #expect(self.recorded.lines.last == "device rejected omitted=\(5000 - Logger.maximumLinesPerMinute)")
     }
 
     @Test func whatIsBelowInfoIsNotLimitedAndTheLevelHolds() {
@@ -30,5 +30,5 @@ import Testing
         #expect(self.recorded.lines.count == 100)
     }
 
-    private var logger: Logger { self.recorded.logger.ofStrangers { self.now.withLock { $0 } } }
+    private var logger: Logger { self.recorded.logger.rateLimited { self.now.withLock { $0 } } }
 }

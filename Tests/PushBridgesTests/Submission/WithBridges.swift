@@ -13,7 +13,7 @@ import Synchronization
 
 /// Runs a provider with bridges and the vectors' app.
 /// - Parameter capture: Gets the parts of the provider.
-func withDoors(
+func withBridges(
     senders: ScriptedSender = ScriptedSender(),
     time: any TimeSource = SystemTime(),
     capture: @escaping @Sendable (ProviderComponents) -> Void = { _ in },

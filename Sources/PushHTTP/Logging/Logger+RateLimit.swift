@@ -4,15 +4,15 @@ import PushSupport
 import Synchronization
 
 extension Logger {
-    /// The number of lines of one message in a minute that strangers can cause.
-    package static let linesOfStrangers = 20
+    /// The maximum number of lines of one message in a minute that unauthenticated clients can cause.
+    package static let maximumLinesPerMinute = 20
 
-    /// Returns a logger for lines that strangers can cause: of each message some are written in a minute, the others are counted.
+    /// Returns a logger for lines that anybody can cause: of each message some are written in a minute, the others are counted.
     ///
     /// The next line of a message after a pause has the number of lines that were left out. Lines below the level info are all
     /// written, as they are wanted only in the search for a fault.
     /// - Parameter clock: The time, which tests set.
-    package func ofStrangers(clock: @escaping @Sendable () -> NIODeadline = { .now() }) -> Logger {
+    package func rateLimited(clock: @escaping @Sendable () -> NIODeadline = { .now() }) -> Logger {
         let limiter = LineLimiter()
         let handler = FilteringLogHandler(self.handler) { event in
             guard event.level >= .info else { return true }
@@ -27,5 +27,5 @@ extension Logger {
 
 /// The limiter that all copies of a logger share.
 private final class LineLimiter: Sendable {
-    let lines = Mutex(LogRateLimiter<String>(perMinute: Logger.linesOfStrangers))
+    let lines = Mutex(LogRateLimiter<String>(perMinute: Logger.maximumLinesPerMinute))
 }

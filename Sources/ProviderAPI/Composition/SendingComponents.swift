@@ -3,8 +3,8 @@ import PushSender
 import PushStore
 import PushSupport
 
-/// The way of a notification from its acceptance to a push service, which most features use or stop.
-struct SendingParts: Sendable {
+/// The components that take a notification from its acceptance to a push service, which most features use or stop.
+struct SendingComponents: Sendable {
     let source: any SenderSource
     let directory: SenderDirectory
     /// The policy that decides about tokens.
