@@ -124,8 +124,10 @@ import Testing
             }
         }
         let ends: Set<String> = ["|", ">", "<", "&", "&&", "||", ";", "\\"]
-        return words.dropFirst().prefix { !ends.contains($0) && !$0.hasPrefix("2>") && !$0.hasPrefix("<") }
-            .filter { $0 != "…" }.map { Self.samples[$0] ?? $0 }
+        return words.dropFirst().prefix {
+            !ends.contains($0) && !$0.hasPrefix("2>") && !$0.hasPrefix("<") && !$0.hasPrefix(">")
+        }
+        .filter { $0 != "…" }.map { Self.samples[$0] ?? $0 }
     }
 
     /// The labels in documents that look like commands.

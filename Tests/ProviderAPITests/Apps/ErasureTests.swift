@@ -137,7 +137,7 @@ import Testing
             let named: JSONValue = ["tokens": [.string(Self.token(3).hex.uppercased())]]
             #expect(schedules.map { $0["notification"]["to"] } == [["users": [.string(Self.other)]], named])
             let faults = try await store.database.read { database in
-                try Integrity.brokenRules(in: database, isAtRest: false, masterKey: nil)
+                try IntegrityCheck.brokenRules(in: database, isAtRest: false, masterKey: nil)
             }
             #expect(faults == [])
         } andThen: { files in

@@ -41,7 +41,7 @@ import Testing
             let paused = try await site.browser.post("\(path)/pause", [:], from: page)
             #expect(paused.contains("Paused. One push is still under way."))
             let withdrawn = try await site.browser.post("\(path)/withdraw", [:], from: page)
-            #expect(withdrawn.contains("cannot be downloaded any more. One push is still under way."))
+            #expect(withdrawn.contains("It can no longer be downloaded. One push is still under way."))
         }
     }
 
