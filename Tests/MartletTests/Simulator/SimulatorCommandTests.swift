@@ -43,7 +43,7 @@ import Testing
             let error = await #expect(throws: SettingsError.self) {
                 try await martlet(Self.usual + ["--script", script])
             }
-            #expect(error?.description.hasPrefix("--script, line 4: 'x' is not a number") == true)
+            #expect(error?.description.hasPrefix("--script, line 4: 'x' is not the number of a notification") == true)
         }
     }
 

@@ -107,7 +107,7 @@ final class PendingStatistics: Sendable {
     /// Indicates whether numbers may be missing on disk. They are there after the next write.
     var needsWrite: Bool { self.state.withLock { $0.underWay > 0 || !$0.numbers.isEmpty } }
 
-    /// Adds the numbers of a transaction that is about to end: whoever sees its changes can have its numbers written.
+    /// Adds the numbers of a transaction that is about to end. A reader that sees its changes can have its numbers written.
     func add(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
         guard !apps.isEmpty else { return }
         self.add([StatisticStep.minute.start(of: now).seconds: apps])
