@@ -11,8 +11,8 @@ import Synchronization
 ///
 /// Run it (it is a `Service`), ask for a token per topic, and iterate ``notifications``. It reconnects by itself, with
 /// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it is in the queue behind
-/// ``notifications``. When the queue is full, the device reconnects after a delay, and what it has not acknowledged comes
-/// again.
+/// ``notifications``. When the queue is full, the device reconnects after a delay, and the notifications without
+/// acknowledgement come again.
 public final class Device: Service {
     /// The maximum number of notifications that wait to be read. A gateway has fewer in flight to one device.
     public static let queueLength = 4096
@@ -68,7 +68,7 @@ public final class Device: Service {
 
     /// Returns the device token of `topic` in hexadecimal, for a provider. Waits for a connection if there is none.
     ///
-    /// From then on the device receives what is sent to that topic.
+    /// From then on the device receives the pushes to that topic.
     /// - Throws: ``DeviceError`` for a malformed or unknown topic, or when no token came within `timeout`;
     ///   `CancellationError` when the task is cancelled or ``run()`` has ended.
     public func deviceToken(for topic: String, timeout: Duration = .seconds(30)) async throws -> String {

@@ -9,7 +9,7 @@ public import ServiceLifecycle
 /// Sends pushes over the binary protocol, for gateways that still offer it (reference 5).
 ///
 /// The protocol confirms nothing: a push counts as accepted once no error packet has come for a quiet period. After an
-/// error packet, what the server discarded is sent again on a new connection, from a bounded memory. There is one
+/// error packet, the pushes that the server discarded are sent again on a new connection, as far as they are kept. There is one
 /// connection at a time, opened when there is something to send. The client certificate determines the topic; a push's
 /// topic, push type, collapse id and additional headers are not transmitted.
 ///

@@ -73,7 +73,7 @@ public final class ChannelService: Sendable {
         return id
     }
 
-    /// Returns what the push service stores for a channel.
+    /// Returns the storage of a channel: the broadcasts that the push service stores for devices that are offline.
     @concurrent
     public func storage(of channel: ChannelID, of bundleID: Topic) async throws(ChannelServiceError) -> ChannelStorage {
         let request = ServiceRequest("GET", Self.path(bundleID), fields: Self.fields(channel))

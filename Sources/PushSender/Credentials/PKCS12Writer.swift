@@ -110,7 +110,7 @@ enum PKCS12DER {
     }
 
     /// Writes a bag or a `ContentInfo`: a type and, under the tag `[0]`, its value.
-    /// - Parameter attributes: Writes what follows the value.
+    /// - Parameter attributes: Writes the attributes, which follow the value.
     static func typed(
         _ type: ASN1ObjectIdentifier,
         into coder: inout DER.Serializer,
