@@ -1,7 +1,7 @@
 import PushWire
 import Synchronization
 
-/// The broadcast channels that a device follows, and the callers that wait for the service to agree.
+/// The broadcast channels that a device follows, and the callers that wait for the service to confirm one.
 final class ChannelRequests: Sendable {
     /// A channel, as the device link names it.
     struct Channel: Hashable, Sendable {
@@ -14,7 +14,7 @@ final class ChannelRequests: Sendable {
     }
 
     private struct State {
-        /// Requested again on every connection; the service remembers them, too.
+        /// The followed channels. Each connection requests them again, though the service remembers them, too.
         var channels: Set<Channel> = []
         /// Writes to the connection; `nil` while there is none.
         var write: (@Sendable (DeviceLinkPacket) -> Void)?
@@ -33,7 +33,7 @@ final class ChannelRequests: Sendable {
         for channel in channels { write(channel.packet(follows: true)) }
     }
 
-    /// Follows a channel and returns when the service has agreed.
+    /// Follows a channel and returns when the service has confirmed it.
     func follow(_ channel: Channel, timeout: Duration) async throws {
         let isNew = self.state.withLock { !$0.channels.contains(channel) }
         do {
@@ -41,8 +41,8 @@ final class ChannelRequests: Sendable {
                 self.send(channel.packet(follows: true)) { $0.insert(channel) }
             }
         } catch {
-            // Without an agreement the channel must not be followed on the next connection. The service may have agreed
-            // just now, unless it has rejected the channel and so removed it here.
+            // Without a confirmation the channel must not be followed on the next connection. The confirmation may have
+            // come just now, unless the service has rejected the channel, which removes it here.
             if isNew, self.state.withLock({ $0.channels.contains(channel) }) { self.unfollow(channel) }
             throw error
         }
@@ -71,6 +71,6 @@ final class ChannelRequests: Sendable {
         }
     }
 
-    /// Ends all waiting: there will be no more responses.
+    /// Ends all waiting with `CancellationError`, as no more responses come.
     func end() { self.waiters.end() }
 }

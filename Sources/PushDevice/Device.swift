@@ -2,7 +2,7 @@ public import Foundation
 public import Logging
 import NIOCore
 package import PushSupport
-import PushTypes
+public import PushTypes
 import PushWire
 public import ServiceLifecycle
 import Synchronization
@@ -11,10 +11,10 @@ import Synchronization
 ///
 /// Run it (it is a `Service`), ask for a token per topic, and iterate ``notifications``. It reconnects by itself, with
 /// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it is in the queue behind
-/// ``notifications``. When the queue is full, the device reconnects after a delay, and what it has not acknowledged comes
-/// again.
+/// ``notifications``. When the queue is full, the device reconnects after a delay, and the notifications without
+/// acknowledgement come again.
 public final class Device: Service {
-    /// The number of notifications that may wait to be read: more than a gateway has in flight to one device.
+    /// The maximum number of notifications that wait to be read. A gateway has fewer in flight to one device.
     public static let queueLength = 4096
 
     /// The received notifications, oldest first, for one reader. The stream ends when ``run()`` ends.
@@ -24,10 +24,10 @@ public final class Device: Service {
     private let queue: AsyncStream<ReceivedNotification>.Continuation
     private let tokens = TokenRequests()
     private let channels = ChannelRequests()
-    /// Indicates whether the device is in use, and a closure that writes to the connection; `nil` while there is none.
+    /// The state of the device, in use or not, and the closure that writes to the connection; `nil` while there is none.
     private let activity: Mutex<(isActive: Bool, write: (@Sendable (DeviceLinkPacket) -> Void)?)>
     private let currentIdentity: Mutex<DeviceIdentity>
-    /// Is `nil` for a push service with a single port.
+    /// The choice between the first port and the fallback port; `nil` for a push service with a single port.
     private let ports: Mutex<PortFallback?>
     private let time: any TimeSource
     private let sleep: @Sendable (Duration) async -> Void
@@ -42,7 +42,7 @@ public final class Device: Service {
         self.init(identity: identity, configuration: configuration, time: SystemTime(), logger: logger)
     }
 
-    /// - Parameter sleep: Waits between two connections; tests do not.
+    /// - Parameter sleep: Waits for the delay before a reconnect. Tests pass a closure that returns at once.
     package init(
         identity: DeviceIdentity,
         configuration: DeviceConfiguration,
@@ -68,7 +68,7 @@ public final class Device: Service {
 
     /// Returns the device token of `topic` in hexadecimal, for a provider. Waits for a connection if there is none.
     ///
-    /// From then on the device receives what is sent to that topic.
+    /// From then on the device receives the pushes to that topic.
     /// - Throws: ``DeviceError`` for a malformed or unknown topic, or when no token came within `timeout`;
     ///   `CancellationError` when the task is cancelled or ``run()`` has ended.
     public func deviceToken(for topic: String, timeout: Duration = .seconds(30)) async throws -> String {
@@ -229,5 +229,78 @@ public struct ReceivedNotification: Hashable, Sendable {
         self.priority = message.priority.map(Int.init)
         self.collapseID = message.collapseID
         self.channelID = message.channelID
+    }
+}
+
+/// The address of the push service and the deadlines of a ``Device``.
+public struct DeviceConfiguration: Sendable {
+    /// The host name or address of the push service. Default `localhost`.
+    public var host: String
+    /// The port of the device link. Default 5223.
+    public var port: Int
+    /// The port that is tried when there is no connection on ``port``; `nil` for none. Apple's devices use 443.
+    ///
+    /// After a minute on it, and then less often, a reconnect tries the first port again.
+    public var fallbackPort: Int?
+    /// Indicates whether the device is in use at first, see ``Device/setActive(_:)``. Default true.
+    public var isActive = true
+    /// The interval between two keep-alive packets. Default 30 s.
+    public var keepAlive: Duration = .seconds(30)
+    /// The longest time for the TCP connection, with a proxy's tunnel, and the longest time for the response to *Connect*.
+    /// Default 10 s.
+    public var connectTimeout: Duration = .seconds(10)
+    /// The maximum delay before the first reconnect. It doubles with each failure. Default 1 s.
+    public var reconnectBase: Duration = .seconds(1)
+    /// The maximum delay before any reconnect. Default 60 s.
+    public var reconnectMaximum: Duration = .seconds(60)
+
+    /// The HTTP proxy that tunnels the connections. Default none.
+    ///
+    /// The host must then be a name: an address in the certificate of the push service could not be checked.
+    public var proxy: ProxyEndpoint?
+
+    /// Creates a configuration with the defaults.
+    public init(host: String = "localhost", port: Int = 5223) {
+        (self.host, self.port) = (host, port)
+    }
+
+    fileprivate var reconnect: Backoff { Backoff(base: self.reconnectBase, maximum: self.reconnectMaximum) }
+}
+
+/// The address of an HTTP/1.1 proxy, with basic authentication if it has a user.
+public typealias ProxyEndpoint = PushTypes.ProxyEndpoint
+
+/// An error of a ``Device`` or of its activation.
+public enum DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The gateway issued no certificate; the text says why.
+    case activationFailed(String)
+    /// The certificate, key or authority of the identity is not valid; the text says why.
+    case badIdentity(String)
+    /// The text is not a topic: 1 to 255 letters, digits, dots, hyphens or underscores.
+    case badTopic(String)
+    /// The push service knows no app for this topic.
+    case topicNotRegistered(String)
+    /// The push service sent no device token for this topic in time.
+    case tokenTimeout(String)
+    /// The push service has no broadcast channel of this id.
+    case unknownChannel(String)
+    /// The device follows as many channels as the push service allows.
+    case tooManyChannels
+    /// The push service did not respond in time to the request to follow this channel.
+    case channelTimeout(String)
+
+    /// The error in words, for people.
+    public var description: String {
+        switch self {
+        case .activationFailed(let why): "activation failed: \(why)"
+        case .badIdentity(let why): "the device identity cannot be used: \(why)"
+        case .badTopic(let topic): "'\(topic)' is not a topic: use letters, digits, dots, hyphens or underscores"
+        case .topicNotRegistered(let topic):
+            "the push service knows no app for topic \(topic): create the app there first"
+        case .unknownChannel(let channel): "the push service has no channel \(channel)"
+        case .tooManyChannels: "the device follows as many channels as the push service allows"
+        case .channelTimeout(let channel): "no response for channel \(channel) in time: is the push service reachable?"
+        case .tokenTimeout(let topic): "no device token for \(topic) in time: is the push service reachable?"
+        }
     }
 }

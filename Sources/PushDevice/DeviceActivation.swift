@@ -10,17 +10,17 @@ import X509
 
 /// Obtains a device certificate: makes a key and sends a certificate signing request to the gateway's admin API.
 public struct DeviceActivation: Sendable {
-    /// The size of the largest response that is read, in bytes.
+    /// The maximum size of a response, in bytes.
     private static let maximumResponseLength = 64 * 1024
 
     /// The base URL of the admin API, such as `http://127.0.0.1:2198`.
     public var adminURL: String
-    /// The time from the start of the request to the end of its response. Default 15 s.
+    /// The longest time from the start of the request to the end of its response. Default 15 s.
     public var timeout: Duration
     /// The HTTP proxy that passes the request on; `nil` for none.
     public var proxy: ProxyEndpoint?
 
-    /// Makes an activation; nothing is sent before ``activate(name:)``.
+    /// Creates an activation. It sends nothing before ``activate(name:)``.
     public init(adminURL: String, timeout: Duration = .seconds(15), proxy: ProxyEndpoint? = nil) {
         self.adminURL = adminURL.hasSuffix("/") ? String(adminURL.dropLast()) : adminURL
         (self.timeout, self.proxy) = (timeout, proxy)
@@ -99,7 +99,7 @@ public struct DeviceActivation: Sendable {
         return response
     }
 
-    /// The words that name the proxy in errors; empty without one.
+    /// The part of error messages that names the proxy; empty without a proxy.
     private var route: String { self.proxy.map { " through the proxy \($0)" } ?? "" }
 
     private static func unauthorized(by proxy: ProxyEndpoint) -> DeviceError {
@@ -115,5 +115,34 @@ public struct DeviceActivation: Sendable {
             attributes: .init()
         )
         return try request.serializeAsPEM().pemString
+    }
+}
+
+/// The identity of a device: its certificate and key, and the base token that the push service gave it.
+///
+/// Store it between runs: the same identity keeps the same device tokens. It contains a private key.
+public struct DeviceIdentity: Codable, Hashable, Sendable {
+    /// A UUID, chosen by the push service.
+    public var deviceID: String
+    /// The certificate in PEM, issued by the service's device authority.
+    public var certificate: String
+    /// The private key in PEM, P-256. It never leaves the device.
+    public var privateKey: String
+    /// The authority of the service's own TLS certificate, in PEM.
+    public var serviceAuthority: String
+    /// The token that the service gave on the first connection, and that the device sends on each later one; `nil` before the
+    /// first.
+    public var baseToken: [UInt8]?
+
+    /// Creates an identity from its parts. ``DeviceActivation`` obtains them from a gateway.
+    public init(
+        deviceID: String,
+        certificate: String,
+        privateKey: String,
+        serviceAuthority: String,
+        baseToken: [UInt8]? = nil
+    ) {
+        (self.deviceID, self.certificate, self.privateKey) = (deviceID, certificate, privateKey)
+        (self.serviceAuthority, self.baseToken) = (serviceAuthority, baseToken)
     }
 }

@@ -2,6 +2,7 @@ import NIOCore
 import PushSupport
 import PushTypes
 import PushWire
+import Synchronization
 
 /// Translates between bytes and ``DeviceLinkClientStateMachine``, and hands events to the session.
 final class DeviceLinkClientHandler: ChannelInboundHandler {
@@ -19,7 +20,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         /// The connection failed, for example because the service's certificate is not trusted.
         case failed(String)
 
-        /// The bytes that the push service has chosen: those of its tokens, payload and texts.
+        /// The number of bytes in the parts whose length the push service chooses: tokens, payload and texts.
         var size: Int {
             switch self {
             case .connected(let baseToken): baseToken?.count ?? 0
@@ -95,8 +96,8 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         self.schedule(context: context)
     }
 
-    /// Hands an event to the session. A session whose queue is full, by number or by bytes, loses its connection; what it has not
-    /// acknowledged comes again.
+    /// Hands an event to the session, or closes the connection if too many events or bytes wait. The push service sends the
+    /// messages without acknowledgement again on the next connection.
     private func yield(_ event: Event, context: ChannelHandlerContext) {
         guard self.unread.add(event.size) else { return context.close(promise: nil) }
         if case .dropped = self.events.yield(event) { context.close(promise: nil) }
@@ -113,8 +114,29 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
 }
 
 extension DeviceLinkMessage {
-    /// The bytes of its texts.
+    /// The number of bytes of its texts.
     fileprivate var texts: Int {
         [self.apnsID, self.pushType, self.collapseID, self.channelID].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     }
+}
+
+/// The number of bytes in the events that a session has not taken yet.
+final class UnreadBytes: Sendable {
+    /// The maximum number of bytes: 8 MiB.
+    static let maximum = 8 << 20
+
+    private let count = Mutex(0)
+
+    /// Adds the bytes of an event.
+    /// - Returns: `false`, and adds nothing, if there is no room for them.
+    func add(_ bytes: Int) -> Bool {
+        self.count.withLock { count in
+            guard bytes <= Self.maximum - count else { return false }
+            count += bytes
+            return true
+        }
+    }
+
+    /// Removes the bytes of an event that was taken.
+    func remove(_ bytes: Int) { self.count.withLock { $0 -= bytes } }
 }

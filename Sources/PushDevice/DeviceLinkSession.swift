@@ -15,7 +15,7 @@ struct DeviceLinkSession: Sendable {
     let connected: @Sendable ((@Sendable (DeviceLinkPacket) -> Void)?) -> Void
 
     /// Processes the events of a connection until it ends.
-    /// - Parameter unread: The bytes of the events that it has not taken yet.
+    /// - Parameter unread: The count of bytes from which each event that is taken is subtracted.
     /// - Returns: Whether the service had accepted the device.
     func run(
         _ events: AsyncStream<DeviceLinkClientHandler.Event>,

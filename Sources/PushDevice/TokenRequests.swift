@@ -57,6 +57,6 @@ final class TokenRequests: Sendable {
         }
     }
 
-    /// Ends all waiting: there will be no more responses.
+    /// Ends all waiting with `CancellationError`, as no more responses come.
     func end() { self.waiters.end() }
 }

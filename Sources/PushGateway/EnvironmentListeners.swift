@@ -8,7 +8,7 @@ import PushWire
 
 /// The four TLS listeners of one environment.
 struct EnvironmentListeners: Sendable {
-    /// The number of feedback connections. Each holds all its entries in memory until they are read.
+    /// The maximum number of feedback connections. Each keeps its entries in memory until they are read.
     private static let feedbackConnections = 100
     /// The cipher suites of TLS 1.2 for HTTP/2: forward secrecy and authenticated encryption only, none of RFC 9113
     /// appendix A. Those of TLS 1.3 are the library's.

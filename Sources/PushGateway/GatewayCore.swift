@@ -90,7 +90,7 @@ final class GatewayCore: Sendable {
         ]
     }
 
-    /// Removes expired messages and old events. Called from time to time.
+    /// Removes expired messages and old events, delivers held messages, and logs the counts of rejections. Called at intervals.
     func tick(now: Timestamp) async throws {
         for environment in self.environments {
             environment.router.tick()
@@ -105,5 +105,122 @@ final class GatewayCore: Sendable {
         try await self.shared.services.events.end()
         try self.shared.services.database.close()
         self.directory.close()
+    }
+}
+
+/// Adds metrics whose names begin with `martlet_gateway_`.
+struct GatewayGauges {
+    let registry: GaugeRegistry
+    /// The labels of all samples.
+    var labels: [String: String] = [:]
+
+    /// Adds a metric, or the value of further labels to a metric.
+    func add(
+        _ name: String,
+        _ help: String,
+        _ kind: GaugeRegistry.Kind = .gauge,
+        value: @escaping @Sendable () async throws -> Int
+    ) {
+        self.registry.add("martlet_gateway_\(name)", help, kind, labels: self.labels, value: value)
+    }
+
+    /// Adds the number of open connections of a listener, and its limit.
+    func addConnections(limit: Int, value: @escaping @Sendable () -> Int) {
+        self.add("connections", "Open connections of a listener.") { value() }
+        self.add("connections_limit", "Most open connections of a listener.") { limit }
+    }
+}
+
+/// The gauges of the parts behind the listeners.
+extension GatewayCore {
+    private func addGauges() {
+        let admin = GatewayGauges(registry: self.gauges, labels: ["listener": "admin"])
+        admin.addConnections(limit: AdminConnections.maximum) { [adminConnections] in adminConnections.count }
+        let gauges = GatewayGauges(registry: self.gauges)
+        let (unauthenticated, limits) = (self.unauthenticated, self.unauthenticated.limits)
+        gauges.add(
+            "unauthenticated_connections",
+            "Open connections without a valid credential, over all listeners."
+        ) { unauthenticated.count }
+        gauges.add("unauthenticated_connections_limit", "Most connections without a valid credential.") {
+            limits.connections
+        }
+        gauges.add("unauthenticated_bytes", "Bytes that unauthenticated connections hold together.") {
+            unauthenticated.bytes
+        }
+        gauges.add("unauthenticated_bytes_limit", "Most bytes that unauthenticated connections may hold together.") {
+            limits.bytes
+        }
+        self.addEventCounters()
+        let (database, devices) = (self.shared.services.database, self.shared.services.devices)
+        gauges.add("devices", "Devices that are activated and not deleted.") { devices.count }
+        for core in self.environments { self.addGauges(of: core) }
+        if let limits = self.environments.first?.router.limits {
+            gauges.add("unacknowledged_limit", "Most messages that one device may leave unacknowledged.") {
+                limits.unacknowledged
+            }
+            gauges.add(
+                "unacknowledged_bytes_limit",
+                "Most bytes of unacknowledged messages in an environment; pushes beyond that are answered 429."
+            ) { limits.totalBytes }
+            gauges.add("subscriptions_limit", "Most channels of one device.") { limits.channels }
+        }
+        gauges.add("commits_total", "Transactions of grouped writes.", .counter) { database.commits }
+        gauges.add("commit_backlog", "Writes that wait for a transaction.") { database.commitBacklog }
+        self.addEventGauges(gauges)
+        let authenticator = self.shared.authenticator
+        gauges.add("nonces", "Nonces of devices that are remembered to reject their repetition.") {
+            authenticator.nonceCount
+        }
+        gauges.add("nonces_of_device_limit", "Most nonces that are remembered of one device.") { NonceCache.maximum }
+        gauges.add("token_keys", "Keys that seal or have sealed device tokens.") { Int(devices.minter.currentKeyID) }
+        gauges.add("token_keys_limit", "Most token keys.") { TokenMinter.maximumKeys }
+        self.gauges.addProcess()
+    }
+
+    private func addEventCounters() {
+        let (events, served) = (self.shared.services.events, self.environments.map { Optional($0.environment) })
+        self.gauges.add(
+            "martlet_gateway_events_total",
+            "Events of notifications and devices, by event and environment.",
+            .counter
+        ) {
+            events.counts().filter { served.contains($0.environment) || $0.count > 0 }.map { count in
+                var labels = ["event": count.name.code]
+                labels["environment"] = count.environment?.rawValue
+                return GaugeRegistry.Sample(labels: labels, value: count.count)
+            }
+        }
+    }
+
+    private func addEventGauges(_ gauges: GatewayGauges) {
+        let (events, dropped) = (self.shared.services.events, "Events that were dropped because the disk was too slow.")
+        gauges.add("events_stored", "Events on disk.") { try await events.stored() }
+        gauges.add("events_stored_limit", "Most events on disk.") { events.limits.events }
+        gauges.add("event_backlog", "Events that are not on disk yet.") { events.backlog.waiting }
+        gauges.add("event_backlog_limit", "Most events that wait for the disk; more are dropped.") {
+            EventLog.maximumUnwritten
+        }
+        gauges.add("events_dropped_total", dropped, .counter) { events.backlog.dropped }
+        gauges.add("event_watchers", "Open event streams.") { events.stream.count }
+        gauges.add("event_watchers_limit", "Most open event streams.") { EventStream.maximumWatchers }
+    }
+
+    private func addGauges(of core: EnvironmentCore) {
+        let gauges = GatewayGauges(registry: self.gauges, labels: ["environment": core.environment.rawValue])
+        let router = core.router
+        gauges.add("devices_online", "Connected devices.") { router.load.sessions }
+        gauges.add("unacknowledged", "Messages sent to devices that have not acknowledged them.") {
+            router.load.unacknowledged
+        }
+        gauges.add("unacknowledged_bytes", "Bytes of the unacknowledged messages, about.") { router.load.bytes }
+        gauges.add("stored_messages", "Messages that wait for their device.") { try await core.count(.message) }
+        gauges.add("subscriptions", "Channels followed, summed over all devices.") {
+            try await core.count(.subscription)
+        }
+        gauges.add("channels", "Broadcast channels.") { try await core.count(.channel) }
+        gauges.add("feedback", "Tokens in the feedback lists that no provider has read.") {
+            try await core.count(.feedback)
+        }
     }
 }

@@ -1,4 +1,5 @@
 package import PushTypes
+import Synchronization
 
 /// Sends notifications to one push service with one credential.
 ///
@@ -9,8 +10,8 @@ package protocol NotificationSender: Sendable {
     func send(_ pushes: [Push]) async -> [Outcome]
     /// Sends many pushes and returns their outcomes with their trips.
     func follow(_ pushes: [Push]) async -> SentPushes
-    /// Sends many pushes that can be taken back, and returns their outcomes with their trips.
-    /// - Parameter began: Receives the call once its pushes may be sent.
+    /// Sends many pushes, which can be taken back until a connection has them, and returns their outcomes with their trips.
+    /// - Parameter began: Receives the call, by which pushes are taken back, once they may be sent.
     func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes
 }
 
@@ -20,5 +21,70 @@ extension NotificationSender {
     /// Sends many pushes of which none is taken back: `began` receives nothing.
     package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         await self.follow(pushes)
+    }
+}
+
+/// A call of a ``NotificationSender``. Its pushes can be taken back as long as no connection has them.
+package protocol PushCall: AnyObject, Sendable {
+    /// Takes pushes back. Those that no connection has end as ``Outcome/notSent(_:)``.
+    /// - Parameter isRecalled: Returns `true` for the position of a push that is to be taken back.
+    /// - Returns: The number of those pushes that a connection has already.
+    func takeBack(where isRecalled: (Int) -> Bool) -> Int
+}
+
+extension Outcome.Failure {
+    /// The failure of a push that was taken back before a connection had it.
+    package static let takenBack = Self("it was taken back before it was sent")
+}
+
+/// A call of a sender whose pushes begin one by one. Each can be taken back until it begins.
+package final class SteppedCall: PushCall {
+    private struct State {
+        var begun: Set<Int> = []
+        var recalled: Set<Int> = []
+    }
+
+    private let count: Int
+    /// Called after pushes were taken back.
+    private let observer: (@Sendable () -> Void)?
+    private let state = Mutex(State())
+
+    package init(count: Int, observer: (@Sendable () -> Void)? = nil) {
+        (self.count, self.observer) = (count, observer)
+    }
+
+    package func takeBack(where isRecalled: (Int) -> Bool) -> Int {
+        let recalled = Set((0..<self.count).filter(isRecalled))
+        let underWay = self.state.withLock { state in
+            state.recalled.formUnion(recalled)
+            return recalled.intersection(state.begun).count
+        }
+        self.observer?()
+        return underWay
+    }
+
+    /// Begins a push, unless it was taken back before. One that the push service discarded begins again.
+    package func begins(_ index: Int) -> Bool {
+        self.state.withLock { state in
+            guard !state.recalled.contains(index) else { return false }
+            state.begun.insert(index)
+            return true
+        }
+    }
+
+    /// Returns `true` for a push that is to be taken back, also for one that has begun.
+    package func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
+}
+
+/// The outcomes of the pushes of one call, with their trips.
+package struct SentPushes: Sendable {
+    package var outcomes: [Outcome]
+    /// The trips of the pushes in the same order; empty where they are not known.
+    package var trips: [PushTrip] = []
+    /// The connections of the call, to which the trips refer by index.
+    package var connections: [OpenedConnection] = []
+
+    package init(outcomes: [Outcome], trips: [PushTrip] = [], connections: [OpenedConnection] = []) {
+        (self.outcomes, self.trips, self.connections) = (outcomes, trips, connections)
     }
 }

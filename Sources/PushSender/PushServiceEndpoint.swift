@@ -1,3 +1,5 @@
+import NIOCore
+import NIOSSL
 public import PushTypes
 
 /// The address of a push service and the certificates that authenticate it.
@@ -8,15 +10,15 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     public var port: Int
     /// The port that is tried when there is no connection on ``port``; `nil` for none. For Apple's services it is 2197.
     ///
-    /// Refused credentials do not lead to it. While it is in use the first port is tried again, after a minute and then less
-    /// often, and used as soon as it works.
+    /// A rejected credential is no reason to use it. While it is in use, the first port is tried again after a minute and then
+    /// less often. It is used again as soon as it works.
     public var fallbackPort: Int?
     /// The PEM certificates that are trusted besides the system's, such as a gateway's own authority.
     public var additionalTrustRoots: String?
     /// The environment, which a certificate is checked against before it is used; `nil` leaves the check to the service.
     public var environment: PushEnvironment?
-    /// The time limit of the TCP connection, the proxy's tunnel and the TLS handshake together. Default 10 s.
-    /// With a fallback port, half of it is for each port.
+    /// The longest time for the TCP connection, the proxy's tunnel and the TLS handshake together. Default 10 s.
+    /// With a fallback port, each port has half of it.
     public var connectTimeout: Duration = .seconds(10)
 
     /// Creates the address of a push service.
@@ -57,5 +59,31 @@ public struct PushServiceEndpoint: Hashable, Sendable {
         var channels = self
         channels.fallbackPort = nil
         return channels
+    }
+}
+
+extension PushServiceEndpoint {
+    /// The value of `:authority`, without the port if that is 443.
+    var authority: String {
+        let host = self.host.contains(":") ? "[\(self.host)]" : self.host
+        return self.port == 443 ? host : "\(host):\(self.port)"
+    }
+
+    /// Indicates whether a text has certificates in PEM, as ``additionalTrustRoots`` needs them.
+    package static func hasCertificates(_ pem: String) -> Bool {
+        (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))?.isEmpty == false
+    }
+
+    /// Returns a configuration with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
+    ///
+    /// - Throws: An error of swift-nio-ssl when the additional trust roots are not PEM certificates.
+    func tlsConfiguration() throws -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["h2"]
+        if let roots = self.additionalTrustRoots {
+            tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMBytes(Array(roots.utf8)))]
+        }
+        return tls
     }
 }

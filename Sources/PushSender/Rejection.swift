@@ -1,4 +1,7 @@
+import Foundation
+import NIOCore
 public import PushTypes
+import PushWire
 
 /// The response of a push service that rejected a notification, with advice for the sender (reference 1.9 and 1.10).
 public struct Rejection: Hashable, Sendable {
@@ -8,7 +11,7 @@ public struct Rejection: Hashable, Sendable {
         case retry(after: Duration?)
         /// Stop using the token, unless the device has registered it again after ``Rejection/timestamp``: the app was removed.
         case dropToken
-        /// Drop the token only if the environment and the topic are known to be right: one of the three is wrong.
+        /// Drop the token only if the environment and the topic are known to be right. One of the three is wrong.
         case suspectToken
         /// Correct a setting. The response would be the same for every token, so keep the tokens.
         case fixConfiguration
@@ -65,5 +68,36 @@ public struct Rejection: Hashable, Sendable {
         case 429, 500...: .retry(after: self.retryAfter)
         default: .fixNotification
         }
+    }
+}
+
+/// Reads the body of a push service's response (reference 1.8).
+enum PushResponse {
+    private struct Body: Decodable {
+        var reason: String?
+        /// The time of a 410, in milliseconds.
+        var timestamp: Int64?
+    }
+
+    /// Returns the rejection that a response other than 200 means.
+    ///
+    /// A body that is not JSON leaves the reason empty, and the status alone decides.
+    static func rejection(_ response: HTTP2Response) -> Rejection {
+        let content = Self.content(response.body)
+        return Rejection(
+            status: response.head.status,
+            reasonText: content?.reason ?? "",
+            timestamp: content?.timestamp.map(Timestamp.init(milliseconds:)),
+            retryAfter: response.head.retryAfter.flatMap(UInt32.init).map { .seconds(Int64($0)) }
+        )
+    }
+
+    /// Returns the member `reason` of a JSON object, or an empty text.
+    static func reasonText(_ body: [UInt8]) -> String {
+        Self.content(body)?.reason ?? ""
+    }
+
+    private static func content(_ body: [UInt8]) -> Body? {
+        body.first == UInt8(ascii: "{") ? try? JSONDecoder().decode(Body.self, from: Data(body)) : nil
     }
 }

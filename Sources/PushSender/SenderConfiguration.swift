@@ -4,19 +4,19 @@ import PushWire
 
 /// The limits and time limits of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
 public struct SenderConfiguration: Sendable {
-    /// The largest number of connections. They are opened as the load needs them, and kept. Default 4.
+    /// The maximum number of connections. They are opened as the load needs them, and kept. Default 4.
     public var maximumConnections = 4
-    /// The largest number of requests in flight on each connection. The service's own limit also applies. Default 1000.
+    /// The maximum number of requests in flight on each connection. The service's own limit also applies. Default 1000.
     public var maximumInFlight = 1000
-    /// The largest number of pushes that wait for a connection. Further ones are not sent. Default 1,000,000.
+    /// The maximum number of pushes that wait for a connection. Further ones are not sent. Default 1,000,000.
     public var maximumWaiting = 1_000_000
-    /// The longest time for which a push waits for a connection. Then it is not sent. Default 30 s.
+    /// The longest time for which a push waits for a connection. After it, the push is not sent. Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
-    /// The time limit from the end of the TLS handshake to the service's first frame. Default 10 s.
+    /// The longest time from the end of the TLS handshake to the service's first frame. Default 10 s.
     public var handshakeTimeout: Duration = .seconds(10)
-    /// The time limit from a request to its response. Then its outcome is unknown. Default 30 s.
+    /// The longest time from a request to its response. After it, the outcome is unknown. Default 30 s.
     public var responseTimeout: Duration = .seconds(30)
-    /// The time limit for the responses in flight when a connection is closed. Default 30 s.
+    /// The longest time for which a connection that is being closed waits for outstanding responses. Default 30 s.
     public var drainTimeout: Duration = .seconds(30)
     /// The silence after which a PING is sent while requests are in flight. Default 10 s.
     public var pingAfter: Duration = .seconds(10)
@@ -32,13 +32,13 @@ public struct SenderConfiguration: Sendable {
     /// Indicates whether waiting pushes fail with the first connection that cannot be opened. Default `false`.
     package var failsFast = false
 
-    /// The time within which the push of a test of a credential has its outcome. Default 10 s.
+    /// The longest time until a push that tests a credential has its outcome. Default 10 s.
     package var testTimeout: Duration = .seconds(10)
 
     /// Creates a configuration with the defaults.
     public init() {}
 
-    /// The same configuration for a test of a credential: one connection, and short time limits.
+    /// The configuration of a sender that tests a credential: one connection, and short time limits.
     var forTests: SenderConfiguration {
         var configuration = self
         configuration.maximumConnections = 1
@@ -64,3 +64,13 @@ public struct SenderConfiguration: Sendable {
 
 /// The address of an HTTP/1.1 proxy, with basic authentication if it has a user.
 public typealias ProxyEndpoint = PushTypes.ProxyEndpoint
+
+/// The state of a ``Sender`` at one time.
+public struct SenderStatistics: Hashable, Sendable {
+    /// The number of connections that can take pushes.
+    public var connections: Int
+    /// The number of pushes that wait for a connection.
+    public var waiting: Int
+    /// The last failure of a connection, for people; `nil` before the first one.
+    public var lastFailure: String?
+}

@@ -56,7 +56,7 @@ struct AdminAppsController: Controller {
         return try .json(app)
     }
 
-    /// Switching broadcasts off deletes all channels of the app (reference 4.1).
+    /// Changes the rules of an app. Switching broadcasts off deletes all its channels (reference 4.1).
     private func change(_ request: OperationRequest) async throws -> Response {
         let bundleID = try Self.bundleID(request)
         let fields = try await request.fields(["broadcast", "tokenLength"])

@@ -8,9 +8,9 @@ import PushTypes
 
 /// `/v1/certificates`: the certificates by which providers authenticate in the TLS handshake.
 struct AdminCertificatesController: Controller {
-    /// The members of an order.
+    /// The members of a request for a certificate.
     private static let members: Set<String> = ["topic", "topics", "environments", "csr", "keyType", "passphrase"]
-    /// The most topics of one certificate.
+    /// The maximum number of topics of one certificate.
     private static let maximumTopics = 100
 
     let registry: ProviderRegistry
@@ -75,7 +75,7 @@ struct AdminCertificatesController: Controller {
         return .noContent
     }
 
-    /// Returns the content of the certificate. The subject's topic is always one of its topics.
+    /// Returns the content of the certificate to issue. The subject's topic is always one of its topics.
     private static func order(_ fields: JSONFields) throws -> ProviderAuthority.Order {
         let topic = try fields.topic("topic")
         var topics = try fields.topics("topics", count: Self.maximumTopics) ?? []

@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/devices`: activation, reinstallation, move to new hardware, revocation and deletion of devices.
 struct AdminDeviceChangesController: Controller {
-    /// The longest name, in bytes.
+    /// The maximum length of a name, in bytes.
     private static let maximumName = 100
     /// The longest time until the token of a removed app ends: 30 days.
     private static let maximumDelay: Int64 = 30 * 86_400

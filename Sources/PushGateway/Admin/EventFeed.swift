@@ -14,19 +14,19 @@ struct EventFeed: Sendable {
 
     /// The time between two comments while there are no events. Default 15 s.
     var keepAlive: Duration = .seconds(15)
-    /// The events that are read from the log at a time.
+    /// The maximum number of events that are read from the log at a time.
     private static let page = 500
 
     let log: EventLog
-    /// The events to send.
+    /// The filter of the events to send.
     let filter: EventFilter
     /// Only events with higher ids are sent.
     let start: Int64
     /// The id of the first event that the watcher can receive.
     private let first: Int64
 
-    /// - Parameter start: The id after which the reader wants events. One that the log has not given yet is of another
-    ///   log, such as that of a data directory that was removed: then all events are wanted.
+    /// - Parameter start: The id after which the reader wants events. An id that the log has not given yet is of another
+    ///   log, such as that of a data directory that was removed, so that all events are sent.
     init(log: EventLog, filter: EventFilter, start: Int64) {
         let last = log.lastID
         (self.log, self.filter, self.first) = (log, filter, last + 1)

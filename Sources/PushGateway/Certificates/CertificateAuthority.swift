@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import NIOSSL
 import PushSupport
 import PushTypes
 import SwiftASN1
@@ -108,6 +109,77 @@ extension Timestamp {
     /// The time in whole seconds.
     var date: Date { Date(timeIntervalSince1970: Double(self.seconds)) }
 
-    /// Rounds down to whole seconds.
+    /// Creates the time of a date, rounded down to whole seconds.
     init(_ date: Date) { self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down))) }
+}
+
+/// The gateway's certificate authorities and its own certificate, in the data directory. Created on first start.
+struct Authorities: Sendable {
+    /// The name of the gateway authority's files.
+    static let gatewayName = "authority"
+
+    /// The authority of the gateway's own certificate, which providers and devices trust.
+    let gateway: CertificateAuthority
+    /// The authority of device certificates.
+    let devices: CertificateAuthority
+    /// The authority of provider certificates.
+    let providers: CertificateAuthority
+    let server: ServerCertificate
+
+    init(names: [String], serverKey: ServerKeyType = .p256, in directory: borrowing DataDirectory, now: Date) throws {
+        func authority(_ file: String, _ name: String) throws -> CertificateAuthority {
+            try CertificateAuthority(name: file, commonName: "Martlet \(name) Authority", in: directory, now: now)
+        }
+        self.gateway = try authority(Self.gatewayName, "Gateway")
+        self.devices = try authority("device-authority", "Device")
+        self.providers = try authority("provider-authority", "Provider")
+        self.server = try ServerCertificate(
+            authority: self.gateway,
+            names: names,
+            keyType: serverKey,
+            in: directory,
+            now: now
+        )
+    }
+}
+
+extension CertificateAuthority {
+    /// The certificate as a trust root for TLS.
+    var trustRoots: [NIOSSLCertificate] {
+        get throws { try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)) }
+    }
+}
+
+/// Issues the certificates of devices.
+struct DeviceCertificateIssuer: Sendable {
+    /// The lifetime of a device certificate: ten years, because a device lasts until it is deleted.
+    static let lifetime: TimeInterval = 3650 * 86_400
+
+    /// The message of an error of the code `invalid_csr`.
+    static let signingRequestRule = "the signing request must be PKCS#10 in PEM, signed by its own key"
+
+    let authority: CertificateAuthority
+    let deviceAuthorityPEM: String
+    /// The authority of the gateway's own certificate.
+    let authorityPEM: String
+
+    /// Issues a certificate, in PEM, for the key of `signingRequest`, with the device id as common name.
+    func certificate(signingRequest: String, device: UUID, now: Timestamp) throws -> (pem: String, serial: String) {
+        guard let publicKey = CertificateAuthority.publicKey(ofRequest: signingRequest) else {
+            throw RequestError(.invalid, code: "invalid_csr", message: Self.signingRequestRule, path: "csr")
+        }
+        let certificate = try self.authority.issue(
+            to: DistinguishedName { CommonName(device.uuidString) },
+            publicKey: publicKey,
+            lifetime: Self.lifetime,
+            extensions: try CertificateAuthority.extensions(for: .clientAuth),
+            now: now.date
+        )
+        return (PEMText.file(try certificate.serializeAsPEM().pemString), Self.serial(of: certificate))
+    }
+
+    /// Returns the serial number in lower-case hexadecimal.
+    static func serial(of certificate: Certificate) -> String {
+        Hexadecimal.encode(Array(certificate.serialNumber.bytes))
+    }
 }

@@ -1,3 +1,5 @@
+import Crypto
+import CryptoExtras
 import Foundation
 import NIOCore
 import NIOSSL
@@ -127,5 +129,30 @@ extension ServerCertificate {
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = protocols
         return tls
+    }
+}
+
+/// The files and the keys of each kind. A change back to an earlier kind finds its old certificate.
+extension ServerKeyType {
+    fileprivate var certificateFile: String { self == .p256 ? "server.pem" : "server-rsa.pem" }
+
+    fileprivate var keyFile: String { self == .p256 ? "server.key" : "server-rsa.key" }
+
+    /// The name in error texts.
+    fileprivate var title: String { self == .p256 ? "P-256" : "RSA" }
+
+    fileprivate func newKeyPEM() throws -> String {
+        switch self {
+        case .p256: P256.Signing.PrivateKey().pemRepresentation
+        case .rsa: try _RSA.Signing.PrivateKey(keySize: .bits2048).pkcs8PEMRepresentation
+        }
+    }
+
+    /// - Throws: An error for text that is not a private key of this kind.
+    fileprivate func publicKey(ofPEM pem: String) throws -> Certificate.PublicKey {
+        switch self {
+        case .p256: Certificate.PublicKey(try P256.Signing.PrivateKey(pemRepresentation: pem).publicKey)
+        case .rsa: Certificate.PublicKey(try _RSA.Signing.PrivateKey(pemRepresentation: pem).publicKey)
+        }
     }
 }

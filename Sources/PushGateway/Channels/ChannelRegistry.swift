@@ -2,11 +2,11 @@ import Foundation
 import PushTypes
 import Synchronization
 
-/// The broadcast channels of all apps: in memory for the checks of every broadcast, in the database to last.
+/// The broadcast channels of all apps. They are in the database, and in memory to check every broadcast.
 ///
 /// Ids are random and of 128 bits, so that none occurs twice.
 final class ChannelRegistry: Sendable {
-    /// The most channels of one app in one environment (reference 4.1).
+    /// The maximum number of channels of one app in one environment (reference 4.1).
     static let capacity = 10_000
     private static let idLength = 16
 

@@ -1,4 +1,7 @@
+package import PushHTTP
+import PushSupport
 package import PushTypes
+package import PushWire
 
 /// An address and port to listen on.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
@@ -75,7 +78,7 @@ package struct GatewayConfiguration: Sendable {
     package var limits = Limits()
     /// The strictness towards providers. Default lenient.
     package var rules = ProviderRules.lenient
-    /// The bytes of device tokens of apps that set no length: 32 for providers that accept no others, 0 for sealed
+    /// The length of device tokens, in bytes, for apps that set none: 32 for providers that accept no others, 0 for sealed
     /// tokens of varying length. Default 0.
     package var tokenLength = 0
     /// Indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know nothing newer. Default no.
@@ -86,6 +89,13 @@ package struct GatewayConfiguration: Sendable {
     package var faultsFile: String?
 
     package init(dataDirectory: String) { self.dataDirectory = dataDirectory }
+}
+
+/// The kind of key of the gateway's server certificate.
+package enum ServerKeyType: String, CaseIterable, Sendable {
+    case p256
+    /// RSA of 2,048 bits, for clients without elliptic curves.
+    case rsa
 }
 
 /// The ports that the listeners are bound to.
@@ -103,5 +113,71 @@ package struct GatewayAddresses: Hashable, Sendable {
 
     package init(ports: [PushEnvironment: Ports] = [:], admin: Int = 0) {
         (self.ports, self.admin) = (ports, admin)
+    }
+}
+
+extension GatewayConfiguration {
+    /// The limits of a gateway, with their defaults.
+    package struct Limits: Sendable {
+        /// The maximum number of open connections of a listener. Further ones are closed at once. Default 20,000.
+        package var connections = 20_000
+        /// The longest time from TCP accept to the end of the TLS handshake. Default 10 s.
+        package var handshake: Duration = .seconds(10)
+        /// The longest time from the first frame of a request to its last. Default 30 s.
+        package var request: Duration = .seconds(30)
+        /// The limits of unauthenticated connections over all listeners: the bytes that they hold together, their number,
+        /// and the time of each. Default 8 MiB, 4,096, 60 s.
+        package var unauthenticated = UnauthenticatedConnectionStateMachine.Limits()
+        /// The longest time between two requests of a connection to the admin API. Default 60 s.
+        package var adminIdle: Duration = .seconds(60)
+        /// The longest time for requests to the admin API after shutdown has begun. Default 2 s.
+        package var adminDrain: Duration = .seconds(2)
+        /// The maximum number of messages that a device leaves unacknowledged. Further pushes are answered 429. Default 2,000.
+        package var unacknowledged = 2000
+        /// The maximum number of events that are kept, of about 100 bytes each. Default 1,000,000.
+        package var events = 1_000_000
+        /// The maximum age of events that are kept, as in Apple's delivery log (reference 7.3). Default 7 days.
+        package var eventAge: Duration = .seconds(7 * 86_400)
+        /// The interval at which a device that is not in use is woken for held messages. Default 15 min.
+        package var powerWindow: Duration = .seconds(15 * 60)
+        /// The maximum number of background notifications per hour, device and topic. Default `nil`: no limit.
+        package var backgroundPerHour: Int?
+        /// The limits of a device link.
+        package var deviceLink = DeviceLinkServerStateMachine.Limits()
+
+        package init() {}
+    }
+}
+
+/// An error at the start of a gateway.
+package enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The address of a listener is in use or does not belong to this machine.
+    case cannotListen(listener: String, address: String, why: String)
+    /// A file in the data directory has content that the gateway has not written.
+    case badFile(path: String, why: String)
+    /// Another gateway uses this data directory.
+    case dataDirectoryInUse(String)
+    /// The admin API has no login and must not be reachable from other machines.
+    case adminNotLoopback(String)
+    /// A fault in the configuration is invalid.
+    case badFault(String, why: String)
+    /// The gateway ended before its listeners were open.
+    case ended
+
+    static func cannotListen(_ listener: String, _ address: ListenAddress, _ error: any Error) -> GatewayError {
+        .cannotListen(listener: listener, address: "\(address)", why: ErrorDescription.of(error))
+    }
+
+    package var description: String {
+        switch self {
+        case .cannotListen(let listener, let address, let why):
+            "the \(listener) listener cannot use \(address): \(why)"
+        case .badFile(let path, let why): "\(path) cannot be used: \(why)"
+        case .dataDirectoryInUse(let path): "another gateway is using the data directory \(path)"
+        case .adminNotLoopback(let host):
+            "the admin API has no login, so it listens on 127.0.0.1, ::1 or localhost only, not on \(host)"
+        case .badFault(let text, let why): "the fault '\(text)' cannot be used: \(why)"
+        case .ended: "the gateway ended before its listeners were open"
+        }
     }
 }

@@ -2,15 +2,15 @@ package import PushTypes
 
 /// The strictness of the gateway towards providers (docs/decisions/0011).
 ///
-/// ``strict`` is documented or observed behaviour of Apple; ``lenient``, the default, is what existing clients need.
+/// ``strict`` is documented or observed behaviour of Apple; ``lenient``, the default, also accepts existing clients.
 /// Every rule can be set on its own.
 package struct ProviderRules: Hashable, Sendable {
     /// The rate of a token bucket.
     package struct Rate: Hashable, Sendable {
-        /// The requests that come back in a window.
+        /// The number of requests that are allowed in each window.
         package var requests: Int
         package var window: Duration
-        /// The capacity of the bucket.
+        /// The maximum number of requests at once: the capacity of the bucket.
         package var burst: Int
 
         /// - Parameter burst: Default `requests`.
@@ -20,10 +20,11 @@ package struct ProviderRules: Hashable, Sendable {
         }
     }
 
-    /// The concurrent streams of a connection without certificate until its first accepted request. Apple allows 1
-    /// (reference 1.3); clients that do not wait for SETTINGS need 1,000 (7.10 row 6). Default 1,000.
+    /// The maximum number of concurrent streams of a connection without certificate until its first accepted request. Apple
+    /// allows 1 (reference 1.3); clients that do not wait for SETTINGS need 1,000 (7.10 row 6). Default 1,000.
     package var firstStreamLimit = 1000
-    /// The concurrent streams from the first accepted request on; with a certificate, from the start. Default 1,000.
+    /// The maximum number of concurrent streams from the first accepted request on; with a certificate, from the start.
+    /// Default 1,000.
     package var streamLimit = 1000
     /// The shortest time between two changes of the provider token on a connection, else 429 (reference 2.1). The first
     /// token of a connection is not a change. Default: none.
@@ -43,12 +44,13 @@ package struct ProviderRules: Hashable, Sendable {
     /// Indicates whether the legacy commands 0 and 1 allow 256 bytes of payload; otherwise 2,048, as command 2 does
     /// (reference 5.1).
     package var refusesLongSimplePayloads = false
-    /// The rate of accepted pushes per device token; more are `TooManyRequests` (reference 7.8). Default: no limit.
+    /// The maximum rate of accepted pushes per device token. Further ones are `TooManyRequests` (reference 7.8). Default: no
+    /// limit.
     package var deviceRate: Rate?
-    /// The rejections in a row after which the stream limit is 1, until a request is accepted (reference 1.3). Default:
-    /// never.
+    /// The number of rejections in a row after which the stream limit is 1, until a request is accepted (reference 1.3).
+    /// Default: never.
     package var refusalsBeforeSlowdown: Int?
-    /// The rejections in a row after which the connection ends (reference 7.8). Default: never.
+    /// The number of rejections in a row after which the connection ends (reference 7.8). Default: never.
     package var refusalsBeforeEnd: Int?
     /// The number of rejections for which a `BadDeviceToken` counts; 410 does not count (reference 1.9). Default 5.
     package var badDeviceTokenWeight = 5

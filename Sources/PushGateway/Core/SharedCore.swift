@@ -11,7 +11,7 @@ struct SharedCore: Sendable {
     let feedback: FeedbackRecorder
     let authenticator: DeviceAuthenticator
 
-    /// Opens the database in the data directory, and reads what is kept in memory.
+    /// Opens the database in the data directory, and loads the registries that are kept in memory.
     init(
         _ configuration: GatewayConfiguration,
         _ authorities: Authorities,

@@ -2,7 +2,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The apps, provider keys and provider certificates: in memory for the checks of every push, in the database to last.
+/// The apps, provider keys and provider certificates. They are in the database, and in memory to check every push.
 ///
 /// A change is written to the database first and then made in memory. A cache of values from here compares ``changes``
 /// to learn whether they may be outdated.
@@ -12,19 +12,19 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         case added
         /// The same was registered before.
         case alreadyThere
-        /// Something else of this name is registered.
+        /// Another one with this name is registered.
         case conflict
         /// A limit is reached.
         case full
     }
 
-    /// The most apps, the most keys, and the most certificates.
+    /// The maximum number of apps, of keys, and of certificates.
     static let capacity = 10_000
-    /// The most keys of one team for one environment (reference 2.1).
+    /// The maximum number of keys of one team for one environment (reference 2.1).
     static let maximumTeamScopedKeys = 2
-    /// The most topic-specific keys of one team in one environment (reference 2.1).
+    /// The maximum number of topic-specific keys of one team in one environment (reference 2.1).
     static let maximumTopicKeys = 200
-    /// The most topics of one key (reference 2.1).
+    /// The maximum number of topics of one key (reference 2.1).
     static let maximumTopicsPerKey = 400
 
     private struct State {
@@ -203,4 +203,14 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         self.state.withLock { body(&$0) }
         self.changeCount.add(1, ordering: .releasing)
     }
+}
+
+/// The look-ups by which a provider's credentials are checked.
+protocol TrustDirectory: Sendable {
+    /// A number that every change of apps, keys or certificates changes.
+    var changes: UInt64 { get }
+    /// Returns a registered key; `nil` also for a revoked one.
+    func key(_ keyID: String) -> RegisteredKey?
+    func app(_ bundleID: Topic) -> ProviderApp?
+    func isRevoked(certificate serial: String) -> Bool
 }

@@ -36,7 +36,7 @@ final class RejectedTokenCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// - Parameter capacity: The most tokens. Default 4,096, of 300 bytes each.
+    /// - Parameter capacity: The maximum number of tokens. Default 4,096, of 300 bytes each.
     init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
 
     /// The number of tokens.

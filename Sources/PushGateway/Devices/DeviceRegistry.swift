@@ -4,7 +4,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The devices and the generations of their tokens: in memory for the checks of every push, in the database to last.
+/// The devices and the generations of their tokens. They are in the database, and in memory to check every push.
 ///
 /// A change is written to the database first and then made in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {
@@ -12,7 +12,7 @@ final class DeviceRegistry: Sendable {
         var devices: [UUID: ActivatedDevice] = [:]
         /// The identities behind tokens of 32 bytes, which do not contain them.
         var shortTokens: [DeviceToken: TokenMinter.Claims] = [:]
-        /// The requests for tokens that are being minted, so that two requests for one token get the same.
+        /// The completions that wait for tokens which are being minted, so that two requests for one token get the same.
         var minting: [MinterKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]
     }
 
@@ -22,7 +22,7 @@ final class DeviceRegistry: Sendable {
         var topic: TopicHash
     }
 
-    /// The most apps of one device, in both environments together.
+    /// The maximum number of apps of one device, in both environments together.
     static let maximumInstalls = 1000
 
     let minter: TokenMinter

@@ -9,12 +9,12 @@ import Synchronization
 ///
 /// A killed gateway loses the events of the last interval, but none of the changes that they describe.
 final class EventLog: Sendable {
-    /// The longest time that an event is in memory only.
+    /// The longest time for which an event is in memory only.
     static let flushInterval: TimeAmount = .milliseconds(250)
-    /// The most events in memory. More are dropped, when the disk does not keep up.
+    /// The maximum number of events that are not on disk yet. Further ones are dropped.
     static let maximumUnwritten = 200_000
-    /// The ids that are reserved on disk ahead of the next one. Only reserved ids are given to events: a killed gateway has
-    /// published events that it did not write, and those after its start must have higher ids.
+    /// The number of ids that are reserved on disk ahead of the next one. Events get reserved ids only: a killed gateway may
+    /// have published events that it had not written, and the ids after its restart must be higher.
     private static let reservation: Int64 = 300_000
     /// The number of reserved ids below which more are reserved, with the next block.
     private static let minimumReserved: Int64 = 250_000
@@ -167,7 +167,7 @@ final class EventLog: Sendable {
             self.flush()
             try await self.database.flush()
         }
-        // Nothing more is given: the ids go on without a gap. Where that cannot be written, they go on behind the reserved ones.
+        // No further id is given, so the reservation can end at the last one: the ids of the next start follow without a gap.
         let last = self.lastID
         do {
             try await self.database.commit { try $0.events.reserve(upTo: last) }
@@ -177,10 +177,10 @@ final class EventLog: Sendable {
         self.stream.finish()
     }
 
-    /// Removes the events beyond ``limits``. Called from time to time.
+    /// Removes the events beyond ``limits``. Called at intervals.
     func trim(now: Timestamp) async throws {
         let limits = self.limits
-        // By their number: the ids that killed gateways had reserved are no events. Read beside the writes, as it visits each block.
+        // Events are counted, because reserved ids may have none. As this visits each block, it is read outside the write.
         let oldest = try await self.database.read { try $0.events.oldest(of: limits.events) }
         let since = Timestamp(milliseconds: now.milliseconds - Int64(limits.eventAge.components.seconds) * 1000)
         try await self.database.commit { try $0.events.trim(before: oldest, since: since) }

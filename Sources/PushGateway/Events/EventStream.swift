@@ -3,9 +3,9 @@ import Synchronization
 /// Publishes events to watchers as they are logged. Each watcher has a bounded buffer; a slow one misses events, which
 /// it notices by the gaps in their ids.
 final class EventStream: Sendable {
-    /// The most groups of events that wait for a slow watcher; the oldest are dropped.
+    /// The maximum number of groups of events that wait for a slow watcher. Beyond it, the oldest ones are dropped.
     static let buffer = 1000
-    /// The most watchers at a time.
+    /// The maximum number of watchers at a time.
     static let maximumWatchers = 32
 
     /// A subscriber. An empty group is a reminder that time has passed.

@@ -20,7 +20,7 @@ enum FaultLatency: Hashable, Sendable {
         var duration: Duration
     }
 
-    /// The longest latency: 10 min.
+    /// The maximum latency: 10 min.
     static let longest: Duration = .seconds(600)
 
     /// Returns a random latency.
@@ -47,7 +47,7 @@ enum FaultLatency: Hashable, Sendable {
         }
     }
 
-    /// Interpolates.
+    /// Returns the duration at a part of the range.
     /// - Parameter part: 0 for the lower end, 1 for the upper.
     private static func point(_ part: Double, in range: ClosedRange<Duration>) -> Duration {
         range.lowerBound + (range.upperBound - range.lowerBound) * part

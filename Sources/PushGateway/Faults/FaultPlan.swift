@@ -10,7 +10,7 @@ import Synchronization
 /// Rules from the API exist until they are removed or the gateway ends; those of a file or a flag exist again after the
 /// next start. Without rules, a decision costs one relaxed load.
 final class FaultPlan: Sendable {
-    /// The most rules at one time.
+    /// The maximum number of rules at one time.
     static let limit = 100
 
     /// The source of a rule.
@@ -23,9 +23,9 @@ final class FaultPlan: Sendable {
     struct Entry: Hashable, Sendable {
         var rule: FaultRule
         var source: Source
-        /// The requests, messages or connections that matched.
+        /// The number of requests, messages or connections that matched.
         var seen = 0
-        /// Those to which it applied.
+        /// The number of those to which it applied.
         var hits = 0
     }
 
@@ -38,10 +38,10 @@ final class FaultPlan: Sendable {
     /// A bit for each ``FaultPoint`` that has a rule.
     private let points = Atomic<UInt8>(0)
 
-    /// Makes a plan without rules.
+    /// Creates a plan without rules.
     init() {}
 
-    /// Makes a plan with the rules of flags and file.
+    /// Creates a plan with the rules of flags and file.
     /// - Throws: ``RequestError`` with the path of the invalid rule, such as `faults[2]`.
     init(starting rules: [FaultRule], now: Timestamp) throws(RequestError) {
         for (index, rule) in rules.enumerated() {
@@ -178,7 +178,7 @@ struct ListenerFaults: Sendable {
     let plan: FaultPlan
     let listener: FaultListener
     let environment: PushEnvironment
-    /// The TLS context with a certificate that ended yesterday.
+    /// The TLS context with a certificate that expired yesterday.
     let expiredTLS: NIOSSLContext
     let time: any TimeSource
 
@@ -186,5 +186,39 @@ struct ListenerFaults: Sendable {
     func decide() -> FaultDecision? {
         let subject = FaultSubject(listener: self.listener, environment: self.environment)
         return self.plan.decide(at: .connection, for: subject, now: self.time.now)
+    }
+}
+
+extension GatewayConfiguration {
+    /// Parses the faults of flags and file.
+    /// - Throws: ``GatewayError`` with the invalid fault.
+    func faultRules() throws -> [FaultRule] {
+        var rules: [FaultRule] = []
+        for text in self.faults {
+            do {
+                rules.append(try FaultRule(text: text))
+            } catch {
+                throw GatewayError.badFault(text, why: Self.text(of: error))
+            }
+        }
+        guard let file = self.faultsFile else { return rules }
+        let content: Data
+        do {
+            content = try Data(contentsOf: URL(filePath: file))
+        } catch {
+            throw GatewayError.badFile(path: file, why: ErrorDescription.of(error))
+        }
+        if let (line, column) = JSONValue.errorPosition(in: content) {
+            throw GatewayError.badFile(path: file, why: "line \(line), column \(column) is not valid JSON in UTF-8")
+        }
+        do {
+            return rules + (try FaultPlan.rules(json: content))
+        } catch {
+            throw GatewayError.badFile(path: file, why: Self.text(of: error))
+        }
+    }
+
+    private static func text(of error: RequestError) -> String {
+        [error.path, error.message].compactMap { $0 }.joined(separator: ": ")
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// (reference 6).
 final class FeedbackList: Sendable {
     private struct State {
-        /// The entries of each topic. A count may be too high: a rolled-back transaction is not noticed.
+        /// The number of entries of each topic. It may be too high after a transaction that was rolled back.
         var counts: [Topic: Int] = [:]
         var dropped = 0
     }
@@ -16,13 +16,13 @@ final class FeedbackList: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: The most entries per topic, for providers that never read them. More are dropped; the next push
-    ///   to such a token adds it again. Default 50,000.
+    /// - Parameter limit: The maximum number of entries of a topic, for providers that never read them. Further ones are
+    ///   dropped. The next push to such a token adds it again. Default 50,000.
     init(database: GatewayDatabase, environment: PushEnvironment, limit: Int = 50_000) {
         (self.database, self.environment, self.limit) = (database, environment, limit)
     }
 
-    /// The entries that were dropped since the gateway started.
+    /// The number of entries that were dropped since the gateway started.
     var dropped: Int { self.state.withLock { $0.dropped } }
 
     /// Lists a token, once, within a transaction of the caller.

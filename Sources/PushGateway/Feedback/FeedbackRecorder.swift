@@ -10,7 +10,8 @@ protocol FeedbackSink: Sendable {
 
 /// The feedback lists of both environments. The routers add to them with the next group commit and do not wait for it.
 final class FeedbackRecorder: FeedbackSink {
-    /// The most entries that wait for the disk. More are dropped; the next push to such a token adds it again.
+    /// The maximum number of entries that wait for the disk. Further ones are dropped. The next push to such a token adds it
+    /// again.
     private static let maximumWaiting = 10_000
 
     private let sandbox: FeedbackList

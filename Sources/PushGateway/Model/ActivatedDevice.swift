@@ -20,7 +20,7 @@ struct ActivatedDevice: Sendable {
 
     /// One app of a device in one environment, through all its installations there.
     struct Install: Sendable {
-        /// The most ends of earlier tokens that are remembered. Older ones count as ended with the oldest of them.
+        /// The maximum number of earlier tokens whose ends are remembered. Older ones count as ended with the oldest of them.
         static let remembered = 32
 
         var environment: PushEnvironment

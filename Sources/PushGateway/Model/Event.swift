@@ -70,3 +70,24 @@ struct Event: Hashable, Sendable {
         (self.topic, self.apnsID) = (topic?.name, apnsID)
     }
 }
+
+/// The properties by which events are selected. An event matches if it has all those that are not `nil`.
+struct EventFilter: Hashable, Sendable {
+    var device: UUID?
+    var environment: PushEnvironment?
+    /// The `apns-id`, compared without regard to letter case.
+    var apnsID: String?
+    var topic: String?
+
+    func matches(_ event: Event) -> Bool {
+        if let device, event.device != device { return false }
+        if let environment, event.environment != environment { return false }
+        if let topic, event.topic != topic { return false }
+        if let apnsID {
+            guard let id = event.apnsID, id.count == apnsID.count, id.lowercased() == apnsID.lowercased() else {
+                return false
+            }
+        }
+        return true
+    }
+}

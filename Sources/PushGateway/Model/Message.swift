@@ -45,23 +45,13 @@ final class Message: Sendable {
         )
     }
 
-    /// The bytes that it counts against the limits of unacknowledged messages: payload and ``overhead``.
+    /// The number of bytes by which it counts against the limits of unacknowledged messages: payload and ``overhead``.
     var cost: Int { self.notification.payload.readableBytes + Self.overhead }
 
-    /// The bytes of token, ids and this object, about.
+    /// The approximate number of bytes of token, ids and this object.
     private static let overhead = 512
 
     func isExpired(at now: Timestamp) -> Bool { self.expiresAt.map { $0 <= now } ?? false }
-}
-
-/// A broadcast channel of one app.
-struct ChannelName: Hashable, Sendable {
-    var bundleID: Topic
-    /// Base64, as in `apns-channel-id`.
-    var id: String
-
-    /// The topic of the channel's broadcasts (reference 4.2: Live Activities).
-    var topic: Topic { Topic(self.bundleID.name + PushType.liveactivity.topicSuffix) ?? self.bundleID }
 }
 
 extension Event {
@@ -76,4 +66,12 @@ extension Event {
             apnsID: notification.id
         )
     }
+}
+
+/// A push that has passed every check.
+struct AcceptedPush: Hashable, Sendable {
+    var notification: PushNotification
+    var token: DeviceToken
+    var device: UUID
+    var topicHash: TopicHash
 }

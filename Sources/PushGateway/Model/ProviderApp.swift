@@ -6,7 +6,7 @@ struct ProviderApp: Hashable, Sendable {
     var teamID: String
     /// Indicates whether it may use broadcasts (reference 4.1).
     var allowsBroadcast = true
-    /// The bytes of its new device tokens: 32, or 0 for sealed tokens of varying length; `nil` for the gateway's
+    /// The length of its new device tokens, in bytes: 32, or 0 for sealed tokens of varying length; `nil` for the gateway's
     /// setting.
     var tokenLength: Int?
 
@@ -37,4 +37,76 @@ struct ProviderCertificate: Hashable, Sendable {
     var issuedAt: Timestamp
     var expiresAt: Timestamp
     var revokedAt: Timestamp?
+}
+
+/// A provider's key that is registered with the gateway.
+struct RegisteredKey: Hashable, Sendable {
+    /// The scope of a key (reference 2.1, key kinds).
+    enum Scope: Hashable, Sendable {
+        /// All topics of the team in both environments: the old kind.
+        case team
+        /// All topics of the team in one environment.
+        case environment(PushEnvironment)
+        /// Some topics in one environment, on a connection with at most one other key.
+        case topics(TopicScope)
+
+        /// The name in the admin API and in the database.
+        var name: String {
+            switch self {
+            case .team: "team"
+            case .environment: "environment"
+            case .topics: "topics"
+            }
+        }
+
+        /// The environment in which the key may be used; `nil` for both.
+        var environment: PushEnvironment? {
+            switch self {
+            case .team: nil
+            case .environment(let environment): environment
+            case .topics(let scope): scope.environment
+            }
+        }
+
+        /// The scope of a topic-specific key; `nil` for a key of another kind.
+        var topics: TopicScope? {
+            if case .topics(let scope) = self { scope } else { nil }
+        }
+    }
+
+    /// The scope of a topic-specific key.
+    struct TopicScope: Hashable, Sendable {
+        var topics: Set<Topic>
+        var environment: PushEnvironment
+        /// The key that may be used on the same connection.
+        var relatedKeyID: String?
+    }
+
+    var teamID: String
+    var keyID: String
+    /// The key in X9.63, 65 bytes.
+    var publicKey: [UInt8]
+    var scope = Scope.team
+    /// The time of its revocation. Revoked keys are kept, so that their ids are not used again.
+    var revokedAt: Timestamp?
+
+    /// Returns whether the key may be used in an environment.
+    func serves(_ environment: PushEnvironment) -> Bool { self.scope.environment ?? environment == environment }
+
+    /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key.
+    func isRelated(to other: RegisteredKey) -> Bool {
+        guard self.teamID == other.teamID else { return false }
+        switch (self.scope, other.scope) {
+        case (.topics(let own), .topics(let others)):
+            return self.keyID == other.keyID || own.relatedKeyID == other.keyID || others.relatedKeyID == self.keyID
+        case (.topics, _), (_, .topics): return false
+        default: return true
+        }
+    }
+
+    /// Returns whether the key has no list of topics, or lists the topic or its app.
+    func lists(_ topic: Topic, ofApp bundleID: Topic) -> Bool {
+        guard let scope = self.scope.topics else { return true }
+        return scope.topics.contains(topic) || scope.topics.contains(bundleID)
+    }
 }

@@ -1,4 +1,16 @@
+import Foundation
 import PushTypes
+import PushWire
+
+/// The name of a broadcast channel: its app and its id.
+struct ChannelName: Hashable, Sendable {
+    var bundleID: Topic
+    /// Base64, as in `apns-channel-id`.
+    var id: String
+
+    /// The topic of the channel's broadcasts (reference 4.2: Live Activities).
+    var topic: Topic { Topic(self.bundleID.name + PushType.liveactivity.topicSuffix) ?? self.bundleID }
+}
 
 /// The storage of a channel for followers that are offline (reference 4.1).
 enum ChannelPolicy: Int, Hashable, Sendable {
@@ -7,9 +19,64 @@ enum ChannelPolicy: Int, Hashable, Sendable {
     case newest = 1
 }
 
-/// A broadcast channel of an app.
+/// A broadcast channel of an app, with its storage policy.
 struct RegisteredChannel: Hashable, Sendable {
     var environment: PushEnvironment
     var name: ChannelName
     var policy: ChannelPolicy
+}
+
+/// A broadcast that has passed every check (reference 4.2).
+struct AcceptedBroadcast: Hashable, Sendable {
+    /// The longest time for which a broadcast is stored: 8 hours (reference 4.1).
+    static let longestStorage: Duration = .seconds(8 * 3600)
+
+    var channel: ChannelName
+    var policy: ChannelPolicy
+    /// The notification. Its id is the `apns-request-id`.
+    var notification: PushNotification
+
+    /// Returns the end of storage of a broadcast that is accepted at `now`; `nil` if it must not be stored.
+    func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
+        guard self.policy == .newest, let end = self.notification.expiration.storageEnd(acceptedAt: now)
+        else { return nil }
+        return min(end, now.advanced(by: Self.longestStorage))
+    }
+}
+
+/// One notification for all devices that follow a channel (reference 4.2).
+struct ChannelBroadcast: Sendable {
+    var sequence: Int64
+    var channel: ChannelName
+    /// The notification. Its id is the `apns-request-id`.
+    var notification: PushNotification
+    var acceptedAt: Timestamp
+    /// The end of its storage for devices that are offline; `nil` if it is not stored.
+    var expiresAt: Timestamp?
+
+    /// Returns the message that delivers the broadcast to one device.
+    func message(for device: UUID) -> Message {
+        Message(
+            sequence: self.sequence,
+            device: device,
+            token: [],
+            notification: self.notification,
+            topicHash: TopicHash(self.channel.topic),
+            acceptedAt: self.acceptedAt,
+            expiresAt: self.expiresAt,
+            channel: self.channel
+        )
+    }
+}
+
+extension ChannelBroadcast {
+    init(_ accepted: AcceptedBroadcast, sequence: Int64, at now: Timestamp) {
+        self.init(
+            sequence: sequence,
+            channel: accepted.channel,
+            notification: accepted.notification,
+            acceptedAt: now,
+            expiresAt: accepted.storageEnd(acceptedAt: now)
+        )
+    }
 }

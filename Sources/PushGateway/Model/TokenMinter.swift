@@ -27,11 +27,11 @@ final class TokenMinter: Sendable {
         var generation: UInt32
     }
 
-    /// The bytes of a token key.
+    /// The length of a token key, in bytes.
     static let keyLength = 32
-    /// The bytes of a token that is looked up.
+    /// The length of a token that is looked up, in bytes.
     static let shortLength = 32
-    /// The most keys, including retired ones: the key id is one byte.
+    /// The maximum number of keys, including retired ones: the key id is one byte.
     static let maximumKeys = 255
     private static let headerLength = 1 + 12
     private static let tagLength = 16
@@ -141,4 +141,49 @@ final class TokenMinter: Sendable {
     }
 
     private static func bytes(_ uuid: UUID) -> [UInt8] { withUnsafeBytes(of: uuid.uuid, Array.init) }
+}
+
+/// The state of a device token, as ``DeviceRegistry/status(of:in:)`` finds it. All listeners use it.
+enum TokenStatus: Hashable, Sendable {
+    /// The app is on the device.
+    case active(device: UUID, topic: TopicHash)
+    /// The token was valid once: the app was removed, or the token was replaced. A push to it is answered 410.
+    case unregistered(UnregisteredToken)
+    /// The token was not minted here, belongs to the other environment, or to a device that was never activated.
+    case unknown
+}
+
+/// A device token that is not valid any more.
+struct UnregisteredToken: Hashable, Sendable {
+    var token: DeviceToken
+    var device: UUID
+    var topic: TopicHash
+    /// The end of its validity.
+    var since: Timestamp
+}
+
+extension PushEnvironment {
+    /// The byte that stands for the environment in tokens and event blocks; 0 stands for none. Never renumber.
+    var code: UInt8 {
+        switch self {
+        case .sandbox: 1
+        case .production: 2
+        }
+    }
+
+    init?(code: UInt8) {
+        guard let environment = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = environment
+    }
+}
+
+/// An entry of a feedback list: the token of an app that was removed from a device (reference 6).
+struct FeedbackEntry: Hashable, Sendable {
+    var topic: Topic
+    var token: DeviceToken
+    /// The time at which the app was found to be removed. The wire format has whole seconds.
+    var time: Timestamp
+
+    /// The form on the wire.
+    var tuple: FeedbackTuple { FeedbackTuple(seconds: UInt32(clamping: self.time.seconds), token: self.token) }
 }

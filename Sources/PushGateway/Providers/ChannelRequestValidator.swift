@@ -6,8 +6,8 @@ import PushWire
 /// Checks broadcasts and requests of channel management (reference 4.1, 4.3). The first failed check decides the
 /// response.
 struct ChannelRequestValidator: Sendable {
-    /// The longest channel id, in bytes of base64 text.
-    static let maximumIDLength = 128
+    /// The maximum length of a channel id, in bytes of its base64 text.
+    private static let maximumIDLength = 128
     private static let members: Set<String> = ["message-storage-policy", "push-type"]
 
     let shared: ProviderSession.Shared
@@ -60,7 +60,7 @@ struct ChannelRequestValidator: Sendable {
     // MARK: Checks
 
     /// Returns the app of the path, if the provider may broadcast to it.
-    func app(
+    private func app(
         _ name: String,
         _ request: ProviderRequest,
         authentication: inout ConnectionAuthentication,
@@ -90,7 +90,7 @@ struct ChannelRequestValidator: Sendable {
     }
 
     /// Returns the channel of the request.
-    func channel(
+    private func channel(
         _ request: ProviderRequest,
         app bundleID: Topic
     ) throws(ProviderRejection) -> (id: String, policy: ChannelPolicy) {
@@ -104,14 +104,14 @@ struct ChannelRequestValidator: Sendable {
         return (id, policy)
     }
 
-    /// Checks the push type, the only one of which Apple writes in three ways (reference 4.2).
-    static func check(pushType: String?) throws(ProviderRejection) {
+    /// Checks the push type. The only valid one is `liveactivity`, which Apple writes in three ways (reference 4.2).
+    private static func check(pushType: String?) throws(ProviderRejection) {
         guard let pushType, !pushType.isEmpty else { throw ProviderRejection(.missingPushType) }
         guard pushType.lowercased() == PushType.liveactivity.rawValue else { throw ProviderRejection(.invalidPushType) }
     }
 
     /// Returns the body as a JSON object of at most 5,120 bytes (reference 3.6).
-    static func object(_ request: ProviderRequest) throws(ProviderRejection) -> [String: Any] {
+    private static func object(_ request: ProviderRequest) throws(ProviderRejection) -> [String: Any] {
         guard request.bodyLength > 0 else { throw ProviderRejection(.payloadEmpty) }
         guard request.bodyLength <= PushNotification.maximumBroadcastSize else {
             throw ProviderRejection(.payloadTooLarge)
@@ -131,5 +131,54 @@ struct ChannelRequestValidator: Sendable {
         let ids = self.shared.channels.channels(app: bundleID, in: self.shared.environment)
         let body = #"{"channels":[\#(ids.map { "\"\($0)\"" }.joined(separator: ","))]}"#
         return ProviderResponse(status: 200, requestID: requestID, body: body)
+    }
+}
+
+extension ChannelRequestValidator {
+    /// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3).
+    private func broadcast(
+        _ request: ProviderRequest,
+        _ bundleID: Topic,
+        _ requestID: String
+    ) throws(ProviderRejection) -> AcceptedBroadcast {
+        let channel = try self.channel(request, app: bundleID)
+        let expiration = try Self.expiration(request.fields.expiration, channel.policy)
+        let priority = try Self.priority(request.fields.priority)
+        try Self.check(pushType: request.fields.pushType)
+        try self.checkPayload(request)
+        let name = ChannelName(bundleID: bundleID, id: channel.id)
+        let notification = PushNotification(
+            id: requestID,
+            topic: name.topic,
+            pushType: .liveactivity,
+            priority: priority,
+            expiration: expiration,
+            payload: request.body
+        )
+        return AcceptedBroadcast(channel: name, policy: channel.policy, notification: notification)
+    }
+
+    /// Returns the expiration. A channel that stores nothing allows 0 only (reference 4.2); the default depends on the
+    /// policy (row 12.9).
+    private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRejection) -> Expiration {
+        guard let text else { return policy == .nothing ? .immediate : .servicePolicy }
+        guard let expiration = Expiration(header: text), policy == .newest || expiration == .immediate else {
+            throw ProviderRejection(.badExpirationDate)
+        }
+        return expiration
+    }
+
+    private static func priority(_ text: String?) throws(ProviderRejection) -> Priority {
+        guard let text else { return .immediate }
+        guard let priority = Priority(header: text) else { throw ProviderRejection(.badPriority) }
+        return priority
+    }
+
+    /// Checks the payload: a broadcast cannot start an activity (reference 3.4).
+    private func checkPayload(_ request: ProviderRequest) throws(ProviderRejection) {
+        let object = try Self.object(request)
+        guard self.shared.rules.requiresJSONObject else { return }
+        let event = (object["aps"] as? [String: Any])?["event"] as? String
+        guard event == "update" || event == "end" else { throw ProviderRejection(.badRequestPayload) }
     }
 }

@@ -1,5 +1,6 @@
 import PushSupport
 import PushTypes
+import PushWire
 
 /// The authentication of one provider connection: by its certificate, or by the provider tokens of its requests
 /// (reference 2).
@@ -7,7 +8,7 @@ import PushTypes
 /// The first valid token binds the connection to its team and to the kind of its key. A token that was verified before
 /// costs a comparison of bytes, of its age, and of the directory's ``TrustDirectory/changes``.
 struct ConnectionAuthentication: Sendable {
-    /// The most verified tokens that are remembered. One is in use at a time, two with a related key.
+    /// The maximum number of verified tokens that are remembered. One is in use at a time, or two with a related key.
     static let maximumTokens = 4
 
     /// A verified token.
@@ -38,7 +39,7 @@ struct ConnectionAuthentication: Sendable {
     private var verified: [Verified] = []
     /// The key of the first valid token.
     private var firstKey: RegisteredKey?
-    /// The directory's ``TrustDirectory/changes`` for which all this holds.
+    /// The value of ``TrustDirectory/changes`` for which the tokens and grants above are valid.
     private var changes: UInt64?
 
     /// - Parameters:
@@ -161,7 +162,8 @@ extension ConnectionAuthentication {
         return nil
     }
 
-    /// Returns the time at which the token of a key was changed: `nil` for the key's first token.
+    /// Checks the interval between two tokens of a key.
+    /// - Returns: The time of the change; `nil` for the key's first token.
     private func change(
         to token: VerifiedProviderToken,
         _ rules: ProviderRules,
@@ -214,5 +216,45 @@ extension ConnectionAuthentication {
             let app = topic.owner(lookingUp: { directory.app($0) })
         else { return false }
         return app.teamID == key.teamID && key.lists(topic, ofApp: app.bundleID)
+    }
+}
+
+/// A topic that a credential may push to.
+struct TopicGrant: Hashable, Sendable {
+    var topic: Topic
+    var hash: TopicHash
+    /// The push type whose suffix the topic has after its app's bundle id; `nil` for none.
+    var suffixType: PushType?
+
+    /// - Parameter isApp: Whether an app of exactly this name is registered, whatever its suffix.
+    init(_ topic: Topic, isApp: Bool) {
+        self.topic = topic
+        self.hash = TopicHash(topic)
+        self.suffixType =
+            isApp
+            ? nil
+            : PushType.allCases.first { !$0.topicSuffix.isEmpty && topic.name.hasSuffix($0.topicSuffix) }
+    }
+}
+
+/// The topics that a credential may push to, so that the next push to one of them costs a comparison.
+struct TopicGrantCache: Sendable {
+    /// The maximum number of topics. Beyond it, all are removed.
+    static let capacity = 256
+
+    private var last: (text: String, grant: TopicGrant)?
+    private var all: [String: TopicGrant] = [:]
+
+    mutating func find(_ text: String) -> TopicGrant? {
+        if let last = self.last, last.text == text { return last.grant }
+        guard let grant = self.all[text] else { return nil }
+        self.last = (text, grant)
+        return grant
+    }
+
+    mutating func add(_ grant: TopicGrant) {
+        if self.all.count >= Self.capacity { self.all = [:] }
+        self.all[grant.topic.name] = grant
+        self.last = (grant.topic.name, grant)
     }
 }

@@ -21,7 +21,7 @@ final class DeviceRateLimiter: Sendable {
     private let capacity: Int
     private let buckets = Mutex<[Key: Bucket]>([:])
 
-    /// - Parameter capacity: The most buckets at a time.
+    /// - Parameter capacity: The maximum number of buckets at a time.
     init(_ rate: ProviderRules.Rate, capacity: Int = 100_000) {
         self.rate = rate
         self.perSecond = Double(rate.requests) / max(0.001, rate.window / .seconds(1))

@@ -1,9 +1,10 @@
+import Foundation
 import PushTypes
 import PushWire
 
 /// The state machine of one provider connection: checks every request and decides its response.
 ///
-/// No I/O. The handler that owns it performs the ``Result``. It reports nothing back, because the response to an
+/// It does no I/O. The handler that owns it performs the ``Evaluation`` and reports nothing back, because the response to an
 /// accepted push is decided with the push.
 struct ProviderSession: Sendable {
     /// The parts that the connections of one environment share.
@@ -29,7 +30,7 @@ struct ProviderSession: Sendable {
         }
     }
 
-    /// The way of a request.
+    /// The decision about a request, which the handler performs.
     enum Decision: Sendable {
         /// Submit the push. The response is sent once it is settled; ``rejection(_:of:)`` if it is rejected then.
         case submit(AcceptedPush, response: ProviderResponse)
@@ -59,7 +60,7 @@ struct ProviderSession: Sendable {
         var algorithm: ProviderTokenAlgorithm?
     }
 
-    /// The largest weight of one rejection, so that a sum cannot overflow.
+    /// The maximum weight of one rejection, so that a sum cannot overflow.
     private static let maximumWeight = 1000
 
     private let shared: Shared
@@ -193,5 +194,29 @@ struct ProviderSession: Sendable {
         }
         self.streamLimit = 1
         return .announce(streamLimit: 1)
+    }
+}
+
+/// The error response to a request of the provider API.
+struct ProviderRejection: Error {
+    var reason: Reason
+    /// The token that is not registered any more, with 410.
+    var token: UnregisteredToken?
+    /// The gateway's own rule that rejects the request, for the log.
+    var rule: String?
+    /// The recipient of the push, with 429.
+    var recipient: (device: UUID, topic: Topic)?
+
+    init(_ reason: Reason) { self.reason = reason }
+
+    init(tooManyFor device: UUID, topic: Topic, rule: String) {
+        self.reason = .tooManyRequests
+        self.rule = rule
+        self.recipient = (device, topic)
+    }
+
+    init(unregistered token: UnregisteredToken) {
+        self.reason = .unregistered
+        self.token = token
     }
 }

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Answers the queries of the checks of a push: credentials and tokens.
+/// The look-ups by which a push is checked: credentials and tokens.
 protocol PushDirectory: TrustDirectory {
     func status(of token: DeviceToken) -> TokenStatus
 }

@@ -105,3 +105,125 @@ struct DeviceSession: Sendable {
         self.background[topic] = lastHour + [now]
     }
 }
+
+/// The messages that a device has not acknowledged, by message id, and their cost.
+struct UnacknowledgedMessages: Sendable {
+    typealias Entry = DeviceSession.InFlight
+
+    /// The maximum capacity that is kept when all entries are gone.
+    private static let keptCapacity = 32
+
+    private var entries: [UInt32: Entry] = [:]
+    /// The sum of ``Message/cost``.
+    private(set) var bytes = 0
+
+    var count: Int { self.entries.count }
+    var isEmpty: Bool { self.entries.isEmpty }
+
+    /// The entries in the order in which they were sent.
+    var inOrder: [Entry] { self.entries.values.sorted { $0.id < $1.id } }
+
+    /// The sequence numbers of all messages.
+    var sequences: Set<Int64> { Set(self.entries.values.lazy.map(\.message.sequence)) }
+
+    subscript(id: UInt32) -> Entry? { self.entries[id] }
+
+    func filter(_ isIncluded: (Entry) -> Bool) -> [Entry] { self.entries.values.filter(isIncluded) }
+
+    mutating func add(_ entry: Entry) {
+        self.bytes += entry.message.cost
+        self.entries[entry.id] = entry
+    }
+
+    mutating func remove(_ id: UInt32) -> Entry? {
+        guard let entry = self.entries.removeValue(forKey: id) else { return nil }
+        self.bytes -= entry.message.cost
+        // The memory of a burst is released.
+        if self.entries.isEmpty, self.entries.capacity > Self.keptCapacity { self.entries = [:] }
+        return entry
+    }
+
+    /// Marks a message as stored, so that its push waits for the store and not for the device.
+    /// - Returns: The push; `nil` if none waits.
+    mutating func markStored(_ id: UInt32) -> PendingSubmission? {
+        guard let submission = self.entries[id]?.submission else { return nil }
+        self.entries[id]?.submission = nil
+        self.entries[id]?.isStored = true
+        return submission
+    }
+}
+
+/// The reads of the store for one session that have not returned, and the events since they began, which their results do
+/// not reflect.
+struct PendingLoads: Sendable {
+    /// The reads that have not returned.
+    private(set) var count = 0
+    /// Indicates whether one of them is of the device's messages.
+    private var isLoadingMessages = false
+    /// The next read of the device's messages, which begins when the current one has returned.
+    private var next: StoreLoad?
+    private var acknowledged: Set<Int64> = []
+    private var unfollowed: Set<ChannelName> = []
+    /// The sequence number of the newest message that was received, by topic.
+    private var newest: [TopicHash: Int64] = [:]
+
+    /// Begins a read, unless the device's messages are being read already. They are then read once more, however often the
+    /// device asks.
+    /// - Returns: Whether to read now.
+    mutating func begin(_ load: StoreLoad) -> Bool {
+        if case .messages(let isFirst) = load.part {
+            guard !self.isLoadingMessages else {
+                var next = load
+                next.part = .messages(isFirst: isFirst || self.next?.part == .messages(isFirst: true))
+                next.isWindow = load.isWindow || self.next?.isWindow ?? false
+                self.next = next
+                return false
+            }
+            self.isLoadingMessages = true
+        }
+        self.count += 1
+        return true
+    }
+
+    /// Ends a read that has returned.
+    /// - Returns: The read that was requested meanwhile and has begun now; `nil` for none.
+    mutating func end(_ load: StoreLoad) -> StoreLoad? {
+        self.count -= 1
+        if case .messages = load.part {
+            self.isLoadingMessages = false
+            if let next = self.next {
+                self.next = nil
+                _ = self.begin(next)
+                return next
+            }
+        }
+        if self.count == 0 { self = PendingLoads() }
+        return nil
+    }
+
+    mutating func received(_ message: Message) {
+        if self.count > 0 { self.newest[message.topicHash] = message.sequence }
+    }
+
+    mutating func acknowledged(_ message: Message) { if self.count > 0 { self.acknowledged.insert(message.sequence) } }
+
+    mutating func followed(_ channel: ChannelName) { self.unfollowed.remove(channel) }
+
+    /// Records that a channel is not followed any more.
+    /// - Parameter limit: The maximum number of channels to remember.
+    /// - Returns: Whether it is remembered; `nil` if nothing is being read.
+    mutating func unfollowed(_ channel: ChannelName, limit: Int) -> Bool? {
+        guard self.count > 0 else { return nil }
+        guard self.unfollowed.count < limit else { return false }
+        self.unfollowed.insert(channel)
+        return true
+    }
+
+    func hasAcknowledged(_ message: Message) -> Bool { self.acknowledged.contains(message.sequence) }
+
+    func hasUnfollowed(_ channel: ChannelName) -> Bool { self.unfollowed.contains(channel) }
+
+    func hasReceivedNewer(than message: Message) -> Bool {
+        self.newest[message.topicHash].map { $0 > message.sequence } ?? false
+    }
+}

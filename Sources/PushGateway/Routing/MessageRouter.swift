@@ -170,7 +170,7 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Time
 
-    /// Removes what has expired, and delivers held messages whose time has come. Called from time to time.
+    /// Removes expired messages, and delivers held messages whose time has come. Called at intervals.
     func tick() { self.perform { $0.machine.tick(&$1) } }
 
     /// Closes all connections and stores the unacknowledged messages. Returns when all is written.
@@ -257,4 +257,30 @@ final class MessageRouter: PushSubmitter, Sendable {
             rest = rest.dropFirst(run.count)
         }
     }
+}
+
+/// The counters of messages and sessions, shared by all environments of a gateway.
+final class MessageSequence: Sendable {
+    private let last: Atomic<Int64>
+    private let lastSession = Atomic<UInt64>(0)
+
+    /// - Parameter last: The highest number that is in use already.
+    init(last: Int64) { self.last = Atomic(last) }
+
+    /// Returns the first of `count` new numbers in a row.
+    func next(_ count: Int = 1) -> Int64 { self.last.add(Int64(count), ordering: .relaxed).oldValue + 1 }
+
+    func nextSession() -> UInt64 { self.lastSession.add(1, ordering: .relaxed).newValue }
+}
+
+/// The parts that the routers of all environments work with.
+struct RoutingServices: Sendable {
+    let database: GatewayDatabase
+    let devices: DeviceRegistry
+    let events: EventLog
+    let feedback: any FeedbackSink
+    let sequences: MessageSequence
+    let faults: FaultPlan
+    let time: any TimeSource
+    let logger: Logger
 }

@@ -4,7 +4,7 @@ import PushWire
 
 /// The sessions of devices, from connection to end.
 extension RoutingStateMachine {
-    /// A device was authenticated. Its earlier session, if there is one, is closed: the newest wins.
+    /// Begins the session of a device that was authenticated. Its earlier session, if there is one, is closed.
     mutating func connected(_ id: DeviceSession.ID, isActive: Bool, _ actions: inout Actions) {
         if let earlier = self.sessions.session(of: id.device) {
             actions.closing.append(earlier.id)
@@ -21,7 +21,7 @@ extension RoutingStateMachine {
         actions.events.append(Event(name, device: device, time: actions.now, environment: self.environment))
     }
 
-    /// A connection has ended. Unacknowledged messages are stored as for an offline device: of each topic the newest.
+    /// Ends the session of a connection. Of its unacknowledged messages, the newest of each topic is stored.
     /// - Returns: Whether the session was the device's current one.
     mutating func disconnected(_ id: DeviceSession.ID, _ actions: inout Actions) -> Bool {
         guard let index = self.index(of: id) else { return false }
@@ -29,7 +29,7 @@ extension RoutingStateMachine {
         return true
     }
 
-    /// The gateway ends: all unacknowledged messages are stored, because no device is to blame for the end.
+    /// Ends all sessions with the gateway. All unacknowledged messages are stored, because the devices have not caused the end.
     mutating func endAllSessions(_ actions: inout Actions) {
         for device in self.sessions.devices {
             guard let session = self.sessions.session(of: device) else { continue }
@@ -71,14 +71,14 @@ extension RoutingStateMachine {
         if !stored.isEmpty, !keepsAll { self.batch.changes.append(.keepNewest(session.device)) }
     }
 
-    /// The device has sent its filter: the stored messages of its topics are read.
+    /// Handles the filter of a device: the stored messages of its topics are read.
     mutating func subscribed(_ id: DeviceSession.ID, to filter: DeviceLinkFilter) {
         guard let index = self.index(of: id) else { return }
         self.sessions[index].setFilter(filter)
         self.loadHeld(.messages(isFirst: true), at: index)
     }
 
-    /// The device is in use from now on, or is not.
+    /// Records whether a device is in use. Held messages are read once it is.
     mutating func stateChanged(_ id: DeviceSession.ID, isActive: Bool, now: Timestamp) {
         guard let index = self.index(of: id), self.sessions[index].isActive != isActive else { return }
         self.sessions[index].isActive = isActive
@@ -88,7 +88,7 @@ extension RoutingStateMachine {
     }
 
     /// Removes expired messages, delivers held messages to devices whose window has come, and disconnects devices that
-    /// have used up a limit and do not acknowledge. Called from time to time.
+    /// have used up a limit and do not acknowledge. Called at intervals.
     mutating func tick(_ actions: inout Actions) {
         self.batch.changes.append(.purge)
         for index in self.sessions.indices {
@@ -114,7 +114,7 @@ extension RoutingStateMachine {
             || unacknowledged.bytes + margin > min(limits.unacknowledgedBytes, self.freeBytes)
     }
 
-    /// An app was removed from a device: its messages are discarded, those in flight and those in the store.
+    /// Discards the messages of an app that was removed from a device, those in flight and those in the store.
     /// - Parameter topic: `nil` if the device was deleted or installed anew: that ends its connection.
     mutating func removed(_ topic: Topic?, from device: UUID, _ actions: inout Actions) {
         self.batch.changes.append(.discard(device: device, topic: topic))
@@ -132,5 +132,94 @@ extension RoutingStateMachine {
             if let submission = entry.submission { actions.accepted.append(submission) }
         }
         self.loadBacklog(at: index)
+    }
+}
+
+/// Broadcasts, and the devices that follow channels (reference 4).
+extension RoutingStateMachine {
+    /// The device id in the events of a broadcast as a whole.
+    static let allDevices = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    /// Sends a broadcast to all connected followers, and stores it for the others if its channel stores.
+    mutating func submit(
+        _ broadcast: ChannelBroadcast,
+        owner: any SubmissionDelegate,
+        ticket: UInt32,
+        _ actions: inout Actions
+    ) {
+        let (id, topic) = (broadcast.notification.id, broadcast.channel.topic)
+        actions.events.append(
+            Event(
+                .received,
+                device: Self.allDevices,
+                time: actions.now,
+                environment: self.environment,
+                topic: topic,
+                apnsID: id
+            )
+        )
+        let submission = PendingSubmission(owner: owner, ticket: ticket, id: id)
+        if broadcast.expiresAt != nil {
+            self.batch.changes.append(.putBroadcast(broadcast))
+            self.batch.submissions.append(submission)
+        } else {
+            actions.accepted.append(submission)
+        }
+        for device in self.followers.devices(following: broadcast.channel) {
+            guard let index = self.sessions.index(of: device) else { continue }
+            self.route(broadcast.message(for: device), at: index, &actions)
+        }
+    }
+
+    private mutating func route(_ message: Message, at index: Int, _ actions: inout Actions) {
+        switch self.power.decision(for: message, self.sessions[index], now: actions.now, isWindow: false) {
+        case .deliver where self.hasRoom(for: message, at: index):
+            self.send(message, nil, at: index, &actions)
+        case .deliver where message.expiresAt == nil: self.log(.expired, message, &actions)
+        case .deliver: self.sessions[index].hasBacklog = true
+        case .hold: self.sessions[index].hasHeld = true
+        case .offline: break
+        case .discard: self.log(.disabled, message, &actions)
+        }
+    }
+
+    /// Adds a device to the followers of a channel.
+    /// - Returns: Whether it follows the channel now: there is a limit of channels per device.
+    mutating func follow(_ channel: ChannelName, _ id: DeviceSession.ID) -> Bool {
+        guard let index = self.index(of: id) else { return false }
+        if self.sessions[index].channels.contains(channel) { return true }
+        // Reads in flight count too, so that no device makes the store read without end.
+        guard self.sessions[index].channels.count < self.limits.channels,
+            self.sessions[index].loads.count <= self.limits.channels
+        else { return false }
+        self.sessions[index].loads.followed(channel)
+        self.batch.changes.append(.subscribe(device: id.device, channel: channel, limit: self.limits.channels))
+        self.addFollower(of: channel, at: index)
+        self.load(.channel(channel), at: index)
+        return true
+    }
+
+    mutating func unfollow(_ channel: ChannelName, _ id: DeviceSession.ID) {
+        guard let index = self.index(of: id),
+            self.sessions[index].loads.unfollowed(channel, limit: self.limits.channels)
+                ?? self.sessions[index].channels.contains(channel)
+        else { return }
+        self.sessions[index].channels.remove(channel)
+        self.followers.remove(id.device, from: channel)
+        self.batch.changes.append(.unsubscribe(device: id.device, channel: channel))
+    }
+
+    /// Removes the followers and the stored broadcast of a deleted channel.
+    mutating func channelDeleted(_ channel: ChannelName) {
+        for index in self.sessions.indices { _ = self.sessions[index].loads.unfollowed(channel, limit: .max) }
+        for device in self.followers.removeAll(following: channel) {
+            if let index = self.sessions.index(of: device) { self.sessions[index].channels.remove(channel) }
+        }
+        self.batch.changes.append(.removeChannel(channel))
+    }
+
+    mutating func addFollower(of channel: ChannelName, at index: Int) {
+        self.sessions[index].channels.insert(channel)
+        self.followers.add(self.sessions[index].device, to: channel)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import PushTypes
+import PushWire
 
 /// Decides the way of a message: delivered to its connected device, stored, discarded or rejected.
 ///
@@ -7,17 +8,19 @@ import PushTypes
 /// and the store, and performs them.
 struct RoutingStateMachine: Sendable {
     struct Limits: Hashable, Sendable {
-        /// Messages that a device may leave unacknowledged. A push beyond that is rejected; stored messages stay
-        /// stored.
+        /// The maximum number of messages that a device leaves unacknowledged. Further pushes are rejected, and stored
+        /// messages stay stored.
         var unacknowledged = GatewayConfiguration.Limits().unacknowledged
-        /// Their sum of ``Message/cost``. Default 8 MiB: at least 1,000 of the largest payload.
+        /// The maximum sum of ``Message/cost`` that a device leaves unacknowledged. Default 8 MiB: at least 1,000 messages
+        /// with the largest payload.
         var unacknowledgedBytes = 8 * 1024 * 1024
-        /// The sum of all devices. One device has at most as much of it as is free, so that devices which acknowledge
-        /// nothing leave room for the others. Default 256 MiB.
+        /// The maximum of that sum over all devices. One device has at most as much of it as is free, so that devices which
+        /// acknowledge nothing leave room for the others. Default 256 MiB.
         var totalBytes = 256 * 1024 * 1024
-        /// A device that has used up a limit and acknowledged nothing for so long is disconnected. Default 60 s.
+        /// The longest time without an acknowledgement for a device that has used up a limit. After it, the device is
+        /// disconnected. Default 60 s.
         var silence: Duration = .seconds(60)
-        /// Channels that one device may follow. Default 100.
+        /// The maximum number of channels that one device follows. Default 100.
         var channels = 100
     }
 
@@ -49,7 +52,7 @@ struct RoutingStateMachine: Sendable {
     let power: PowerRules
     var sessions = SessionTable()
     var followers = ChannelFollowers()
-    var windows = AcknowledgementWindows()
+    private var windows = AcknowledgementWindows()
     /// The changes and reads that no group has taken yet.
     var batch = StoreBatch()
     /// The sum of ``Message/cost`` that all devices have not acknowledged.
@@ -64,7 +67,7 @@ struct RoutingStateMachine: Sendable {
     /// Indicates whether some changes are not on disk yet.
     var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
 
-    /// Completes the result of an event with what follows from the new state. Called once after each event.
+    /// Adds the consequences of the new state to the result of an event. Called once after each event.
     mutating func complete(_ actions: inout Actions) {
         if !self.isWriting, !self.batch.isEmpty {
             self.isWriting = true
@@ -77,7 +80,7 @@ struct RoutingStateMachine: Sendable {
         }
     }
 
-    /// A group is on disk: its pushes are accepted, and the messages that it read are delivered.
+    /// Handles a group that is on disk: its pushes are accepted, and the messages that it read are delivered.
     mutating func written(
         _ batch: StoreBatch,
         _ outcome: StoreBatch.Outcome,
@@ -90,14 +93,14 @@ struct RoutingStateMachine: Sendable {
         for loaded in outcome.loaded { self.loaded(loaded, isInstalled: isInstalled, &actions) }
     }
 
-    /// A group could not be written: its pushes fail, and devices for which it read have to connect again.
+    /// Handles a group that could not be written: its pushes fail, and devices for which it read have to connect again.
     mutating func writeFailed(_ batch: StoreBatch, _ actions: inout Actions) {
         self.isWriting = false
         actions.closing = batch.loads.map(\.session).filter { self.index(of: $0) != nil }
         actions.failed = batch.submissions
     }
 
-    /// The window that ``Actions/schedulesWindow`` began has passed.
+    /// Handles the end of the window that ``Actions/schedulesWindow`` began.
     mutating func windowPassed() {
         self.isWindowScheduled = false
         self.storeLateMessages()
@@ -130,8 +133,8 @@ struct RoutingStateMachine: Sendable {
         self.route(message, submission, at: index, &actions)
     }
 
-    /// Returns whether the message could be delivered but for the limits. Stored, it would replace a message that the
-    /// device is still to get.
+    /// Returns whether only the limits keep a message from its device. It is then rejected, because in the store it would
+    /// replace a message that the device is still to get.
     private func rejects(_ message: Message, at index: Int, now: Timestamp) -> Bool {
         let hasRoom =
             self.hasRoom(for: message, at: index)
@@ -182,7 +185,7 @@ struct RoutingStateMachine: Sendable {
     }
 
     /// Returns the sequence numbers of older messages of this one's topic that are stored and in flight to the device.
-    func storedInFlight(before message: Message) -> Set<Int64> {
+    private func storedInFlight(before message: Message) -> Set<Int64> {
         guard let index = self.sessions.index(of: message.device), !self.sessions[index].unacknowledged.isEmpty
         else { return [] }
         let entries = self.sessions[index].unacknowledged.filter { entry in
@@ -238,5 +241,146 @@ struct RoutingStateMachine: Sendable {
     func index(of id: DeviceSession.ID) -> Int? {
         guard let index = self.sessions.index(of: id.device), self.sessions[index].id == id else { return nil }
         return index
+    }
+}
+
+/// Acknowledgements of devices, and their absence.
+extension RoutingStateMachine {
+    /// Stores the messages that were sent before the last window and are not acknowledged, so that their pushes are
+    /// accepted without waiting for a slow device. All of them: the device is still to get each.
+    private mutating func storeLateMessages() {
+        let window = self.windows.current
+        for device in self.windows.advance() {
+            guard let index = self.sessions.index(of: device) else { continue }
+            let late = self.sessions[index].unacknowledged.filter { $0.submission != nil && $0.window < window }
+            for entry in late.sorted(by: { $0.id < $1.id }) {
+                guard let submission = self.sessions[index].unacknowledged.markStored(entry.id) else { continue }
+                self.batch.changes.append(.put(entry.message))
+                self.batch.submissions.append(submission)
+            }
+        }
+    }
+
+    /// Handles acknowledgements: the messages leave the store, and those that wait for room are read next.
+    mutating func acknowledged(_ id: DeviceSession.ID, _ acks: [DeviceLinkAcknowledgement], _ actions: inout Actions) {
+        guard let index = self.index(of: id) else { return }
+        let removesOlder = self.sessions[index].hasBacklog || self.sessions[index].hasHeld
+        var newest: [TopicHash: Message] = [:]
+        for ack in acks {
+            guard let done = self.sessions[index].unacknowledged.remove(ack.messageID) else { continue }
+            self.unacknowledgedBytes -= done.message.cost
+            self.sessions[index].progressedAt = actions.now
+            self.sessions[index].loads.acknowledged(done.message)
+            let delivered: Event.Name = done.isFromStorage ? .deliveredFromStorage : .delivered
+            self.log(ack.status == 0 ? delivered : .rejectedByDevice, done.message, &actions)
+            if let submission = done.submission { actions.accepted.append(submission) }
+            if let channel = done.message.channel {
+                guard done.message.expiresAt != nil else { continue }
+                self.batch.changes.append(
+                    .advance(device: id.device, channel: channel, sequence: done.message.sequence)
+                )
+                continue
+            }
+            if done.isStored { self.batch.changes.append(.remove(done.message)) }
+            let hash = done.message.topicHash
+            if removesOlder, newest[hash].map({ $0.sequence < done.message.sequence }) ?? true {
+                newest[hash] = done.message
+            }
+        }
+        // A device that has these wants no older ones of their topics. Once for each topic, in whatever order it
+        // acknowledges.
+        for message in newest.values {
+            self.batch.changes.append(.removeOlder(message, keeping: self.storedInFlight(before: message)))
+        }
+        self.loadBacklog(at: index)
+    }
+
+    /// Reads the messages that wait for room in the store, once half of the limit is free.
+    mutating func loadBacklog(at index: Int) {
+        guard self.sessions[index].hasBacklog,
+            self.sessions[index].unacknowledged.count <= self.limits.unacknowledged / 2,
+            self.sessions[index].unacknowledged.bytes <= self.limits.unacknowledgedBytes / 2
+        else { return }
+        self.sessions[index].hasBacklog = false
+        self.load(.messages(isFirst: false), at: index)
+    }
+}
+
+/// Reads of the store for connected devices.
+extension RoutingStateMachine {
+    mutating func load(_ part: StoreLoad.Part, at index: Int, isWindow: Bool = false) {
+        let load = StoreLoad(session: self.sessions[index].id, part: part, isWindow: isWindow)
+        if self.sessions[index].loads.begin(load) { self.batch.loads.append(load) }
+    }
+
+    /// Reads a device's messages, some of which were held.
+    mutating func loadHeld(_ part: StoreLoad.Part, at index: Int, isWindow: Bool = false) {
+        self.sessions[index].hasHeld = false
+        self.load(part, at: index, isWindow: isWindow)
+    }
+
+    /// Delivers the messages that were read, and tells the device for which of its topics there are none.
+    private mutating func loaded(_ loaded: LoadedMessages, isInstalled: (Message) -> Bool, _ actions: inout Actions) {
+        guard let index = self.index(of: loaded.load.session) else { return }
+        for channel in loaded.subscriptions where !self.sessions[index].loads.hasUnfollowed(channel) {
+            self.addFollower(of: channel, at: index)
+        }
+        var kept: Set<TopicHash> = []
+        let inFlight = self.sessions[index].unacknowledged.sequences
+        for message in loaded.messages {
+            if inFlight.contains(message.sequence)
+                || self.offer(message, at: index, loaded.load, isInstalled: isInstalled, &actions)
+            {
+                kept.insert(message.topicHash)
+            }
+        }
+        if let again = self.sessions[index].loads.end(loaded.load) { self.batch.loads.append(again) }
+        guard loaded.load.part == .messages(isFirst: true) else { return }
+        let empty = self.sessions[index].topics.filter { $0.interest != .ignored && !kept.contains($0.hash) }
+            .map(\.hash)
+        if !empty.isEmpty { actions.packets.append((self.sessions[index].id, .nothingStored(empty))) }
+    }
+
+    /// Delivers one stored message, holds it, or removes it.
+    /// - Returns: Whether the store had something for its topic.
+    private mutating func offer(
+        _ message: Message,
+        at index: Int,
+        _ load: StoreLoad,
+        isInstalled: (Message) -> Bool,
+        _ actions: inout Actions
+    ) -> Bool {
+        if self.sessions[index].loads.hasAcknowledged(message) { return true }
+        if let channel = message.channel, self.sessions[index].loads.hasUnfollowed(channel) { return false }
+        if message.isExpired(at: actions.now) {
+            self.remove(message, .expired, &actions)
+            return false
+        }
+        if message.channel == nil {
+            if !isInstalled(message) {
+                self.remove(message, .unregisteredFromStorage, &actions)
+                return false
+            }
+            if self.sessions[index].loads.hasReceivedNewer(than: message) {
+                self.remove(message, .replaced, &actions)
+                return true
+            }
+        }
+        switch self.power.decision(for: message, self.sessions[index], now: actions.now, isWindow: load.isWindow) {
+        case .deliver where self.hasRoom(for: message, at: index):
+            self.send(message, nil, at: index, isFromStorage: true, &actions)
+        case .deliver: self.sessions[index].hasBacklog = true
+        case .hold: self.sessions[index].hasHeld = true
+        case .offline: break
+        case .discard:
+            self.remove(message, .disabledFromStorage, &actions)
+            return false
+        }
+        return true
+    }
+
+    private mutating func remove(_ message: Message, _ name: Event.Name, _ actions: inout Actions) {
+        if message.channel == nil { self.batch.changes.append(.remove(message)) }
+        self.log(name, message, &actions)
     }
 }

@@ -5,7 +5,7 @@ import PushTypes
 struct Submission: Sendable {
     var push: AcceptedPush
     var owner: any SubmissionDelegate
-    /// The owner's name for the push: a stream id, or a number in a row.
+    /// The number by which the owner knows the push: a stream id, or a serial number.
     var ticket: UInt32
 
     var pending: PendingSubmission {

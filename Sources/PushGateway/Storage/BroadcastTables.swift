@@ -33,7 +33,7 @@ struct BroadcastTables {
     }
 
     /// Adds a subscription, unless the device has it already.
-    /// - Parameter limit: The most channels that one device may follow; more are not stored.
+    /// - Parameter limit: The maximum number of channels that one device follows. Further ones are not stored.
     func subscribe(_ device: UUID, to channel: ChannelName, limit: Int) throws {
         try self.database.run(
             """
@@ -123,5 +123,43 @@ struct BroadcastTables {
 
     private func key(_ channel: ChannelName) -> StatementArguments {
         [self.environment.rawValue, channel.bundleID.name, channel.id]
+    }
+}
+
+/// The table of broadcast channels.
+struct ChannelTable {
+    let database: Database
+
+    /// Returns all channels. Rows with values that the gateway would not have written are left out.
+    func channels() throws -> [RegisteredChannel] {
+        try self.database.rows("SELECT * FROM channel").compactMap { row in
+            guard let environment = row.environment(), let bundleID = row.topic("bundleID"),
+                let id = row["id"] as String?, let policy = row.integer("policy").flatMap(ChannelPolicy.init(rawValue:))
+            else { return nil }
+            let name = ChannelName(bundleID: bundleID, id: id)
+            return RegisteredChannel(environment: environment, name: name, policy: policy)
+        }
+    }
+
+    func insert(_ channel: RegisteredChannel, at now: Timestamp) throws {
+        try self.database.run(
+            "INSERT INTO channel (environment, bundleID, id, policy, createdAt) VALUES (?, ?, ?, ?, ?)",
+            [
+                channel.environment.rawValue, channel.name.bundleID.name, channel.name.id, channel.policy.rawValue,
+                now.milliseconds,
+            ]
+        )
+    }
+
+    func delete(_ name: ChannelName, in environment: PushEnvironment) throws {
+        try self.database.run(
+            "DELETE FROM channel WHERE environment = ? AND bundleID = ? AND id = ?",
+            [environment.rawValue, name.bundleID.name, name.id]
+        )
+    }
+
+    /// Removes the channels of an app in both environments.
+    func deleteAll(app bundleID: Topic) throws {
+        try self.database.run("DELETE FROM channel WHERE bundleID = ?", [bundleID.name])
     }
 }

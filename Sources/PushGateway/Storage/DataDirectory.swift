@@ -1,5 +1,7 @@
 import Foundation
 import PushSupport
+import PushTypes
+import Synchronization
 
 /// The folder of a gateway's files. Only its owner can read it, and only one gateway at a time can use it.
 struct DataDirectory: ~Copyable {
@@ -40,8 +42,8 @@ struct DataDirectory: ~Copyable {
         return content
     }
 
-    /// Returns the content of a PEM file likewise. It ends with a line break, so that files can be concatenated. The
-    /// break is added to a file without one.
+    /// Returns the content of a PEM file, as ``load(_:orMake:)`` does. It ends with a line break, which is added to a file
+    /// without one, so that files can be concatenated.
     func loadPEM(_ name: String, orMake make: () throws -> String) throws -> String {
         let text = String(decoding: try self.load(name) { Data(PEMText.file(try make()).utf8) }, as: UTF8.self)
         if PEMText.file(text) != text { try self.save(name, Data(PEMText.file(text).utf8)) }
@@ -49,7 +51,7 @@ struct DataDirectory: ~Copyable {
     }
 
     /// Parses the content of a file.
-    /// - Parameter expected: What the file has to contain, for the error.
+    /// - Parameter expected: The content that the file must have, for the error.
     func parse<Value>(_ name: String, _ expected: String, _ parse: () throws -> Value) throws -> Value {
         do {
             return try parse()
@@ -64,5 +66,56 @@ struct DataDirectory: ~Copyable {
         guard DurableFile.replace(path, Array(content)) else {
             throw GatewayError.badFile(path: path, why: "it cannot be written: \(DurableFile.lastError)")
         }
+    }
+}
+
+/// The data directory of a running gateway, for one caller at a time.
+///
+/// ``close()`` releases the lock of the folder. Nothing can write to it after that.
+final class SharedDataDirectory: Sendable {
+    private let directory: Mutex<DataDirectory?>
+
+    init(_ directory: consuming DataDirectory) { self.directory = Mutex(directory) }
+
+    /// - Throws: ``GatewayError/ended`` after ``close()``.
+    func use<Value: Sendable>(_ body: (borrowing DataDirectory) throws -> Value) throws -> Value {
+        try self.directory.withLock { directory in
+            switch directory {
+            case .some(let directory): try body(directory)
+            case .none: throw GatewayError.ended
+            }
+        }
+    }
+
+    func close() { self.directory.withLock { $0 = nil } }
+}
+
+/// The files of token keys in the data directory: `token.key`, and after rotations `token-2.key`, `token-3.key`, ….
+enum TokenKeyFiles {
+    /// Returns all keys, oldest first. Creates the first one if there is none.
+    static func load(from directory: borrowing DataDirectory) throws -> [[UInt8]] {
+        var keys = [try Self.key(Self.file(1), in: directory)]
+        while FileManager.default.fileExists(atPath: directory.file(Self.file(keys.count + 1))) {
+            keys.append(try Self.key(Self.file(keys.count + 1), in: directory))
+        }
+        return keys
+    }
+
+    /// Creates the key after `count` keys.
+    static func makeNext(after count: Int, in directory: borrowing DataDirectory) throws -> [UInt8] {
+        try Self.key(Self.file(count + 1), in: directory)
+    }
+
+    private static func file(_ number: Int) -> String { number == 1 ? "token.key" : "token-\(number).key" }
+
+    private static func key(_ file: String, in directory: borrowing DataDirectory) throws -> [UInt8] {
+        let key = try directory.load(file) { Data(RandomBytes.make(TokenMinter.keyLength)) }
+        guard key.count == TokenMinter.keyLength else {
+            throw GatewayError.badFile(
+                path: directory.file(file),
+                why: "a token key has \(TokenMinter.keyLength) bytes, this file has \(key.count)"
+            )
+        }
+        return Array(key)
     }
 }

@@ -4,15 +4,15 @@ import PushSupport
 
 /// The gateway's SQLite file: the only way to its tables.
 ///
-/// Write-ahead log with `synchronous = NORMAL`: what was acknowledged survives a killed process; a power failure can
-/// cost the last transactions.
+/// It uses a write-ahead log with `synchronous = NORMAL`. Acknowledged changes survive a killed process; a power failure can
+/// lose the last transactions.
 final class GatewayDatabase: Sendable {
     /// The name of the file in the data directory.
     static let file = "gateway.sqlite"
 
     private let pool: DatabasePool
     private let group: GroupCommit
-    /// The connections of the pool: its readers wait for one without a thread.
+    /// The pool's connections for reading. A read waits for one without blocking a thread.
     private let readers: CountingSemaphore
 
     /// Opens the file, creating it with permissions 0600, and brings its schema up to date.
@@ -80,10 +80,10 @@ final class GatewayDatabase: Sendable {
     /// Returns when everything that was handed to ``commit(_:completion:)`` before is committed.
     func flush() async throws { try await self.commit { _ in } }
 
-    /// The transactions of groups since the start.
+    /// The number of transactions of groups since the start.
     var commits: Int { self.group.commits }
 
-    /// The pieces of work that no transaction has taken yet.
+    /// The number of pieces of work that no transaction has taken yet.
     var commitBacklog: Int { self.group.waiting }
 
     /// Ends all access. Later calls throw.

@@ -28,10 +28,10 @@ final class GroupCommit: Sendable {
 
     init(_ database: any DatabaseWriter) { self.database = database }
 
-    /// The transactions so far.
+    /// The number of transactions so far.
     var commits: Int { self.state.withLock { $0.commits } }
 
-    /// The pieces of work that no transaction has taken yet.
+    /// The number of pieces of work that no transaction has taken yet.
     var waiting: Int { self.state.withLock { $0.waiting.count } }
 
     /// Adds a piece of work to the next group. Never blocks.

@@ -9,7 +9,7 @@ public import ServiceLifecycle
 /// Sends pushes over the binary protocol, for gateways that still offer it (reference 5).
 ///
 /// The protocol confirms nothing: a push counts as accepted once no error packet has come for a quiet period. After an
-/// error packet, what the server discarded is sent again on a new connection, from a bounded memory. There is one
+/// error packet, the pushes that the server discarded are sent again on a new connection, as far as they are kept. There is one
 /// connection at a time, opened when there is something to send. The client certificate determines the topic; a push's
 /// topic, push type, collapse id and additional headers are not transmitted.
 ///
@@ -17,10 +17,10 @@ public import ServiceLifecycle
 public actor BinarySender: NotificationSender, Service {
     /// The port of the binary protocol.
     public static let defaultPort = 2195
-    /// The number of bytes that are gathered into one write.
-    static let writeLength = 32 * 1024
+    /// The size from which on a write takes no further notification, in bytes.
+    private static let writeLength = 32 * 1024
 
-    enum Connection {
+    private enum Connection {
         case none, connecting
         /// The next attempt follows after a delay.
         case delayed(Scheduled<Void>)
@@ -53,19 +53,19 @@ public actor BinarySender: NotificationSender, Service {
     }
 
     // Everything runs on one event loop, so that writes, error packets and the end of a connection have one order.
-    nonisolated let eventLoop: any EventLoop
-    let connector: LegacyConnector
-    let configuration: BinaryConfiguration
-    let time: any TimeSource
-    let logger: Logger
-    var stateMachine: BinaryClientStateMachine
-    var connection = Connection.none
+    private nonisolated let eventLoop: any EventLoop
+    private let connector: LegacyConnector
+    private let configuration: BinaryConfiguration
+    private let time: any TimeSource
+    private let logger: Logger
+    private var stateMachine: BinaryClientStateMachine
+    private var connection = Connection.none
     /// The number of the current connection, which tells it from earlier ones.
-    var connectionNumber = 0
-    var lastFailure: String?
+    private var connectionNumber = 0
+    private var lastFailure: String?
     /// The reason for which the last connection could not be opened; `nil` if it was open.
-    var lastFault: ConnectionFault?
-    var timer: (at: Timestamp, task: Scheduled<Void>)?
+    private var lastFault: ConnectionFault?
+    private var timer: (at: Timestamp, task: Scheduled<Void>)?
     private var tickets: [UInt32: Ticket] = [:]
     private var batches: [Int: Batch] = [:]
     private var lastBatch = 0
@@ -178,7 +178,7 @@ extension BinarySender {
     }
 
     /// Performs the actions of the state machine, except writes, which ``write()`` gathers.
-    func perform(_ actions: [BinaryClientStateMachine.Action]) {
+    private func perform(_ actions: [BinaryClientStateMachine.Action]) {
         for action in actions {
             switch action {
             case .write: break
@@ -248,8 +248,8 @@ extension BinarySender {
         }
     }
 
-    /// Withdraws the next pushes to be written as long as they were taken back.
-    func withdrawRecalledBeforeWriting() {
+    /// Withdraws recalled pushes from the front of those that wait to be written.
+    private func withdrawRecalledBeforeWriting() {
         while let identifier = self.stateMachine.nextToWrite, let ticket = self.tickets[identifier],
             ticket.batch.call?.begins(ticket.index) == false
         {
@@ -263,7 +263,7 @@ extension BinarySender {
         self.withdraw { ticket in ticket.batch === batch }
     }
 
-    /// Ends the pushes that were taken back, and that are not written.
+    /// Ends the recalled pushes that are not written.
     private func withdrawRecalled() { self.withdraw { ticket in ticket.batch.isRecalled(ticket.index) } }
 
     private func withdraw(_ isConcerned: (Ticket) -> Bool) {
@@ -296,4 +296,192 @@ extension BinarySender {
             batch.waiter = nil
         }
     }
+}
+
+/// The connection of a ``BinarySender`` and its timer. Everything here runs on the event loop.
+extension BinarySender {
+    func connected(_ channel: any Channel, number: Int) {
+        guard number == self.connectionNumber, case .connecting = self.connection else {
+            channel.close(promise: nil)
+            return
+        }
+        self.logger.info("connected to the push service", metadata: ["host": "\(self.connector.endpoint.host)"])
+        self.connection = .open(channel)
+        (self.lastFailure, self.lastFault) = (nil, nil)
+        self.stateMachine.connected()
+        self.proceed()
+    }
+
+    func receive(_ bytes: ByteBuffer, number: Int) {
+        guard number == self.connectionNumber else { return }
+        self.perform(self.stateMachine.receive(bytes, now: self.time.steady))
+        self.proceed()
+    }
+
+    /// Handles the end of a connection, or the failure of an attempt to connect.
+    func connectionClosed(_ error: (any Error)?, number: Int) {
+        guard number == self.connectionNumber else { return }
+        self.connectionNumber &+= 1
+        let wasOpen = self.stateMachine.isConnected
+        self.lastFailure = error.map { "\($0)" }
+        self.lastFault = self.fault(of: error, wasOpen: wasOpen)
+        self.logger.log(
+            level: wasOpen && error == nil ? .info : .warning,
+            "no connection to the push service",
+            metadata: ["error": "\(self.lastFailure ?? "closed by the push service")"]
+        )
+        self.connection = .none
+        if wasOpen, self.stateMachine.hasAcceptedNotification || !Self.isCertificateRejected(error) {
+            self.perform(self.stateMachine.connectionClosed())
+        } else {
+            self.stateMachine.connectionFailed()
+            if self.configuration.failsFast { self.perform(self.stateMachine.giveUp()) }
+        }
+        self.proceed()
+    }
+
+    /// Closes the connection, or ends the attempt to make one. Its later events are ignored.
+    private func disconnect() {
+        self.connectionNumber &+= 1
+        switch self.connection {
+        case .open(let channel): channel.close(promise: nil)
+        case .delayed(let task): task.cancel()
+        case .none, .connecting: break
+        }
+        self.connection = .none
+    }
+
+    private func connectIfNeeded() {
+        guard case .none = self.connection, self.stateMachine.needsConnection else { return }
+        guard self.stateMachine.failures > 0 else { return self.connect() }
+        var generator = SystemRandomNumberGenerator()
+        let delay = self.configuration.reconnect.delay(afterFailures: self.stateMachine.failures, using: &generator)
+        self.connection = .delayed(
+            self.eventLoop.scheduleTask(in: TimeAmount(delay)) {
+                self.assumeIsolated { $0.connect() }
+            }
+        )
+    }
+
+    /// Writes while the connection is writable. The quiet period of each write begins when the system has its bytes.
+    private func write() {
+        guard case .open(let channel) = self.connection else { return }
+        let (now, number) = (self.time.steady, self.connectionNumber)
+        while channel.isWritable, number == self.connectionNumber {
+            var (bytes, last) = (ByteBuffer(), UInt32?.none)
+            while bytes.readableBytes < Self.writeLength {
+                self.withdrawRecalledBeforeWriting()
+                let actions = self.stateMachine.nextWrite(now: now)
+                guard case .write(let notification) = actions.last else { break }
+                BinaryFrame(command: self.configuration.command, notification: notification).write(to: &bytes)
+                last = notification.identifier
+                self.perform(actions)
+            }
+            guard let last else { return }
+            channel.writeAndFlush(bytes).whenSuccess {
+                self.assumeIsolated { $0.written(through: last, number: number) }
+            }
+        }
+    }
+
+    private func scheduleTick() {
+        guard let deadline = self.stateMachine.nextDeadline else { return }
+        if let timer = self.timer, timer.at <= deadline { return }
+        self.timer?.task.cancel()
+        let delay = max(.zero, deadline.since(self.time.steady))
+        let task = self.eventLoop.scheduleTask(in: TimeAmount(delay)) {
+            self.assumeIsolated { $0.tick() }
+        }
+        self.timer = (deadline, task)
+    }
+
+    private func written(through identifier: UInt32, number: Int) {
+        guard number == self.connectionNumber else { return }
+        self.stateMachine.written(through: identifier, now: self.time.steady)
+        self.proceed()
+    }
+
+    private func tick() {
+        self.timer = nil
+        self.perform(self.stateMachine.tick(now: self.time.steady))
+        self.proceed()
+    }
+
+    private func connect() {
+        self.connection = .none
+        guard self.stateMachine.needsConnection else { return }
+        self.connectionNumber &+= 1
+        self.connection = .connecting
+        let (number, timeout) = (self.connectionNumber, TimeAmount(self.connector.endpoint.connectTimeout))
+        self.connector.connect(on: self.eventLoop) { channel in
+            try channel.pipeline.syncOperations.addHandler(
+                BinaryConnectionHandler(sender: self, number: number, handshakeTimeout: timeout)
+            )
+        }
+        .whenFailure { error in
+            self.assumeIsolated { $0.connectionClosed(error, number: number) }
+        }
+    }
+
+    /// Returns the reason for which there is no connection; `nil` for the end of one that was open.
+    private func fault(of error: (any Error)?, wasOpen: Bool) -> ConnectionFault? {
+        let cause: ConnectionFault.Cause
+        if Self.isCertificateRejected(error) {
+            cause = .clientCertificateRejected
+        } else if wasOpen {
+            return nil
+        } else {
+            cause = error.map { ConnectionFailure($0).cause } ?? .closed
+        }
+        return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
+    }
+
+    /// Returns whether the server closed because it rejects the client certificate.
+    ///
+    /// With TLS 1.3 that alert follows the handshake. Notifications may have been written by then, but the server has
+    /// read none of them.
+    private static func isCertificateRejected(_ error: (any Error)?) -> Bool {
+        guard let error else { return false }
+        let text = "\(error)"
+        return [
+            "CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "ALERT_CERTIFICATE_", "UNSUPPORTED_CERTIFICATE",
+            "ALERT_UNKNOWN_CA", "ALERT_ACCESS_DENIED",
+        ].contains { text.contains($0) }
+    }
+}
+
+/// The settings of a ``BinarySender``. The defaults suit Apple's former service and Martlet's gateway.
+public struct BinaryConfiguration: Sendable {
+    /// The format of the notifications. Default `framed`.
+    public var command = BinaryCommand.framed
+    /// The maximum number of written notifications that are kept to be sent again after an error packet. Beyond it, the
+    /// oldest one counts as accepted. Default 8192.
+    public var maximumWritten = 8192
+    /// The maximum number of notifications that wait to be written. Beyond it, callers of `send` wait. Default 1024.
+    public var maximumWaiting = 1024
+    /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
+    public var quietPeriod: Duration = .seconds(1)
+    /// The longest time from the submission of a notification until it is written, connecting included. Default 30 s.
+    public var waitTimeout: Duration = .seconds(30)
+    /// The maximum delay after the first failed connection. It doubles with each further one. Default 500 ms.
+    public var reconnectBase: Duration = .milliseconds(500)
+    /// The maximum delay between any two connections. Default 1 min.
+    public var reconnectMaximum: Duration = .seconds(60)
+
+    /// Indicates whether waiting notifications fail with the first connection that cannot be opened. Default `false`.
+    package var failsFast = false
+
+    /// Creates a configuration with the defaults.
+    public init() {}
+
+    fileprivate var limits: BinaryClientStateMachine.Limits {
+        var limits = BinaryClientStateMachine.Limits()
+        limits.written = self.maximumWritten
+        limits.waiting = self.maximumWaiting
+        limits.quiet = self.quietPeriod
+        limits.wait = self.waitTimeout
+        return limits
+    }
+
+    fileprivate var reconnect: Backoff { Backoff(base: self.reconnectBase, maximum: self.reconnectMaximum) }
 }

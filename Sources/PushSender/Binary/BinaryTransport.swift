@@ -3,8 +3,8 @@ import PushTypes
 
 /// The sender of a credential whose transport is ``PushTransport/binary``.
 ///
-/// It rejects what the binary protocol cannot carry, in the words of the push service. Its connection ends once nothing
-/// uses it any more, when every push has its outcome.
+/// It rejects notifications that the binary protocol cannot carry, with the reasons of the push service. Once it is released,
+/// its connection ends when every push has its outcome.
 final class BinaryTransport: NotificationSender {
     private let sender: BinarySender
     /// The topic that the certificate determines; `nil` for a certificate without one, whose topic is not known.
@@ -55,7 +55,7 @@ final class BinaryTransport: NotificationSender {
     }
 }
 
-/// A call whose sender has some of its pushes only.
+/// A call of which the binary sender has only some of the pushes: the others were rejected at once.
 private final class PartialCall: PushCall {
     private let call: any PushCall
     private let positions: [Int]

@@ -13,7 +13,7 @@ public struct FeedbackClient: Sendable {
 
     /// The longest time without a byte from the service, TLS handshake included. Default 30 s.
     public var idleTimeout: Duration = .seconds(30)
-    /// The number of tuples that are read on one connection, and kept until the caller takes them. Default 100,000.
+    /// The maximum number of tuples that are read on one connection, and kept until the caller takes them. Default 100,000.
     public var maximumTuples = 100_000
     private let connector: LegacyConnector
 

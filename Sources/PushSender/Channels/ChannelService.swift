@@ -11,7 +11,7 @@ import PushWire
 /// Broadcasts themselves go through ``Sender/broadcast(_:)``. The service keeps one connection while it is used. Every call ends
 /// within the time limits of its ``SenderConfiguration``, and may be made from any task.
 public final class ChannelService: Sendable {
-    /// The largest list of channels: Apple allows 10,000 in each environment of an app.
+    /// The maximum size of a response, in bytes: enough for the 10,000 channels that Apple allows in an app's environment.
     private static let maximumResponse = 4 * 1024 * 1024
 
     private let client: ServiceClient
@@ -73,7 +73,7 @@ public final class ChannelService: Sendable {
         return id
     }
 
-    /// Returns what the push service stores for a channel.
+    /// Returns the storage of a channel: the broadcasts that the push service stores for devices that are offline.
     @concurrent
     public func storage(of channel: ChannelID, of bundleID: Topic) async throws(ChannelServiceError) -> ChannelStorage {
         let request = ServiceRequest("GET", Self.path(bundleID), fields: Self.fields(channel))
@@ -139,5 +139,42 @@ public final class ChannelService: Sendable {
 
     private static func object(_ response: HTTP2Response) -> [String: Any]? {
         (try? JSONSerialization.jsonObject(with: Data(response.body))) as? [String: Any]
+    }
+}
+
+/// Manages the channels of apps at one push service. The provider sees it through this protocol only.
+package protocol ChannelServiceClient: Sendable {
+    @concurrent
+    func createChannel(storing storage: ChannelStorage, for bundleID: Topic) async throws(ChannelServiceError)
+        -> ChannelID
+    @concurrent
+    func storage(of channel: ChannelID, of bundleID: Topic) async throws(ChannelServiceError) -> ChannelStorage
+    @concurrent
+    func channels(of bundleID: Topic) async throws(ChannelServiceError) -> [ChannelID]
+    @concurrent
+    func deleteChannel(_ channel: ChannelID, of bundleID: Topic) async throws(ChannelServiceError)
+}
+
+extension ChannelService: ChannelServiceClient {}
+
+/// The reason for which a call of ``ChannelService`` has no result.
+public enum ChannelServiceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The push service rejected the request, for example with the reason `ChannelNotRegistered`.
+    case rejected(Rejection)
+    /// The push service did not process the request: it is safe to send it again.
+    case notSent(Outcome.Failure)
+    /// The request was sent and its response did not arrive: it may have been carried out.
+    case unknown(Outcome.Failure)
+    /// The response cannot be read.
+    case malformed(String)
+
+    /// The explanation for people.
+    public var description: String {
+        switch self {
+        case .rejected(let rejection):
+            rejection.reasonText.isEmpty ? "status \(rejection.status)" : rejection.reasonText
+        case .notSent(let failure), .unknown(let failure): failure.description
+        case .malformed(let text): text
+        }
     }
 }

@@ -5,7 +5,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Sends requests that are no pushes, over one connection at a time, which is opened when there is something to send.
+/// Sends requests other than pushes, over one connection at a time, which is opened when there is something to send.
 actor ServiceClient {
     /// A connection, and the event loop on which it is called.
     private final class Connection: Sendable {
@@ -19,7 +19,7 @@ actor ServiceClient {
 
         var takesRequests: Bool { !self.isRetired.isSet }
 
-        /// - Returns: The result; `nil` if the connection took no more requests already.
+        /// - Returns: The result; `nil` if the connection had stopped taking requests before.
         func perform(_ request: ServiceRequest) async -> ServiceResult? {
             await withCheckedContinuation { continuation in
                 let handler = self.handler
@@ -33,7 +33,7 @@ actor ServiceClient {
         }
     }
 
-    /// Tells whether a connection takes no more requests.
+    /// A flag that is set once a connection takes no more requests.
     private final class RetirementFlag: Sendable {
         private let state = Atomic(false)
 
@@ -42,7 +42,7 @@ actor ServiceClient {
         func set() { self.state.store(true, ordering: .releasing) }
     }
 
-    /// The most connections for one request.
+    /// The maximum number of connections on which one request is tried.
     private static let maximumTries = 3
 
     private let endpoint: PushServiceEndpoint
@@ -56,7 +56,7 @@ actor ServiceClient {
     private var openings = 0
     private var isClosed = false
 
-    /// - Parameter maximumBody: The largest body of a response, in bytes.
+    /// - Parameter maximumBody: The maximum size of a response's body, in bytes.
     init(
         _ endpoint: PushServiceEndpoint,
         identity: SenderIdentity,

@@ -6,9 +6,9 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// One HTTP/2 connection for requests that are no pushes: passes bytes and time to its state machine and performs the results.
+/// One HTTP/2 connection for requests other than pushes: passes bytes and time to its state machine and performs the results.
 ///
-/// It has the state machine of pushes and nothing else of their path. It closes when it was not used for a minute.
+/// It has the same state machine as a ``PushConnection``. It closes after a minute without requests.
 final class ServiceConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -29,11 +29,11 @@ final class ServiceConnection: ChannelInboundHandler {
     private let token: (any ProviderTokenSource)?
     private let time: any TimeSource
     private let logger: Logger
-    /// Is called when the connection takes no more requests.
+    /// Called once the connection takes no more requests.
     private let retired: @Sendable () -> Void
 
     private var context: ChannelHandlerContext?
-    /// Is `nil` before the TLS handshake and after the end.
+    /// The state machine; `nil` before the TLS handshake and after the end.
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
@@ -42,7 +42,7 @@ final class ServiceConnection: ChannelInboundHandler {
     private var inFlight = SlotTable<Exchange>(keptSlots: 16)
     private var openCount = 0
     private var usedAt = NIODeadline.now()
-    /// The time since which requests wait and none has begun; `nil` if none waits, and before the service's settings.
+    /// The time since which requests wait and none has begun; `nil` if none waits, or before the service has sent its settings.
     private var blockedSince: NIODeadline?
     private var failure: ConnectionFailure?
     private var isRetired = false
@@ -93,7 +93,7 @@ final class ServiceConnection: ChannelInboundHandler {
     // MARK: Called on the event loop
 
     /// Sends a request as soon as there is a free stream.
-    /// - Parameter end: Gets the result, or `nil` if the connection took no more requests already.
+    /// - Parameter end: Gets the result, or `nil` if the connection had stopped taking requests before.
     func perform(_ request: ServiceRequest, _ end: @escaping @Sendable (ServiceResult?) -> Void) {
         guard !self.isRetired else { return end(nil) }
         self.waiting.append(Exchange(request: request, end: end))
@@ -252,4 +252,13 @@ final class ServiceConnection: ChannelInboundHandler {
         guard let context, let output = self.stateMachine?.takeOutput(), output.readableBytes > 0 else { return }
         context.writeAndFlush(Self.wrapOutboundOut(output), promise: nil)
     }
+}
+
+/// The result of a request other than a push.
+enum ServiceResult: Sendable {
+    case response(HTTP2Response)
+    /// The push service did not process the request.
+    case notSent(Outcome.Failure, mayRetry: Bool)
+    /// The request was sent and its response did not arrive.
+    case unknown(Outcome.Failure)
 }

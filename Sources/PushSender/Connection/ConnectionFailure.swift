@@ -13,7 +13,7 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     var isLasting = false
     /// The step that failed, if the connection could not be opened.
     var cause: ConnectionFault.Cause
-    /// Indicates whether another port of the push service has not been tried since.
+    /// Indicates whether the push service has another port that has not failed yet.
     var hasAlternative = false
     /// Indicates whether the proxy itself failed, whatever port it was asked for.
     private var isProxyItself = false

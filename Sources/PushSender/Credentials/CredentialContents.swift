@@ -5,7 +5,7 @@ package import PushTypes
 import SwiftASN1
 import X509
 
-/// The contents of a credential's files, also where they could not be used: for people to see what a file holds.
+/// The contents of a credential's files, for display. Files that cannot be used as a credential have contents, too.
 package struct CredentialContents: Sendable {
     /// The format of the files.
     package enum Format: String, Sendable {
@@ -44,7 +44,7 @@ package struct CredentialContents: Sendable {
 }
 
 extension CredentialFile {
-    /// Reads what the files hold.
+    /// Reads the contents of the files.
     /// - Throws: ``CredentialError`` for files that cannot be read or decrypted.
     package func contents() throws(CredentialError) -> CredentialContents {
         let bytes = try Self.read(self.path)

@@ -5,7 +5,7 @@ import PushSupport
 
 /// The files of a credential and their passphrase: a `.p8`, a `.p12`, a PEM file, or a certificate and its key.
 public struct CredentialFile: Sendable {
-    /// The largest file that is read, in bytes: 1 MiB.
+    /// The maximum size of a file, in bytes: 1 MiB.
     public static let maximumSize = 1 << 20
 
     /// The path of the credential.

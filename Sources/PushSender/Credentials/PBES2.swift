@@ -6,7 +6,7 @@ import SwiftASN1
 
 /// Encryption with a passphrase: PBKDF2 with HMAC-SHA256, and AES-256 in CBC mode (RFC 8018), as OpenSSL 3 writes it.
 struct PBES2 {
-    /// The iterations of the key derivation.
+    /// The number of iterations of the key derivation.
     static let rounds = 100_000
     private static let saltLength = 16
     private static let keyLength = 32
@@ -29,6 +29,16 @@ struct PBES2 {
         )
         self.ciphertext = Array(try AES._CBC.encrypt(plaintext, using: key, iv: iv))
         self.algorithm = try Self.algorithm(salt: salt, iv: Array(iv))
+    }
+
+    /// Returns the `EncryptedPrivateKeyInfo` of a key that was encrypted (RFC 5958).
+    func keyInfo() throws -> [UInt8] {
+        var coder = DER.Serializer()
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            coder.serializeRawBytes(self.algorithm)
+            try coder.serialize(ASN1OctetString(contentBytes: self.ciphertext[...]))
+        }
+        return coder.serializedBytes
     }
 
     private static func algorithm(salt: [UInt8], iv: [UInt8]) throws -> [UInt8] {

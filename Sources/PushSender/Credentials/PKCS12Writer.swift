@@ -1,13 +1,13 @@
 import PushTypes
 import SwiftASN1
 
-/// Writes a `.p12` with one key, its certificate and the authorities of that (RFC 7292), as OpenSSL 3 does: PBES2, and a MAC
-/// with HMAC-SHA256.
+/// Writes a `.p12` with one key, its certificate and the certificate's authorities (RFC 7292). As in OpenSSL 3, the encryption
+/// is PBES2 and the MAC is HMAC-SHA256.
 struct PKCS12Writer {
-    /// The iterations of the MAC's key derivation.
+    /// The number of iterations of the MAC's key derivation.
     private static let rounds = 10_000
     private static let saltLength = 16
-    /// The attribute that joins the key and its certificate.
+    /// The value of the attribute that pairs the key with its certificate.
     private static let localKeyID: [UInt8] = [1]
 
     /// The certificates in DER; the first one is the key's.
@@ -91,18 +91,6 @@ struct PKCS12Writer {
     }
 }
 
-extension PBES2 {
-    /// Returns the `EncryptedPrivateKeyInfo` of a key that was encrypted (RFC 5958).
-    func keyInfo() throws -> [UInt8] {
-        var coder = DER.Serializer()
-        try coder.appendConstructedNode(identifier: .sequence) { coder in
-            coder.serializeRawBytes(self.algorithm)
-            try coder.serialize(ASN1OctetString(contentBytes: self.ciphertext[...]))
-        }
-        return coder.serializedBytes
-    }
-}
-
 extension ASN1ObjectIdentifier {
     static let pkcs7Data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
     static let encryptedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 6]
@@ -111,4 +99,59 @@ extension ASN1ObjectIdentifier {
     static let x509Certificate: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 22, 1]
     fileprivate static let localKeyID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 21]
     static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
+}
+
+/// The structures of a `.p12` in DER (RFC 7292).
+enum PKCS12DER {
+    static func sequence(_ body: (inout DER.Serializer) throws -> Void) throws -> [UInt8] {
+        var coder = DER.Serializer()
+        try coder.appendConstructedNode(identifier: .sequence, body)
+        return coder.serializedBytes
+    }
+
+    /// Writes a bag or a `ContentInfo`: a type and, under the tag `[0]`, its value.
+    /// - Parameter attributes: Writes the attributes, which follow the value.
+    static func typed(
+        _ type: ASN1ObjectIdentifier,
+        into coder: inout DER.Serializer,
+        attributes: (inout DER.Serializer) throws -> Void = { _ in },
+        _ value: (inout DER.Serializer) throws -> Void
+    ) throws {
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.serialize(type)
+            try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific, value)
+            try attributes(&coder)
+        }
+    }
+
+    /// Writes a `ContentInfo` of the type data.
+    static func data(_ bytes: [UInt8], into coder: inout DER.Serializer) throws {
+        try Self.typed(.pkcs7Data, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: bytes[...])) }
+    }
+
+    /// Writes the value of a bag with a certificate.
+    static func certificate(_ der: [UInt8], into coder: inout DER.Serializer) throws {
+        try Self.typed(.x509Certificate, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: der[...])) }
+    }
+
+    /// Returns the whole archive with its MAC.
+    /// - Parameter password: The passphrase in the encoding of archives.
+    static func archive(_ content: [UInt8], password: [UInt8], salt: [UInt8], rounds: Int) throws -> [UInt8] {
+        let mac = PKCS12MAC.sign(content, password: password, salt: salt, rounds: rounds)
+        return try Self.sequence { coder in
+            try coder.serialize(3)
+            try Self.data(content, into: &coder)
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.appendConstructedNode(identifier: .sequence) { coder in
+                        try coder.serialize(ASN1ObjectIdentifier.sha256)
+                        try coder.serialize(ASN1Null())
+                    }
+                    try coder.serialize(ASN1OctetString(contentBytes: mac[...]))
+                }
+                try coder.serialize(ASN1OctetString(contentBytes: salt[...]))
+                try coder.serialize(rounds)
+            }
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import NIOSSL
 import SwiftASN1
@@ -5,17 +6,17 @@ import X509
 
 /// Reads private keys, which may be encrypted.
 enum PrivateKeyReader {
-    /// The longest passphrase that BoringSSL accepts, in bytes.
+    /// The maximum length of a passphrase in BoringSSL, in bytes.
     static let maximumPassphraseLength = 1023
-    /// The maximum number of keys of a file.
+    /// The maximum number of keys in a file.
     static let maximumKeys = 16
     /// The label of a key that is encrypted in PKCS#8.
     static let encryptedLabel = "ENCRYPTED PRIVATE KEY"
     /// The labels of the other keys: PKCS#8, PKCS#1 and SEC 1. Those of the older encryption (RFC 1421) have them too.
     private static let plainLabels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
 
-    /// Reads keys in PKCS#8, PKCS#1 or SEC 1, which may be encrypted. None is decrypted before all have been found to take
-    /// few enough iterations.
+    /// Reads keys in PKCS#8, PKCS#1 or SEC 1, which may be encrypted. No key is decrypted before the iterations of all have
+    /// been checked.
     static func keys(_ blocks: [PEMFile.Block], passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
         guard blocks.count <= Self.maximumKeys else { throw .tooManyKeys }
         var limit = KeyDerivationLimit()
@@ -34,10 +35,10 @@ enum PrivateKeyReader {
         return keys
     }
 
-    /// Returns a key's text for BoringSSL, and adds the iterations that it would take.
+    /// Returns a key's text for BoringSSL, and adds its iterations to the limit.
     ///
-    /// That of an encrypted key is written anew, because BoringSSL reads long lines and control characters in another way:
-    /// it would find another key in the text than the one whose iterations were read.
+    /// The text of an encrypted key is encoded anew. BoringSSL treats long lines and control characters differently, so it
+    /// might find another key in the text than the one whose iterations were counted.
     private static func text(
         _ block: PEMFile.Block,
         passphrase: String?,
@@ -76,7 +77,7 @@ enum PrivateKeyReader {
     }
 
     /// Reads an RSA key of PKCS#1 in DER.
-    static func key(rsa der: [UInt8]) throws -> Certificate.PrivateKey {
+    fileprivate static func key(rsa der: [UInt8]) throws -> Certificate.PrivateKey {
         try Certificate.PrivateKey(pemDocument: PEMDocument(type: "RSA PRIVATE KEY", derBytes: der))
     }
 
@@ -97,4 +98,109 @@ extension PEMFile.Block {
         let lines = self.text.split(separator: "\n").dropFirst().dropLast()
         return Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters).map { Array($0) }
     }
+}
+
+/// Reads the number of iterations by which an encryption derives its key from a passphrase.
+enum KeyDerivation {
+    /// A key derivation that BoringSSL does not support, or a malformed one.
+    private struct Unsupported: Error {}
+
+    /// Returns the number of iterations of an `EncryptedPrivateKeyInfo` (RFC 5958).
+    static func rounds(key der: ArraySlice<UInt8>) throws -> Int {
+        var nodes = try Self.children(BER.parse(der))
+        return try Self.rounds(algorithm: Self.next(&nodes))
+    }
+
+    /// Returns the number of iterations of an `EncryptedData` (RFC 2315 section 13).
+    static func rounds(encryptedData node: ASN1Node) throws -> Int {
+        var nodes = try Self.children(node)
+        _ = try Self.next(&nodes)
+        var info = try Self.children(Self.next(&nodes))
+        _ = try Self.next(&info)
+        return try Self.rounds(algorithm: Self.next(&info))
+    }
+
+    /// Returns the number of iterations of PBES2 with PBKDF2 (RFC 8018), or of an algorithm of PKCS#12 (RFC 7292 appendix C).
+    private static func rounds(algorithm: ASN1Node) throws -> Int {
+        var nodes = try Self.children(algorithm)
+        let type = try ASN1ObjectIdentifier(berEncoded: &nodes)
+        var parameters = try Self.children(Self.next(&nodes))
+        if type == .pbes2 {
+            var derivation = try Self.children(Self.next(&parameters))
+            guard try ASN1ObjectIdentifier(berEncoded: &derivation) == .pbkdf2 else { throw Unsupported() }
+            parameters = try Self.children(Self.next(&derivation))
+        }
+        // The salt.
+        _ = try Self.next(&parameters)
+        let rounds = try Int(berEncoded: &parameters)
+        guard rounds > 0 else { throw Unsupported() }
+        return rounds
+    }
+
+    private static func children(_ node: ASN1Node) throws -> ASN1NodeCollection.Iterator {
+        guard node.identifier == .sequence, case .constructed(let nodes) = node.content else { throw Unsupported() }
+        return nodes.makeIterator()
+    }
+
+    private static func next(_ nodes: inout ASN1NodeCollection.Iterator) throws -> ASN1Node {
+        guard let node = nodes.next() else { throw Unsupported() }
+        return node
+    }
+}
+
+/// Limits the iterations of the key derivations in one file.
+///
+/// BoringSSL makes up to 100,000,000 iterations for each key and cannot be interrupted, so they are added up before it begins.
+struct KeyDerivationLimit {
+    /// The maximum number of iterations of one encryption, more than any tool uses.
+    static let maximumRounds = 1_000_000
+    /// The maximum number of iterations of a whole file, which usually encrypts a key and its certificates.
+    static let maximumTotal = 2_000_000
+
+    private var total = 0
+
+    /// Adds the iterations of one encryption.
+    mutating func add(_ rounds: Int) throws(CredentialError) {
+        guard rounds <= Self.maximumRounds, self.total + rounds <= Self.maximumTotal else { throw .tooManyIterations }
+        self.total += rounds
+    }
+}
+
+/// A private key in PKCS#8 (RFC 5958), the form that PKCS#12 and encrypted PEM files hold.
+struct PKCS8Key {
+    /// The key in DER.
+    let der: [UInt8]
+
+    /// - Throws: ``CredentialError/unsupportedPrivateKey`` for a key that is neither RSA nor EC.
+    init(_ key: NIOSSLPrivateKey) throws(CredentialError) {
+        guard let bytes = try? key.derBytes, let der = Self.der(bytes) else { throw .unsupportedPrivateKey }
+        self.der = der
+    }
+
+    /// Converts a key from the form that BoringSSL writes: PKCS#1 for RSA, SEC 1 for EC.
+    private static func der(_ bytes: [UInt8]) -> [UInt8]? {
+        if let key = try? P256.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }
+        if let key = try? P384.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }
+        if let key = try? P521.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }
+        guard (try? PrivateKeyReader.key(rsa: bytes)) != nil else { return nil }
+        return try? Self.wrapped(rsa: bytes)
+    }
+
+    /// Converts an RSA key from PKCS#1 to PKCS#8.
+    private static func wrapped(rsa bytes: [UInt8]) throws -> [UInt8] {
+        var coder = DER.Serializer()
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.serialize(0)
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(ASN1ObjectIdentifier.rsaEncryption)
+                try coder.serialize(ASN1Null())
+            }
+            try coder.serialize(ASN1OctetString(contentBytes: bytes[...]))
+        }
+        return coder.serializedBytes
+    }
+}
+
+extension ASN1ObjectIdentifier {
+    fileprivate static let rsaEncryption: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 1]
 }

@@ -13,7 +13,7 @@ public struct ProviderKey: Sendable {
     /// The private key.
     let privateKey: P256.Signing.PrivateKey
 
-    /// A text without a secret that is the same for the same key in every process. It is asked for with each page.
+    /// An identifier without a secret, which is the same for the same key in every process. Each page reads it, so it is stored.
     let identity: String
 
     /// The shared source of the key's provider tokens; `nil` lets each sender sign its own.

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 package import PushTypes
+import Synchronization
 
 /// Signs the provider tokens of one key and keeps each for as long as the push service allows (reference 2.1).
 ///
@@ -9,9 +10,9 @@ package import PushTypes
 package struct ProviderTokenSigner: Sendable {
     /// The age at which a token is replaced.
     package static let lifetime: Duration = .seconds(50 * 60)
-    /// The least time between two tokens.
+    /// The shortest time between two tokens.
     package static let spacing: Duration = .seconds(20 * 60)
-    /// The number of earlier tokens that are remembered. Only a clock that steps back and forth needs more than one.
+    /// The maximum number of earlier tokens that are remembered. Only a clock that steps back and forth needs more than one.
     private static let memory = 16
 
     private struct Issued {
@@ -84,5 +85,31 @@ package struct ProviderTokenSigner: Sendable {
         let input = "\(header).\(claims)"
         let signature = try key.privateKey.signature(for: Data(input.utf8))
         return "\(input).\(Base64URL.encode(signature.rawRepresentation))"
+    }
+}
+
+/// The source of one key's provider tokens, for all connections that use the key.
+package protocol ProviderTokenSource: Sendable {
+    /// Returns the token for requests at `now`. It is called on event loops and must not block.
+    /// - Throws: The error of the cryptography library if it cannot sign.
+    func text(now: Timestamp) throws -> String
+    /// Notes that the push service rejected `text` as too old.
+    func expired(_ text: String, now: Timestamp)
+}
+
+/// The provider token for all connections of a sender, in memory. The first connection that needs a new one signs it.
+final class SharedProviderToken: ProviderTokenSource {
+    private let token: Mutex<ProviderTokenSigner>
+
+    init(_ key: ProviderKey) {
+        self.token = Mutex(ProviderTokenSigner(key: key))
+    }
+
+    func text(now: Timestamp) throws -> String {
+        try self.token.withLock { try $0.text(now: now) }
+    }
+
+    func expired(_ text: String, now: Timestamp) {
+        self.token.withLock { $0.tokenExpired(text, now: now) }
     }
 }

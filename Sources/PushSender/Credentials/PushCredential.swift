@@ -1,4 +1,5 @@
 import Crypto
+import NIOSSL
 public import PushTypes
 
 /// The credential by which a provider authenticates to the push service (reference 2).
@@ -54,5 +55,28 @@ public enum PushCredential: Sendable {
         case .token: nil
         case .certificate(let certificate): certificate.expires
         }
+    }
+}
+
+/// The authentication of a sender: a TLS context, and provider tokens unless the context has a client certificate.
+struct SenderIdentity: Sendable {
+    let tls: NIOSSLContext
+    /// The source of provider tokens, or `nil` with certificate trust.
+    let token: (any ProviderTokenSource)?
+
+    /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint at `now`, and the TLS
+    ///   library's error for trust roots that are not PEM certificates.
+    init(_ credential: PushCredential, endpoint: PushServiceEndpoint, now: Timestamp) throws {
+        var tls = try endpoint.tlsConfiguration()
+        switch credential {
+        case .token(let key):
+            self.token = key.tokens ?? SharedProviderToken(key)
+        case .certificate(let certificate):
+            if let environment = endpoint.environment { try certificate.check(environment: environment, now: now) }
+            tls.certificateChain = certificate.certificateChain
+            tls.privateKey = certificate.privateKey
+            self.token = nil
+        }
+        self.tls = try NIOSSLContext(configuration: tls)
     }
 }

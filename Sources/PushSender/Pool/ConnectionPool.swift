@@ -11,18 +11,49 @@ import Synchronization
 ///
 /// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock.
 final class ConnectionPool: PushConnectionDelegate {
+    /// A connection of the pool, from the attempt to open it to its end.
+    private struct Connection {
+        /// The handle by which it is called; `nil` until it has an event loop.
+        var handle: ConnectionHandle?
+        /// The source of provider tokens of the credential that it was opened with.
+        var token: (any ProviderTokenSource)?
+        /// Indicates whether it drains because another credential or port is in use now.
+        var isOutdated = false
+        /// Indicates whether the service has sent its settings.
+        var isOpen = false
+        /// The port of the push service to which it was opened.
+        var port = 0
+    }
+
+    /// The state of a pool, under its lock.
+    private struct State {
+        var stateMachine: PoolStateMachine
+        var queue = WorkQueue()
+        var identity: SenderIdentity
+        var connections: [Int: Connection] = [:]
+        var lastFailure: Outcome.Failure?
+        /// The reason for which the latest connection could not be opened; `nil` if it could.
+        var fault: ConnectionFault?
+        var warning = RepeatedWarning()
+        var isExpirySet = false
+        var closed: [CheckedContinuation<Void, Never>] = []
+        var generator = SystemRandomNumberGenerator()
+
+        var handles: [ConnectionHandle] { self.connections.values.compactMap(\.handle) }
+    }
+
     private let endpoint: PushServiceEndpoint
     private let configuration: SenderConfiguration
     private let group: any EventLoopGroup
-    let time: any TimeSource
+    private let time: any TimeSource
     private let logger: Logger
     /// Receives the failure of each connection that could not be opened, and `nil` when one is open.
     private let observer: ConnectionObserver?
-    /// Is `nil` for a push service with a single port.
+    /// The choice of the port; `nil` for a push service with a single port.
     private let ports: PortSelector?
     private let portObserver = Mutex<Int?>(nil)
     let metrics: SenderMetrics
-    let state: Mutex<State>
+    private let state: Mutex<State>
 
     init(
         endpoint: PushServiceEndpoint,
@@ -80,6 +111,11 @@ final class ConnectionPool: PushConnectionDelegate {
         Self.fail(tickets, .init("cancelled before it was sent"))
     }
 
+    /// Ends those of the pushes that no connection has taken.
+    func takeBack(_ indices: Set<Int>, of batch: SendBatch) {
+        Self.endTakenBack(self.state.withLock { $0.queue.remove(indices, of: batch) })
+    }
+
     /// Uses another credential from now on. Connections with the old one drain.
     func use(_ credential: PushCredential) throws {
         let identity = try SenderIdentity(credential, endpoint: self.endpoint, now: self.time.now)
@@ -123,6 +159,8 @@ final class ConnectionPool: PushConnectionDelegate {
     }
 
     // MARK: Called by the connections
+
+    var wallTime: Timestamp { self.time.now }
 
     func connectionIsReady(_ id: Int) {
         let port = self.state.withLock { state in
@@ -270,7 +308,7 @@ final class ConnectionPool: PushConnectionDelegate {
 
     // MARK: Actions
 
-    /// The number of pushes that a connection may take at a time even if others are ready.
+    /// The minimum size of a connection's share of the waiting pushes.
     private static let smallestShare = 32
 
     private func perform(_ actions: [PoolStateMachine.Action]) {
@@ -314,6 +352,18 @@ final class ConnectionPool: PushConnectionDelegate {
         }
     }
 
+    /// Ends pushes that were taken back.
+    private static func endTakenBack(_ tickets: [PushTicket]) {
+        for ticket in tickets { ticket.batch.endTakenBack(ticket.index) }
+    }
+
+    /// Ends pushes that are not sent.
+    private static func fail(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
+        for ticket in tickets {
+            ticket.batch.finish(CollectionOfOne(SendResult(index: ticket.index, outcome: .notSent(failure))))
+        }
+    }
+
     /// Adds a handle, or drains the connection if it is no longer wanted.
     private func register(_ id: Int, _ handle: ConnectionHandle) {
         let isWanted = self.state.withLock { state in
@@ -342,5 +392,30 @@ final class ConnectionPool: PushConnectionDelegate {
             Self.fail(tickets, failure)
             self.scheduleExpiry()
         }
+    }
+}
+
+/// Receives the failure of each connection that could not be opened on any port, and `nil` when one is open.
+package typealias ConnectionObserver = @Sendable (Outcome.Failure?) -> Void
+
+/// Decides the level of a log message that each attempt to connect repeats: a warning once a minute, and info otherwise.
+private struct RepeatedWarning {
+    private static let interval: TimeAmount = .seconds(60)
+
+    private var text: String?
+    private var warnedAt: NIODeadline?
+
+    mutating func level(of text: String, now: NIODeadline) -> Logger.Level {
+        if self.text == text, let warnedAt, now < warnedAt + Self.interval { return .info }
+        (self.text, self.warnedAt) = (text, now)
+        return .warning
+    }
+}
+
+extension Outcome.Failure {
+    /// Returns the failure for a log, with the address at which it happened.
+    fileprivate func metadata(_ endpoint: PushServiceEndpoint) -> Logger.Metadata {
+        let (host, port) = (self.fault?.host ?? endpoint.host, self.fault?.port ?? endpoint.port)
+        return ["host": "\(host)", "port": "\(port)", "error": "\(self.description)"]
     }
 }

@@ -34,7 +34,7 @@ struct PoolStateMachine {
 
     private let maximum: Int
     private let backoff: Backoff
-    /// The number of consecutive connections that may end within ``Backoff/base`` of their start before the next waits.
+    /// The maximum number of consecutive connections that end within ``Backoff/base`` of their start and delay no other.
     private static let allowedShortLives = 3
 
     private var connections: [Connection] = []

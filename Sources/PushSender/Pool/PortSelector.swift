@@ -6,13 +6,14 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// Chooses the port of new connections for all senders to one push service, so that one of them finds out for all.
+/// Chooses the port of new connections for all senders to one push service. A failure that one sender meets counts for all.
 ///
-/// While the fallback port is in use it tries the first port beside the pushes, with a connection that is closed after TLS.
+/// While the fallback port is in use, it tries the first port with connections of its own, which it closes after the TLS
+/// handshake.
 package final class PortSelector: Sendable {
     private struct State {
         var fallback: PortFallback
-        /// Called when the first port works again, by the number of their registration.
+        /// The observers by the numbers of their registration. They are called when the first port works again.
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextObserver = 0
         /// The next try of the first port; there is one at a time, however often the port changes.
@@ -54,7 +55,8 @@ package final class PortSelector: Sendable {
     /// The push service with the port of the next connection. Each port has half of the time limit.
     var current: PushServiceEndpoint { self.endpoint(port: self.state.withLock { $0.fallback.port }) }
 
-    /// Returns a failure of a connection, which is no reason to give up before the other port has failed, too.
+    /// Counts a failure of a connection, and returns it as it is to be reported: not lasting, until the other port has failed,
+    /// too.
     func failed(_ failure: ConnectionFailure, port: Int) -> ConnectionFailure {
         guard failure.mayDependOnPort else { return failure }
         let allFailed = self.state.withLock { state in

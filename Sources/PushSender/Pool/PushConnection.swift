@@ -14,36 +14,36 @@ final class PushConnection: ChannelInboundHandler {
 
     /// The interval between two checks of the deadlines.
     private static let tick: TimeAmount = .milliseconds(250)
-    /// The number of pushes started before their bytes are written.
+    /// The maximum number of pushes that are started before their bytes are written.
     private static let maximumStart = 256
-    /// The number of slots whose memory is kept when no push is in flight.
+    /// The maximum number of slots whose memory is kept while no push is in flight.
     private static let keptSlots = 4096
 
-    let id: Int
-    let delegate: any PushConnectionDelegate
-    let logger: Logger
+    private let id: Int
+    private let delegate: any PushConnectionDelegate
+    private let logger: Logger
     private let authority: String
     private let limits: HTTP2ClientLimits
 
     private var context: ChannelHandlerContext?
-    /// Is `nil` before the TLS handshake and after the end.
+    /// The state machine; `nil` before the TLS handshake and after the end.
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
-    /// Is `nil` before the TLS handshake.
-    private(set) var opened: OpenedConnection?
+    /// The connection as the trips of its pushes name it; `nil` before the TLS handshake.
+    private var opened: OpenedConnection?
     private var failure: ConnectionFailure?
     private var hasEnded = false
     private var isAbandoned = false
     private var isWorking = false
     /// The pushes in flight. Their slots are the state machine's tickets.
-    var inFlight = SlotTable<PushTicket>(keptSlots: PushConnection.keptSlots)
+    private var inFlight = SlotTable<PushTicket>(keptSlots: PushConnection.keptSlots)
     // Kept so that the usual event allocates nothing.
     private var events: [HTTP2ClientEvent] = []
     private var tickets: [PushTicket] = []
-    var results: [SendResult] = []
+    private var results: [SendResult] = []
     /// Indicates whether the service has answered a request.
-    var isConfirmed = false
+    private var isConfirmed = false
 
     init(
         id: Int,
@@ -152,7 +152,7 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Writes the last bytes and closes the channel after the end of the state machine.
-    func finished(_ cause: HTTP2RequestFailure?) {
+    private func finished(_ cause: HTTP2RequestFailure?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil {
             let step: ConnectionFault.Cause = cause == .handshakeTimeout ? .timeout : .closed
@@ -234,11 +234,11 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Drains after a response with which the service asks for a new connection.
-    func startDraining() {
+    private func startDraining() {
         self.stateMachine?.drain(now: .now())
     }
 
-    func reportExpiredToken() {
+    private func reportExpiredToken() {
         if let providerToken { self.delegate.providerTokenExpired(self.id, providerToken) }
     }
 }
@@ -249,4 +249,116 @@ extension SocketAddress {
         guard let address = self.ipAddress, let port = self.port else { return nil }
         return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
+}
+
+/// The conversion of the state machine's events into outcomes.
+extension PushConnection {
+    /// The number of refused streams after which a push counts as not sent.
+    private static let maximumRefusals = 3
+
+    private func handle(_ events: [HTTP2ClientEvent]) {
+        var results = ResultCollector(&self.results, over: self.opened)
+        var returned: [PushTicket] = []
+        var returnCause: Outcome.Failure?
+        let now = NIODeadline.now()
+        for event in events {
+            switch event {
+            case .response(let slot, let response):
+                guard let ticket = self.inFlight.remove(slot) else { continue }
+                ticket.batch.metrics.responded(after: now - ticket.sentAt)
+                results.add(ticket, self.outcome(of: response, to: ticket))
+            case .lost(let slot, let cause):
+                guard let ticket = self.inFlight.remove(slot) else { continue }
+                results.add(ticket, .unknown(cause.failure))
+                // The service is reachable but never responds: another of its addresses may.
+                if cause == .responseTimeout, !self.isConfirmed { self.startDraining() }
+            case .notProcessed(let slot, let cause):
+                guard var ticket = self.inFlight.remove(slot) else { continue }
+                if case .reset = cause { ticket.refusals += 1 }
+                // The service has opened no window for it: another connection may have one.
+                if cause == .responseTimeout { self.startDraining() }
+                if cause.allowsRetry, ticket.refusals < Self.maximumRefusals {
+                    returned.append(ticket)
+                    returnCause = cause.failure
+                } else {
+                    results.add(ticket, .notSent(cause.failure))
+                }
+            case .ready: self.delegate.connectionIsReady(self.id)
+            case .draining(let goAway):
+                self.logger.debug("connection draining", metadata: goAway?.metadata)
+                self.delegate.connectionIsDraining(self.id, goAway)
+            case .finished(let cause):
+                if let cause {
+                    self.logger.debug("connection ended", metadata: ["error": "\(cause.failure.description)"])
+                }
+                self.finished(cause)
+            }
+        }
+        self.results = results.finish()
+        if let returnCause { self.delegate.returnWork(returned, returnCause) }
+    }
+
+    private func outcome(of response: HTTP2Response, to ticket: PushTicket) -> Outcome {
+        if response.head.status == 200 {
+            self.confirm()
+            return .accepted(
+                .init(id: response.head.id ?? ticket.push.notification.id, uniqueID: response.head.uniqueID)
+            )
+        }
+        let rejection = PushResponse.rejection(response)
+        if rejection.reason == .expiredProviderToken { self.reportExpiredToken() }
+        if rejection.endsConnection { self.startDraining() } else { self.confirm() }
+        return .rejected(rejection)
+    }
+
+    private func confirm() {
+        guard !self.isConfirmed else { return }
+        self.isConfirmed = true
+        self.delegate.connectionIsConfirmed(self.id)
+    }
+}
+
+/// Calls a ``PushConnection`` from any thread.
+struct ConnectionHandle: Sendable {
+    private let eventLoop: any EventLoop
+    private let connection: NIOLoopBound<PushConnection>
+
+    /// Must be called on the connection's event loop.
+    init(_ connection: PushConnection, eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+        self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
+    }
+
+    /// Makes the connection take work.
+    func wake() {
+        self.eventLoop.execute { self.connection.value.work() }
+    }
+
+    /// Closes the connection after its outstanding responses.
+    func drain() {
+        self.eventLoop.execute { self.connection.value.drain() }
+    }
+}
+
+/// The owner of a ``PushConnection``, which calls it on its event loop.
+protocol PushConnectionDelegate: AnyObject, Sendable {
+    /// The time of the wall clock.
+    var wallTime: Timestamp { get }
+    /// Called when the service's settings are known: the connection takes work.
+    func connectionIsReady(_ id: Int)
+    /// Appends up to `limit` pushes to send now, fewer if other connections have a share. The connection is woken for more.
+    func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket])
+    /// Returns the provider token for requests now, or `nil` with certificate trust.
+    /// - Throws: The error of the cryptography library if it cannot sign.
+    func providerToken(_ id: Int) throws -> String?
+    /// Called after the first response that does not end the connection.
+    func connectionIsConfirmed(_ id: Int)
+    /// Called when the service has rejected a provider token as too old.
+    func providerTokenExpired(_ id: Int, _ token: String)
+    /// Takes back pushes that the service did not process, to be sent on this connection or another.
+    func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure)
+    /// Called when the connection takes no more work.
+    func connectionIsDraining(_ id: Int, _ goAway: GoAway?)
+    /// Called at the end of the connection. The failure is `nil` after an orderly end.
+    func connectionClosed(_ id: Int, _ failure: ConnectionFailure?)
 }

@@ -10,8 +10,9 @@ final class SendBatch: Sendable {
         var connections: [OpenedConnection] = []
         var missing: Int
         var waiter: CheckedContinuation<SentPushes, Never>?
-        /// The pushes that are to be taken back, and those of them that no connection had.
+        /// The pushes that are to be taken back.
         var recalled: Set<Int> = []
+        /// The recalled pushes that no connection had.
         var takenBack: Set<Int> = []
 
         /// Returns the index of a connection, which is added if it is new.
@@ -25,7 +26,7 @@ final class SendBatch: Sendable {
     let pushes: [Push]
     /// Receives each outcome at once. With an observer no outcomes are kept.
     private let observer: (@Sendable ([SendResult]) -> Void)?
-    /// The pool in which the pushes wait; `nil` for one from which nothing is taken back.
+    /// The pool in which the pushes wait; `nil` if none of them is taken back.
     private let pool: ConnectionPool?
     let metrics: SenderMetrics
     private let beganAt = NIODeadline.now()
@@ -121,4 +122,41 @@ public struct SendResult: Hashable, Sendable {
     /// The position of the push in the call's array.
     public var index: Int
     public var outcome: Outcome
+}
+
+/// Collects the outcomes of several pushes, so that each batch receives all of its own at once.
+struct ResultCollector {
+    private var results: [SendResult]
+    private var batch: SendBatch?
+    private let connection: OpenedConnection?
+
+    /// - Parameters:
+    ///   - memory: An empty array whose memory is used. ``finish()`` returns it.
+    ///   - connection: The connection that carried the pushes.
+    init(_ memory: inout [SendResult], over connection: OpenedConnection?) {
+        (self.results, self.connection) = ([], connection)
+        swap(&self.results, &memory)
+    }
+
+    mutating func add(_ ticket: PushTicket, _ outcome: Outcome) {
+        if self.batch !== ticket.batch {
+            self.deliver()
+            self.batch = ticket.batch
+        }
+        self.results.append(SendResult(index: ticket.index, outcome: outcome))
+    }
+
+    /// Delivers the last outcomes.
+    /// - Returns: An empty array.
+    mutating func finish() -> [SendResult] {
+        self.deliver()
+        return self.results
+    }
+
+    private mutating func deliver() {
+        guard let batch else { return }
+        self.batch = nil
+        batch.finish(self.results, over: self.connection)
+        self.results.removeAll(keepingCapacity: true)
+    }
 }

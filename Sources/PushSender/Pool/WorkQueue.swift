@@ -54,10 +54,10 @@ struct WorkQueue {
         self.count += batch.pushes.count
     }
 
-    /// Inserts pushes that were not processed before all others.
+    /// Inserts pushes that the service did not process in front of all others, except those that were recalled meanwhile.
     ///
-    /// This step decides which are taken back: a recall either looks into the queue afterwards, or is seen here.
-    /// - Returns: Those that are to be taken back. They are not inserted.
+    /// A recall that comes later finds its pushes in the queue.
+    /// - Returns: The recalled pushes.
     mutating func prepend(_ returned: [PushTicket]) -> [PushTicket] {
         var recalled: [PushTicket] = []
         for ticket in returned.reversed() {

@@ -40,7 +40,7 @@ package final class SenderPool: SenderSource, Service {
 
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
     private let configuration: SenderConfiguration
-    /// The ports of the push services that have two. All apps share what is known of them.
+    /// The choice of the port for each push service that has two, shared by all apps.
     private let ports: [PushEnvironment: PortSelector]
     private let time: any TimeSource
     private let logger: Logger

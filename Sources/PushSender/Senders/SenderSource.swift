@@ -18,7 +18,7 @@ package protocol SenderSource: Sendable {
         app: Int64,
         environment: PushEnvironment
     ) throws -> any NotificationSender
-    /// Returns what manages an app's channels, which the app's pushes do not wait for.
+    /// Returns the client that manages an app's channels. It has a connection of its own, so the app's pushes do not wait for it.
     func channels(
         for credential: PushCredential,
         app: Int64,

@@ -22,7 +22,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
     private var identity: Result<CertificateIdentity, Reason> = .failure(.badCertificate)
-    /// `nil` once the connection is gone.
+    /// The context; `nil` once the connection is gone.
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true

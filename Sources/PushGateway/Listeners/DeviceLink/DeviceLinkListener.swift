@@ -6,9 +6,9 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The device link listener of one environment: what its connections share, and the work behind the packets.
+/// The device link listener of one environment: the parts that its connections share, and the work behind the packets.
 final class DeviceLinkListener: Sendable {
-    /// The number of bytes that may be written and not read by a device. Beyond it, messages wait in the device's
+    /// The maximum number of bytes that are written and not read by a device. Beyond it, messages wait in the device's
     /// ``DeviceLinkMailbox``, and a device that sends requests without reading as many bytes of responses is
     /// disconnected.
     static let outboundLimit = 512 * 1024
@@ -26,7 +26,7 @@ final class DeviceLinkListener: Sendable {
     let sweeper = IdleConnectionSweeper()
     let router: MessageRouter
     let limits: DeviceLinkServerStateMachine.Limits
-    /// The time from TCP accept to the end of the TLS handshake.
+    /// The longest time from TCP accept to the end of the TLS handshake.
     let handshake: Duration
     private let authenticator: DeviceAuthenticator
     private let topic: @Sendable (TopicHash) -> Topic?

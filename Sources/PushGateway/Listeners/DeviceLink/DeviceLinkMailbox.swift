@@ -28,7 +28,7 @@ final class DeviceLinkMailbox: DeviceConnection {
         var understandsExtensions: Bool
     }
 
-    /// The number of packets written together, some 350 kB of the largest.
+    /// The maximum number of packets that are written together: about 350 kB of the largest.
     private static let chunk = 64
 
     private let channel: any Channel

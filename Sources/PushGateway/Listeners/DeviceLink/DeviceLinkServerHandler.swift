@@ -5,13 +5,14 @@ import PushHTTP
 import PushSupport
 import PushTypes
 import PushWire
+import Synchronization
 
 /// Translates between bytes, the router and ``DeviceLinkServerStateMachine``.
 final class DeviceLinkServerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The time for the last packet to be written before the connection is closed.
+    /// The longest time for the last packet to be written before the connection is closed.
     private static let closeTimeout: TimeAmount = .seconds(5)
 
     private let listener: DeviceLinkListener
@@ -19,7 +20,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
     private var session: DeviceLinkListener.Session?
     /// The deadline of the TLS handshake; `nil` once it is done.
     private var handshakeDeadline: Timestamp?
-    /// `nil` once the handler is removed.
+    /// The context; `nil` once the handler is removed.
     private var context: ChannelHandlerContext?
     /// The size of the responses that the device has requested since it stopped reading.
     private var unreadBytes = 0
@@ -43,7 +44,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
 
     /// Closes the connection if a deadline has passed. Called by ``IdleConnectionSweeper`` on the event loop, as a timer
     /// for each of many idle connections would cost too much.
-    func sweep() {
+    fileprivate func sweep() {
         guard let context, let deadline = self.stateMachine.nextDeadline else { return }
         let now = self.listener.time.steady
         if let handshakeDeadline, handshakeDeadline <= now { return context.close(promise: nil) }
@@ -186,5 +187,45 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
             now: self.listener.time.steady
         )
         self.perform(actions, context: context)
+    }
+}
+
+/// Checks the deadlines of a listener's connections at intervals, so that an idle connection needs no timer.
+final class IdleConnectionSweeper: Sendable {
+    /// The interval of the checks: the longest time by which a deadline is noticed late.
+    static let interval: TimeAmount = .milliseconds(250)
+
+    /// The connections of one event loop.
+    private final class Sweep {
+        var members: [ObjectIdentifier: DeviceLinkServerHandler] = [:]
+        var task: RepeatedTask?
+    }
+
+    private let sweeps = Mutex<[ObjectIdentifier: NIOLoopBound<Sweep>]>([:])
+
+    /// Adds a connection. Must be called on its event loop.
+    func add(_ connection: DeviceLinkServerHandler, on eventLoop: any EventLoop) {
+        let bound = self.sweeps.withLock { sweeps in
+            if let sweep = sweeps[ObjectIdentifier(eventLoop)] { return sweep }
+            let sweep = NIOLoopBound(Sweep(), eventLoop: eventLoop)
+            sweeps[ObjectIdentifier(eventLoop)] = sweep
+            return sweep
+        }
+        let sweep = bound.value
+        sweep.members[ObjectIdentifier(connection)] = connection
+        guard sweep.task == nil else { return }
+        sweep.task = eventLoop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { task in
+            let sweep = bound.value
+            for connection in Array(sweep.members.values) { connection.sweep() }
+            guard sweep.members.isEmpty else { return }
+            task.cancel()
+            sweep.task = nil
+        }
+    }
+
+    /// Removes a connection. Must be called on its event loop.
+    func remove(_ connection: DeviceLinkServerHandler, on eventLoop: any EventLoop) {
+        let bound = self.sweeps.withLock { $0[ObjectIdentifier(eventLoop)] }
+        bound?.value.members[ObjectIdentifier(connection)] = nil
     }
 }

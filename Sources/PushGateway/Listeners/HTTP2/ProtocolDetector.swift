@@ -23,7 +23,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     private var hasDecided = false
     private var timer: Scheduled<Void>?
 
-    /// - Parameter deadline: The time from the TCP connection to the whole preface.
+    /// - Parameter deadline: The longest time from the TCP connection to the whole preface.
     init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
         (self.deadline, self.configureHTTP2) = (deadline, configureHTTP2)
     }
@@ -52,7 +52,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Returns `nil` while more bytes are needed.
+    /// Returns whether the first bytes are those of HTTP/1; `nil` while more are needed.
     private static func isHTTP1(_ start: ByteBufferView) -> Bool? {
         if self.preface.starts(with: start) { return start.count < self.preface.count ? nil : false }
         if self.methods.contains(where: { start.starts(with: $0.utf8) }) { return true }

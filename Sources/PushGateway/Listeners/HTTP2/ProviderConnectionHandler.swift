@@ -15,9 +15,9 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
 
     /// The shortest time between two checks of the deadlines.
     private static var shortestTimer: TimeAmount { .milliseconds(10) }
-    /// The number of events whose memory an unauthenticated connection keeps.
+    /// The maximum number of events whose memory an unauthenticated connection keeps.
     private static var unauthenticatedEvents: Int { 16 }
-    /// The largest output whose memory is kept, in bytes.
+    /// The maximum size of an output whose memory is kept, in bytes.
     private static var keptCapacity: Int { 65_536 }
 
     private let logger: Logger
@@ -25,9 +25,9 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var delegate: Delegate
     private var stateMachine: HTTP2ServerStateMachine
     private var context: ChannelHandlerContext?
-    /// Is `nil` before the beginning and after the end.
+    /// The proxy by which it is called; `nil` before the beginning and after the end.
     private var handle: ProviderConnectionProxy?
-    /// Is `nil` once the connection is authenticated.
+    /// The handler of the limits for unauthenticated connections; `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedConnectionHandler?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
@@ -226,7 +226,7 @@ protocol ProviderRequestDelegate {
     /// Indicates whether the connection has shown a valid credential.
     var isAuthenticated: Bool { get }
 
-    /// The connection begins. It is called once, before all others.
+    /// Handles the beginning of the connection. It is called once, before all others.
     mutating func connectionOpened(_ handle: ProviderConnectionProxy)
 
     /// Receives the events that one read caused, in order. Responses given inside of this call are sent with one write.

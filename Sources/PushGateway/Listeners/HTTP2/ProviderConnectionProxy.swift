@@ -30,7 +30,7 @@ final class ProviderConnectionProxy: Sendable {
     }
 
     private struct State {
-        /// Is `nil` after the end of the connection.
+        /// The connection; `nil` after its end.
         var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
         /// Indicates whether a task is scheduled that empties the mailbox.
@@ -86,7 +86,7 @@ final class ProviderConnectionProxy: Sendable {
     /// Ends the connection in order, with reason `Shutdown`.
     func drain() { self.perform(.drain) }
 
-    /// Neither reads nor writes any more, and leaves the connection open: a fault.
+    /// Stops reading and writing, and leaves the connection open: a fault.
     func stall() { self.perform(.stall) }
 
     /// Ends the connection without a GOAWAY.
@@ -118,7 +118,7 @@ final class ProviderConnectionProxy: Sendable {
         }
     }
 
-    /// Ends the handle with its connection.
+    /// Drops all commands and responses, because the connection has ended.
     func connectionClosed() {
         self.state.withLock { state in
             state.connection = nil

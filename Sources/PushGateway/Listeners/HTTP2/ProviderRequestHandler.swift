@@ -7,29 +7,29 @@ import PushWire
 /// Handles the requests of one provider connection: rejections are answered at once, accepted pushes when the router
 /// has taken them.
 struct ProviderRequestHandler: ProviderRequestDelegate {
-    let listener: ProviderListener
+    private let listener: ProviderListener
     private var session: ProviderSession
     /// The reason to end the connection at once: its certificate is invalid here (reference 1.2).
     private let certificateError: Reason?
     private var handle: ProviderConnectionProxy?
     /// The number of requests so far, for faults.
-    private(set) var ordinal = 0
+    private var ordinal = 0
     /// Indicates whether a fault or too many invalid tokens ended the handling of requests.
-    var ignoresRequests = false
+    private var ignoresRequests = false
 
     init(listener: ProviderListener, session: ProviderSession, certificateError: Reason?) {
         (self.listener, self.session, self.certificateError) = (listener, session, certificateError)
     }
 
     /// The results of the requests of one read, passed on together.
-    struct Batch {
+    private struct Batch {
         let handle: ProviderConnectionProxy
         var submissions: [Submission] = []
         var pending: [(stream: UInt32, response: ProviderResponse)] = []
         var responses: [(stream: UInt32, response: ProviderResponse)] = []
     }
 
-    var credential: String? { self.session.credential }
+    private var credential: String? { self.session.credential }
     var isAuthenticated: Bool { self.session.credential != nil }
 
     mutating func connectionOpened(_ handle: ProviderConnectionProxy) {
@@ -75,7 +75,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
 
     // MARK: Decisions
 
-    func perform(_ decision: ProviderSession.Decision, _ stream: UInt32, _ batch: inout Batch) {
+    private func perform(_ decision: ProviderSession.Decision, _ stream: UInt32, _ batch: inout Batch) {
         switch decision {
         case .submit(let push, let response):
             batch.pending.append((stream, response))
@@ -95,14 +95,14 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     }
 
     /// Passes the results on together.
-    func finish(_ batch: Batch) {
+    private func finish(_ batch: Batch) {
         if !batch.responses.isEmpty { batch.handle.respond(batch.responses) }
         guard !batch.submissions.isEmpty else { return }
         batch.handle.expect(batch.pending)
         self.listener.router.submit(batch.submissions)
     }
 
-    /// Performs what the session demands of the connection. Pushes accepted before a GOAWAY still have their responses.
+    /// Performs an instruction of the session. Pushes accepted before a GOAWAY still have their responses.
     private mutating func perform(
         _ instruction: ProviderSession.Instruction,
         after stream: UInt32,
@@ -128,5 +128,110 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
             self.listener.router.rejectedTooMany(device: recipient.device, topic: recipient.topic, apnsID: id)
         }
         if let token = rejection.token { self.listener.router.rejected(token, apnsID: id) }
+    }
+}
+
+/// The faults of requests.
+extension ProviderRequestHandler {
+    /// Returns the fault that applies to a request.
+    private func fault(
+        _ request: ProviderRequest,
+        _ decision: ProviderSession.Decision,
+        now: Timestamp
+    ) -> FaultDecision? {
+        self.listener.faults.decide(at: .request, for: self.subject(request, decision), now: now)
+    }
+
+    private func subject(_ request: ProviderRequest, _ decision: ProviderSession.Decision) -> FaultSubject {
+        var subject = FaultSubject(
+            listener: .http2,
+            environment: self.listener.environment,
+            topic: request.fields.topic.flatMap { Topic($0) },
+            credential: self.credential,
+            ordinal: self.ordinal
+        )
+        switch decision {
+        case .submit(let push, _): (subject.topic, subject.token) = (push.notification.topic, push.token)
+        case .broadcast(let broadcast, _): subject.topic = broadcast.channel.bundleID
+        case .manage(let command): subject.topic = command.bundleID
+        case .respond, .reject: break
+        }
+        return subject
+    }
+
+    /// Performs a fault in the place of a decision, or before it.
+    private mutating func perform(
+        _ fault: FaultDecision,
+        _ stream: UInt32,
+        _ decision: ProviderSession.Decision,
+        _ batch: inout Batch
+    ) {
+        self.listener.logger.info("fault", metadata: ["rules": "\(fault.rules.joined(separator: ", "))"])
+        if let limit = fault.streamLimit { batch.handle.announce(streamLimit: limit) }
+        switch fault.connection {
+        case .close:
+            self.ignoresRequests = true
+            return batch.handle.close()
+        case .stall:
+            self.ignoresRequests = true
+            return batch.handle.stall()
+        case .goAway(let goAway):
+            self.finish(batch)
+            batch = Batch(handle: batch.handle)
+            self.goAway(goAway, before: stream, batch.handle)
+            guard goAway.finishesStreams else {
+                self.ignoresRequests = true
+                return
+            }
+        case nil: break
+        }
+        switch fault.response {
+        case .reject(let reason, let retryAfter):
+            return batch.responses.append((stream, Self.rejection(reason, retryAfter, for: decision)))
+        case .reset(let code):
+            return batch.handle.reset(stream, HTTP2ErrorCode(rawValue: code.value) ?? .internalError)
+        case .drop, nil: break
+        }
+        switch fault.before {
+        case .stall: return
+        case .wait(let time):
+            let (handler, handle) = (self, batch.handle)
+            // A delayed request is a batch of its own, as all others are handled meanwhile.
+            handle.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
+                var batch = Batch(handle: handle)
+                handler.perform(decision, stream, &batch)
+                handler.finish(batch)
+            }
+        case nil: self.perform(decision, stream, &batch)
+        }
+    }
+
+    private func goAway(_ goAway: FaultAction.GoAway, before stream: UInt32, _ handle: ProviderConnectionProxy) {
+        let code = HTTP2ErrorCode(rawValue: goAway.code.value) ?? .noError
+        let text = goAway.text.map { #"{"reason":"\#($0)"}"# } ?? ""
+        // Without this request and the following ones, which have not been processed.
+        let last = stream > 2 ? stream - 2 : 0
+        handle.goAway(code, debugData: text, lastStream: goAway.finishesStreams ? nil : last)
+    }
+
+    /// Returns a rejection with the ids that the right response would have had.
+    private static func rejection(
+        _ reason: Reason,
+        _ retryAfter: Int?,
+        for decision: ProviderSession.Decision
+    ) -> ProviderResponse {
+        let right: ProviderResponse? =
+            switch decision {
+            case .submit(_, let response), .broadcast(_, let response), .respond(let response),
+                .reject(_, let response):
+                response
+            case .manage: nil
+            }
+        var response =
+            right?.requestID.map { ProviderResponse.rejected(reason, requestID: $0) }
+            ?? .rejected(reason, apnsID: right?.apnsID ?? "")
+        if case .manage(let command) = decision { response = .rejected(reason, requestID: command.requestID) }
+        response.retryAfter = retryAfter
+        return response
     }
 }
