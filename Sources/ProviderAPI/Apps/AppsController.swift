@@ -138,3 +138,48 @@ package struct AppResponse: ResponseObject {
         .required("createdAtMs", \.app.createdAt),
     ]
 }
+
+/// The cap of an app in requests and responses.
+private struct CapSetting: JSONRepresentable {
+    let cap: FrequencyCap
+
+    private static let count = Member.integer("count", 1...FrequencyCap.maximumCount)
+    private static let window = Member.text("window", 2...12, pattern: DurationText.pattern)
+        .described("Such as 24h; at most 30d.")
+        .parsed("invalid_value", "use a time such as 90m, 24h or 7d, of 30d at most") { text -> Int64? in
+            DurationText.seconds(text).flatMap { (1...FrequencyCap.maximumWindow).contains($0) ? $0 : nil }
+        }
+
+    private static let object = RequestObject(required: [Self.count, Self.window]) { $0.named("Cap") }
+    static let schema = Self.object.schema
+
+    var json: JSONValue {
+        .object([
+            "count": .integer(Int64(self.cap.count)), "window": .string(DurationText.text(self.cap.window)),
+        ])
+    }
+
+    static let member = Member.object("cap", Self.object) { (cap) throws(RequestError) -> FrequencyCap in
+        guard let count = try cap.value(Self.count) else {
+            throw cap.error("count", "missing_field", "the most notifications in the window")
+        }
+        return FrequencyCap(count: Int(count), window: try cap.required(Self.window))
+    }.clearable
+}
+
+extension NamePatterns {
+    /// Makes a member with patterns, of which `null` gives none.
+    fileprivate static func member(_ name: String) -> RequestMember<NamePatterns> {
+        let texts = Member.texts(name, 0...Self.maximum, maximum: DeviceRequest.maximumText)
+        let schema = texts.schema.orNull
+            .described("Names that installations may write; one that ends in * stands for all that begin so.")
+        return RequestMember<NamePatterns>(name, schema) { (fields, name) throws(RequestError) in
+            if fields.nulls.contains(name) { return NamePatterns() }
+            guard let given = try fields.value(texts) else { return nil }
+            for (index, text) in given.enumerated() where !Self.isPattern(text) {
+                throw fields.error("\(name)[\(index)]", "invalid_value", "a * may only be at the end, such as news.*")
+            }
+            return NamePatterns(given)
+        }
+    }
+}

@@ -1,12 +1,12 @@
 import Foundation
 import Hummingbird
 import Logging
-import PushHTTP
-import PushProvider
+package import PushHTTP
+package import PushProvider
 import PushSender
 import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// `/v1/apps/{app}/credentials`: the credentials of apps at the push service. No response holds a secret.
 struct CredentialsController: Controller {
@@ -50,7 +50,7 @@ struct CredentialsController: Controller {
     }
 
     /// The kinds of credentials.
-    static let kinds = [
+    private static let kinds = [
         RequestObject(required: [Members.teamID, Members.keyID, Members.privateKey]),
         RequestObject(required: [Members.certificate], optional: [Members.passphrase, Members.transport]),
         RequestObject(required: [Members.p12], optional: [Members.passphrase, Members.transport]),
@@ -120,7 +120,7 @@ struct CredentialsController: Controller {
     }
 
     /// Returns the protocol that a request names.
-    static func transport(_ fields: JSONFields) throws -> PushTransport {
+    private static func transport(_ fields: JSONFields) throws -> PushTransport {
         try fields.value(Members.transport) ?? .http2
     }
 
@@ -159,7 +159,7 @@ struct CredentialsController: Controller {
     }
 
     /// Takes the place of a test, as opening a certificate may take a second, for its key derivation.
-    func takeTest(of app: AppRecord) throws -> BudgetPermit {
+    private func takeTest(of app: AppRecord) throws -> BudgetPermit {
         do throws(BudgetRefusal) {
             return try self.tests.take(for: BudgetCaller(app: app.bundleID))
         } catch {
@@ -169,7 +169,7 @@ struct CredentialsController: Controller {
 
     /// Rejects a credential that could not be used now, because otherwise every push would fail: one that has expired,
     /// or is for another environment or app.
-    static func check(
+    private static func check(
         _ record: CredentialRecord,
         app: AppRecord,
         environment: PushEnvironment,
@@ -200,4 +200,142 @@ struct CredentialsController: Controller {
             throw fields.error(field, code, error.description)
         }
     }
+}
+
+/// `POST /v1/apps/{app}/credentials/{environment}:test`: proves a credential against the push service without a device.
+extension CredentialsController {
+    private func testing(_ path: String) -> ProviderOperation {
+        .init(.post, "\(path):test", .audited, id: "testCredential", self.test)
+            .summary("Tests the stored credential, or the one in the body, with a push that reaches no device.")
+            .tag(.apps).scope(.operate)
+            .body(Self.testRequest.schema, isRequired: false)
+            .responses(.ok(CredentialTestResponse.schema, "The test was made, whatever it found."))
+            .errors(.conflict)
+    }
+
+    private static let testRequest = RequestObject(optional: Self.request.members) { _ in
+        Schema.any(of: [RequestObject().schema] + Self.kinds.map { $0.schema }).named("CredentialTestRequest")
+    }
+
+    private func test(_ request: OperationRequest) async throws -> Response {
+        let environment = try request.pathEnvironment()
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.testRequest)
+        let isStored = fields.members.isEmpty && fields.nulls.isEmpty
+        let record = isStored ? nil : try Self.record(fields)
+        let target = AppEnvironment(app: app.id, environment: environment)
+        if record == nil, try await self.store.credential(app: app.id, environment: environment) == nil {
+            throw RequestError.missingCredential(
+                environment.rawValue,
+                hint: ": set one, or give one in the body",
+                at: "environment"
+            )
+        }
+        let place = try self.takeTest(of: app)
+        defer { place.end() }
+        if let record { try Self.check(record, app: app, environment: environment, fields, now: self.time.now) }
+        let test =
+            if let record {
+                await self.tester.test(record, over: try Self.transport(fields), of: app, in: environment)
+            } else {
+                try await self.tester.testStored(target, measures: true)
+            }
+        return try .json(CredentialTestResponse(test: test, environment: environment, app: app.bundleID))
+    }
+}
+
+/// The result of a test in a response.
+package struct CredentialTestResponse: ResponseObject {
+    package let test: CredentialTestResult
+    let environment: PushEnvironment
+    let app: Topic
+
+    private var cause: String? { self.test.fault?.cause.rawValue }
+    private var message: String? { self.test.fault?.description }
+    private var advice: String? { self.test.fault?.advice(app: self.app, self.environment) }
+    private var roundTrip: Double? { self.test.roundTrip.map { ($0 / .milliseconds(1) * 10).rounded() / 10 } }
+
+    package static let schemaName: String? = "CredentialTest"
+    package static let members: [ResponseMember<Self>] = [
+        .required("environment", \.environment),
+        .required("works", \.test.isProven, "Whether pushes of the app would be accepted."),
+        .required("host", \.test.host),
+        .required("port", \.test.port),
+        .optional("reached", \.test.isReached, "Whether there was a connection. A step that was not made is absent."),
+        .optional("trusted", \.test.isTrusted, "Whether the TLS handshake succeeded."),
+        .optional("credentialAccepted", \.test.isCredentialAccepted),
+        .optional("topicAllowed", \.test.isTopicAllowed, "Whether the credential may send to the app's bundle id."),
+        .optional("reason", \.test.reason, "The push service's reason, or that of the failure."),
+        .optional("cause", \.cause, as: .choice(of: ConfigurationFault.Cause.self)),
+        .optional("message", \.message, "What is wrong, in one sentence."),
+        .optional("advice", \.advice, "What to change."),
+        .optional("roundTripMs", \.roundTrip, "From a push to its response, over an open connection."),
+        .optional("expiresAtMs", \.test.expires, "The expiration of a certificate."),
+    ]
+}
+
+/// A credential in a response, without its secret.
+package struct CredentialResponse: ResponseObject {
+    let record: CredentialRecord
+    let transport: PushTransport
+    package let environment: PushEnvironment
+    /// The credential as a sender uses it.
+    private let credential: Result<PushCredential, CredentialError>
+
+    init(_ record: CredentialRecord, over transport: PushTransport, environment: PushEnvironment) {
+        (self.record, self.transport, self.environment) = (record, transport, environment)
+        self.credential = Result { () throws(CredentialError) in try record.credential() }
+    }
+
+    private var certificate: ClientCertificate? {
+        if case .success(.certificate(let certificate)) = self.credential { certificate } else { nil }
+    }
+    /// The reason for which the credential cannot be used.
+    private var fault: String? { if case .failure(let error) = self.credential { error.description } else { nil } }
+    /// The ids of the team and of the key; `nil` for a certificate.
+    private var key: (team: String, id: String)? {
+        guard case .key(let team, let id, _) = self.record else { return nil }
+        return (team, id)
+    }
+    package var kind: String { self.record.kind }
+    package var topics: [String]? { self.certificate?.topics.map(\.topic.name) }
+    /// The end of a certificate.
+    package var expires: Timestamp? { self.certificate?.expires }
+
+    package static let schemaName: String? = "Credential"
+    package static let members: [ResponseMember<Self>] = [
+        .required("environment", \.environment),
+        .required("kind", \.kind, as: .choice(["key", "certificate", "p12"])),
+        .required("transport", \.transport, "The protocol of pushes with it."),
+        .optional("teamId", \.key?.team),
+        .optional("keyId", \.key?.id),
+        .optional("subject", \.certificate?.commonName),
+        .optional("topics", \.topics),
+        .optional("validFromMs", \.certificate?.validFrom),
+        .optional("expiresAtMs", \.expires),
+        .optional("fault", \.fault, "The reason for which it cannot be used."),
+    ]
+}
+
+extension CredentialRecord {
+    /// The kind of the credential in the API.
+    var kind: String {
+        switch self {
+        case .key: "key"
+        case .certificate: "certificate"
+        case .archive: "p12"
+        }
+    }
+}
+
+extension PushTransport: JSONRepresentable {}
+
+/// The answer to a request after which something is not sent any more (docs/decisions/0051).
+private struct StopResponse: ResponseObject {
+    let underWay: Int
+
+    static let schemaName: String? = "Stop"
+    static let members: [ResponseMember<Self>] = [
+        .required("underWay", \.underWay, "The pushes that could not be taken back: the last ones.")
+    ]
 }

@@ -5,6 +5,8 @@ import PushProvider
 import PushSender
 import PushStore
 import PushSupport
+import ServiceLifecycle
+import Synchronization
 
 /// The parts of a provider that all its features share: the database, the budgets, time and signals.
 struct ProviderCore: Sendable {
@@ -96,4 +98,83 @@ extension ProviderConfiguration {
             )
         }
     }
+}
+
+/// The components that take a notification from its acceptance to a push service, which most features use or stop.
+struct SendingComponents: Sendable {
+    let source: any SenderSource
+    let directory: SenderDirectory
+    /// The policy that decides about tokens.
+    let invalidation: TokenInvalidationPolicy
+    let faults: ConfigurationFaultTracker
+    /// The way past the ledger for single pushes.
+    let direct: DirectDispatch
+    let acceptor: NotificationAcceptor
+
+    init(_ core: ProviderCore, _ source: any SenderSource) {
+        let (store, time, logger) = (core.store, core.time, core.logger)
+        self.source = source
+        self.directory = SenderDirectory(
+            store: store,
+            source: source,
+            tokens: ProviderTokenCache(store: store, time: time, logger: logger),
+            logger: logger
+        )
+        self.invalidation = TokenInvalidationPolicy(
+            store: store,
+            limits: core.configuration.breaker,
+            logger: logger
+        )
+        self.faults = ConfigurationFaultTracker(
+            store: store,
+            directory: self.directory,
+            source: source,
+            wakes: core.wakes,
+            webhookWake: core.webhookWake,
+            time: time,
+            logger: logger
+        )
+        self.direct = DirectDispatch(store: store, limits: core.configuration.dispatch, time: time)
+        self.acceptor = NotificationAcceptor(
+            store: store,
+            wakes: core.wakes,
+            // Counting the recipients takes a part of the time of a request.
+            budget: core.configuration.limits.request / 6,
+            direct: self.direct,
+            time: time
+        )
+    }
+}
+
+/// A part of a provider with a purpose of its own: its operations of the API, and the services behind them.
+protocol ProviderFeature: Sendable {
+    /// The services that run as long as the provider.
+    var services: [any Service] { get }
+    /// The controllers of its operations.
+    var controllers: [any Controller<APIScope>] { get }
+}
+
+/// A data directory that no other provider uses.
+final class LockedDirectory: Sendable {
+    private let lock: Mutex<DirectoryLock?>
+
+    /// Creates the directory if it does not exist, and locks it.
+    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)``, `StoreError`.
+    init(_ directory: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            self.lock = Mutex(try DirectoryLock(folder: directory))
+        } catch DirectoryLock.Failure.taken {
+            throw ProviderError.dataDirectoryInUse(directory)
+        } catch {
+            throw StoreError.cannotOpen(path: directory, why: ErrorDescription.of(error))
+        }
+    }
+
+    /// Lets other providers use the directory.
+    func release() { self.lock.withLock { $0 = nil } }
 }

@@ -1,8 +1,11 @@
+import Crypto
 import Foundation
+import HTTPTypes
 import Hummingbird
-import PushHTTP
+import HummingbirdCore
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -115,5 +118,45 @@ extension OperationRequest {
             throw RequestError.invalid("installation", message)
         }
         return installation
+    }
+}
+
+extension ParameterDescription {
+    /// The secret by which a request shows that an installation is its own.
+    package static let installationSecret = Self.header(
+        "installation-secret",
+        "The secret of the installation.",
+        .string(length: 1...100, pattern: "^[!-~]+$")
+    )
+}
+
+extension OperationRequest {
+    /// Returns the installation that the path holds, whose secret the request shows.
+    /// - Throws: ``RequestError`` for a request without it.
+    package func ownInstallation(of app: AppRecord, _ store: any UserSecretStore) throws -> String {
+        let installation = try self.installation()
+        try InstallationSecret.check(in: self, store.installationSecret(installation, of: app.bundleID))
+        return installation
+    }
+}
+
+/// The secret by which an installation shows that it is the caller's own (docs/decisions/0024).
+enum InstallationSecret {
+    private static let field = HTTPField.Name("installation-secret")
+
+    /// - Throws: ``RequestError`` for a request without the installation's secret.
+    static func check(in request: OperationRequest, _ secret: String) throws {
+        let sent = Self.field.flatMap { request.http.headers[$0] } ?? ""
+        guard Self.isEqual(sent, secret) else {
+            let message = "send the installation's secret in the header installation-secret"
+            throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "installation-secret")
+        }
+    }
+
+    /// Compares secrets in a time that does not depend on where they differ.
+    static func isEqual(_ text: String, _ secret: String) -> Bool {
+        let key = SymmetricKey(size: .bits256)
+        let code = HMAC<SHA256>.authenticationCode(for: Data(secret.utf8), using: key)
+        return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Data(text.utf8), using: key)
     }
 }

@@ -17,6 +17,16 @@ extension OperationRequest {
     package func queryToken() throws -> DeviceToken? {
         try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
     }
+
+    /// Returns the app that the query names, or all that the caller may use.
+    func queriedApps(_ store: any AppStore) async throws -> [AppRecord] {
+        let apps = try await store.apps().filter { self.caller?.mayUse($0.bundleID) ?? true }
+        guard let name = self.query["app"] else { return apps }
+        guard let app = apps.first(where: { $0.bundleID.name == name }) else {
+            throw RequestError.noSuch("app", by: "bundle id", at: "app")
+        }
+        return [app]
+    }
 }
 
 // MARK: Path

@@ -221,3 +221,75 @@ struct UploadsController: Controller {
         }
     }
 }
+
+extension UploadFailure {
+    /// Returns the response to the request that failed.
+    /// - Parameter consequence: What a full disk means for the file.
+    fileprivate func response(ifFull consequence: String) -> Response {
+        switch self {
+        case .missing: return .error(.noSuch("upload"))
+        case .busy:
+            let message = "another request sends bytes of this upload: wait until it has ended, then ask for the offset"
+            return .error(.conflict("upload_in_progress", message), headers: [.retryAfter: "1"])
+        case .wrongOffset(let present):
+            let message = "the next byte has the position \(present): continue from there"
+            return .error(
+                .conflict("wrong_offset", message, at: "upload-offset"),
+                headers: [UploadField.offset: "\(present)"]
+            )
+        case .wrongHash:
+            let message = "the bytes have another SHA-256 than the upload was begun with: send all of them again"
+            let error = RequestError(.invalid, code: "wrong_hash", message: message, path: "sha256")
+            return .error(error, headers: [UploadField.offset: "0"])
+        case .full(let reason):
+            let message = "the disk of the provider is full (\(reason)): \(consequence)"
+            let error = RequestError(.unavailable, code: "storage_full", message: message)
+            return .error(error, headers: [.retryAfter: "60"])
+        case .unwritable:
+            let message = "the provider cannot write the file; its log has the cause"
+            let error = RequestError(.unavailable, code: "storage_unavailable", message: message)
+            return .error(error, headers: [.retryAfter: "5"])
+        }
+    }
+}
+
+/// An upload in a response.
+private struct UploadResponse: ResponseObject {
+    let upload: UploadRecord
+
+    private var hash: String { self.upload.hash.hex }
+    private var isComplete: Bool { self.upload.completedAt != nil }
+
+    static let schemaName: String? = "Upload"
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.upload.id),
+        .required("size", \.upload.size, "In bytes."),
+        .required("sha256", \.hash, as: .contentHash),
+        .required("contentType", \.upload.contentType),
+        .required("name", \.upload.name),
+        .required("offset", \.upload.received, "The position of the next byte: what is before it is on disk."),
+        .required("complete", \.isComplete, "true once all bytes are there and their SHA-256 is right."),
+        .required("createdAtMs", \.upload.createdAt),
+        .required("changedAtMs", \.upload.changedAt),
+    ]
+}
+
+/// The fields of requests and responses about uploads.
+private enum UploadField {
+    // The names are constants of the draft.
+    static let offset = HTTPField.Name("upload-offset") ?? .range
+    private static let complete = HTTPField.Name("upload-complete") ?? .range
+    private static let length = HTTPField.Name("upload-length") ?? .range
+
+    static let descriptions = [
+        "upload-offset": "The position of the next byte.", "upload-complete": "?1 for a complete file, else ?0.",
+        "upload-length": "The size of the file.",
+    ]
+
+    static func fields(of upload: UploadRecord) -> HTTPFields {
+        [
+            self.offset: "\(upload.received)", self.length: "\(upload.size)",
+            self.complete: upload.completedAt == nil ? "?0" : "?1",
+        ]
+    }
+}

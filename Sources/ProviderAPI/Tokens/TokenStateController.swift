@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -102,5 +102,24 @@ package struct BreakerResponse: ResponseObject {
         .optional("sinceMs", \.health.breakerOpenSince),
         .optional("reason", \.health.breakerReason),
         .optional("withheld", \.withheld, "While it is open, the tokens that wait for a decision."),
+    ]
+}
+
+extension TokenEventRecord.Action: JSONRepresentable {}
+
+/// A token event in a response: a change to a token, with its reason.
+package struct TokenEventResponse: ResponseObject {
+    package let event: TokenEventRecord
+
+    package static let schemaName: String? = "TokenEvent"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.event.id),
+        .required("action", \.event.action),
+        .required("deviceId", \.event.device),
+        .required("token", \.event.token.hex),
+        .required("environment", \.event.environment),
+        .optional("reason", \.event.reason),
+        .optional("notification", \.event.notification),
+        .required("atMs", \.event.at),
     ]
 }
