@@ -1,3 +1,5 @@
+import Foundation
+import PushHTTP
 import PushSupport
 import WebPages
 
@@ -100,5 +102,138 @@ struct FormModel {
         let problems = FieldErrors.model(error, names: names)
         let language = error.flatMap(PageError.language)
         return fields.map { $0.model(form: name, problem: problems[$0.name] as? String, language: language) }
+    }
+}
+
+/// The fields of a form whose labels are in the texts.
+///
+/// The label of the field `title` is the text `AREA.title`, its hint `AREA.titleHint`, the label of an option `AREA.titleOptions.VALUE`.
+struct LabelledFields {
+    let texts: LocalizedTexts
+    /// The object of the texts.
+    let area: String
+    let values: [String: String]
+    /// The messages of the API by the name of the field.
+    let problems: [String: String]
+
+    /// Returns a field of one line.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the input, such as `number`.
+    ///   - name: The name of the field in the form, where it is not that of its texts.
+    ///   - list: The id of a list of suggestions.
+    func line(_ text: String, name: String? = nil, type: String = "text", list: String? = nil, maximum: Int = 4096)
+        -> PageModel
+    {
+        self.model(text, name: name, .line(type: type, list: list), maximum: maximum)
+    }
+
+    func area(_ text: String, name: String? = nil, isCode: Bool = false) -> PageModel {
+        self.model(text, name: name, isCode ? .code : .area)
+    }
+
+    /// Returns a list of which one value is chosen. An option without a text is shown as it is.
+    func select(_ text: String, _ options: [String], name: String? = nil) -> PageModel {
+        self.model(text, name: name, .choice(self.options(text, name: name ?? text, options)))
+    }
+
+    /// Returns a group of buttons of which one is chosen.
+    func radio(_ text: String, _ options: [String]) -> PageModel {
+        self.model(text, .radio(self.options(text, name: text, options)))
+    }
+
+    /// Returns a box that is ticked or not. Its value is `yes`.
+    func check(_ text: String) -> PageModel { self.model(text, .check) }
+
+    /// Returns boxes of which any may be ticked. The values are in one text, with spaces.
+    func checks(_ text: String, _ options: [String]) -> PageModel {
+        let chosen = (self.values[text] ?? "").split(separator: " ").map(String.init)
+        return self.model(text, .checks(options.map { ($0, self.label(text, $0)) }), values: chosen)
+    }
+
+    /// Returns the options, and the value even if it is none of them.
+    private func options(_ text: String, name: String, _ options: [String]) -> [(value: String, label: String)] {
+        let value = self.values[name] ?? ""
+        let all = options.contains(value) || value.isEmpty ? options : options + [value]
+        return all.map { ($0, self.label(text, $0)) }
+    }
+
+    private func label(_ text: String, _ option: String) -> String {
+        self.texts.text("\(self.area).\(text)Options.\(option.isEmpty ? "none" : option)") ?? option
+    }
+
+    private func model(
+        _ text: String,
+        name: String? = nil,
+        _ control: FormField.Control,
+        values: [String]? = nil,
+        maximum: Int? = nil
+    ) -> PageModel {
+        let name = name ?? text
+        return FormField(
+            name,
+            self.texts["\(self.area).\(text)"],
+            control,
+            values: values ?? [self.values[name] ?? ""],
+            hint: self.texts.text("\(self.area).\(text)Hint"),
+            maximum: maximum
+        )
+        .model(form: "field", problem: self.problems[name], language: "en")
+    }
+}
+
+/// The values that a form began with, in its hidden field `was`, so that only what was changed in the form is sent.
+///
+/// What somebody else changed in the meantime in other fields stays as it is.
+enum InitialFormValues {
+    private static let field = "was"
+
+    /// Returns the value of the hidden field; a form that is shown again keeps the first one.
+    ///
+    /// - Parameter members: The stored values by the members of the API.
+    static func value(_ members: [String: JSONValue], _ request: PageRequest) -> String {
+        request.form[Self.field] ?? JSONValue.object(members).line
+    }
+
+    /// Returns the members that differ from those that the form began with; all without the hidden field.
+    static func changes(_ members: [String: JSONValue], _ form: FormData) -> [String: JSONValue] {
+        guard let text = form[Self.field], let json = try? JSONValue(parsing: Data(text.utf8)),
+            case .object(let old) = json
+        else { return members }
+        return members.filter { $0.value != old[$0.key] ?? .null }
+    }
+}
+
+/// The value of a field of the type `datetime-local`: a time in UTC without its zone.
+enum TimeField {
+    /// Returns the time for the API; an empty one is left out, and what is no time is left to the API to refuse.
+    static func json(_ text: String?) -> JSONValue? {
+        guard let text, !text.isEmpty else { return nil }
+        guard self.isTime(text) else { return .string(text) }
+        return .string(text.utf8.count == 16 ? "\(text):00Z" : "\(text)Z")
+    }
+
+    /// Returns the value with which a page shows the field again; empty for what a browser would not take.
+    static func value(_ text: String?) -> String {
+        guard let text, self.isTime(text) else { return "" }
+        return text
+    }
+
+    private static func isTime(_ text: String) -> Bool {
+        let form = #/[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?/#
+        return text.utf8.count <= 19 && text.wholeMatch(of: form) != nil
+    }
+}
+
+/// The error of a form at the field that caused it, in the words of the API.
+enum FieldErrors {
+    /// Returns the variable `problems` of a form: the message by the name of the field, with `_` for the dots and brackets of
+    /// the API's path.
+    ///
+    /// - Parameter names: The fields by the paths of the API, where they differ.
+    static func model(_ error: RequestError?, names: [String: String] = [:]) -> PageModel {
+        guard let error, let path = error.path else { return [:] }
+        let name = names[path] ?? String(path.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+        return [name: error.message]
     }
 }

@@ -1,11 +1,13 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import ProviderAPI
 import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 import Synchronization
 import WebPages
 
@@ -179,5 +181,120 @@ extension PageRequest {
     /// The scheme and the authority that the browser uses.
     var origin: String {
         "\(self.interface.isSecure ? "https" : "http")://\(self.http.head.authority ?? "localhost")"
+    }
+}
+
+// MARK: Apps
+
+extension PageRequest {
+    /// The path of the app in the API.
+    var api: String { "/v1/apps/\(URLText.encoded(self.parameter("app")))" }
+
+    /// The path of the app's pages, below the dashboard's.
+    var appPath: String { "/apps/\(URLText.encoded(self.parameter("app")))" }
+
+    /// Refuses the pages of an app that is none of the caller's, also those that ask the API for nothing.
+    ///
+    /// - Throws: ``RequestError``.
+    private func checkApp() throws {
+        guard !self.app.isEmpty, self.session.caller.apps != nil else { return }
+        guard let topic = Topic(self.app), self.session.caller.mayUse(topic) else {
+            throw PageError.otherApp.error(self.texts["failure.otherApp"], kind: .forbidden)
+        }
+    }
+
+    /// Refuses a page that is of no use without a scope. The API itself checks each request again.
+    ///
+    /// - Throws: ``RequestError``.
+    func require(_ scope: APIScope) throws {
+        guard !self.may(scope) else { return }
+        let message = self.texts["failure.scope", ["scope": scope.rawValue]]
+        throw PageError.scopeLacks.error(message, kind: .forbidden)
+    }
+
+    /// Returns the names of the app's audiences, the oldest first, 1,000 at most.
+    func audienceNames() async throws -> [String] {
+        let path = "\(self.api)/audiences:names?limit=1000"
+        return try await self.list(path, of: LibraryNameResponse.self).entries.map(\.entry.name)
+    }
+
+    /// Returns a part of a page as a response, for the script of previews.
+    func fragment(_ template: String, _ model: PageModel) -> Response {
+        let html = self.part(template, model)
+        let headers = SecurityHeaders.page(isSecure: self.interface.isSecure)
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
+    }
+
+    /// The bundle id of the page's app.
+    var app: String { self.parameter("app") }
+
+    /// Returns the path of an app below ``Dashboard/root``. With `/v1` before it, it is the app's path in the API.
+    static func appPath(_ app: String) -> String { "/apps/\(URLText.encoded(app))" }
+
+    /// Returns the schedule that the path names.
+    ///
+    /// - Throws: ``RequestError``, also for one of another app.
+    func schedule() async throws -> ScheduleResponse {
+        let path = "/v1/schedules/\(URLText.encoded(self.parameter("schedule")))"
+        let response = try await self.get(path, as: ScheduleResponse.self)
+        guard response.app.name == self.app else { throw RequestError.noSuch("schedule") }
+        return response
+    }
+
+    /// The variable `may`: what the caller's scopes allow.
+    var permissions: PageModel {
+        [
+            "send": self.may(.send), "register": self.may(.register), "operate": self.may(.operate),
+            "admin": self.may(.admin),
+        ]
+    }
+
+    /// Returns the links of a list's pager: to the first page, unless this is it, and to the next one.
+    func pager(_ next: String?, path: String, _ filters: KeyValuePairs<String, String?> = [:]) -> PageModel? {
+        let query = URLText.query(filters)
+        var model: PageModel = [:]
+        if self.query("cursor") != nil { model["first"] = "\(Dashboard.root)\(path)\(query)" }
+        if let next {
+            let join = query.isEmpty ? "?" : "&"
+            model["next"] = "\(Dashboard.root)\(path)\(query)\(join)cursor=\(URLText.encoded(next))"
+        }
+        return model.isEmpty ? nil : model
+    }
+}
+
+/// An error that a page finds itself, in the reader's language. All other errors are the API's, in English.
+///
+/// The API's words are the same in commands, logs and documents, so that they can be searched for: pages mark their language
+/// instead of translating them (docs/decisions/0036).
+enum PageError: String {
+    case noSuchPage = "no_such_page"
+    case otherApp = "page_of_other_app"
+    case scopeLacks = "page_needs_scope"
+    case fileMissing = "no_file_chosen"
+    case sizeMissing = "no_size_given"
+    case notANumber = "not_a_number"
+    case inProgress = "in_progress_already"
+    case passwordsDiffer = "passwords_differ"
+    case notConfirmed = "not_confirmed"
+    case allAppsAndSome = "all_apps_and_some"
+    case changedMeanwhile = "page_changed_meanwhile"
+
+    /// Returns the error for the form.
+    ///
+    /// - Parameters:
+    ///   - message: The message in the reader's language.
+    ///   - field: The field of the form.
+    func error(_ message: String, kind: RequestError.Kind = .invalid, field: String? = nil) -> RequestError {
+        RequestError(kind, code: self.rawValue, message: message, path: field)
+    }
+
+    /// Returns the variable `error` of the layouts.
+    static func model(_ error: RequestError, _ texts: LocalizedTexts) -> PageModel {
+        ["message": error.message, "language": Self.language(error) ?? texts.language]
+    }
+
+    /// Returns the language of an error's message; `nil` for that of the page.
+    static func language(_ error: RequestError) -> String? {
+        Self(rawValue: error.code) == nil ? "en" : nil
     }
 }

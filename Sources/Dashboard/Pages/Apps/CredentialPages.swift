@@ -1,3 +1,4 @@
+import Foundation
 import Hummingbird
 import ProviderAPI
 import PushHTTP
@@ -205,6 +206,59 @@ struct CredentialPages: PageArea {
             return try await self.page(request, Extra(environment: environment, test: test))
         } catch let error as RequestError {
             return try await self.page(request, Extra(environment: environment, error: error))
+        }
+    }
+}
+
+/// A credential that was uploaded: what kind of file it is, and the API's request of it.
+enum CredentialUpload {
+    /// The fields by the members of the API, which are one field here.
+    static let names = ["certificate": "file", "p12": "file", "privateKey": "file"]
+
+    /// Returns the body of the request that sets the credential.
+    ///
+    /// - Throws: ``RequestError`` for a form without a file.
+    static func body(_ form: FormData, _ texts: LocalizedTexts) throws -> JSONValue {
+        guard let file = form.file("file") else {
+            throw PageError.fileMissing.error(texts["credentials.noFile"], field: "file")
+        }
+        let passphrase = form["passphrase"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) }
+        guard let text = String(validating: file.content, as: UTF8.self), text.contains("-----BEGIN ") else {
+            let archive = Data(file.content).base64EncodedString()
+            return .members(["p12": .string(archive), "passphrase": passphrase])
+        }
+        guard !text.contains("-----BEGIN CERTIFICATE") else {
+            return .members(["certificate": .string(text), "passphrase": passphrase])
+        }
+        let keyID = form["keyId"].flatMap { $0.isEmpty ? nil : $0 } ?? self.keyID(of: file.fileName)
+        return .members([
+            "privateKey": .string(text), "keyId": keyID.map(JSONValue.string),
+            "teamId": form["teamId"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) },
+        ])
+    }
+
+    /// Returns the id in the name that Apple gives the file of a key, `AuthKey_ABC123DEFG.p8`.
+    static func keyID(of fileName: String) -> String? {
+        let match = fileName.wholeMatch(of: #/.*AuthKey_([A-Z0-9]{10})(?: ?\([0-9]+\))?\.p8/#)
+        return match.map { String($0.1) }
+    }
+}
+
+/// The time that a certificate has left, in words.
+enum ExpiryText {
+    /// Returns the whole days until a time in milliseconds; negative after it.
+    static func daysLeft(until end: Int64, now: Timestamp) -> Int64 {
+        let (day, left) = (Int64(86_400_000), end.subtractingReportingOverflow(now.milliseconds))
+        guard !left.overflow else { return end > 0 ? .max : .min }
+        return left.partialValue >= 0 ? left.partialValue / day : -(-left.partialValue / day) - 1
+    }
+
+    static func text(days: Int64, _ texts: LocalizedTexts) -> String {
+        switch days {
+        case ..<0: texts["trouble.expired"]
+        case 0: texts["trouble.today"]
+        case 1: texts["trouble.tomorrow"]
+        default: texts["trouble.days", ["days": "\(days)"]]
         }
     }
 }

@@ -22,7 +22,7 @@ enum HistoryModel {
     }
 
     /// Returns the values of a delivery in a list: its state, the reason in plain words, and the link to its timeline.
-    static func delivery(_ response: DeliveryResponse, _ names: [UUID: String], _ request: PageRequest) -> PageModel {
+    private static func delivery(_ response: DeliveryResponse, _ names: [UUID: String], _ request: PageRequest) -> PageModel {
         let delivery = response.delivery
         var model = PageValue.members(response)
         model["path"] = "\(Dashboard.root)\(request.appPath)/deliveries/\(response.apnsID)"
@@ -76,4 +76,16 @@ enum NotificationName {
         if let name = notification.name, !name.isEmpty { return String(name.prefix(80)) }
         return "\(notification.content.pushType.rawValue) \(notification.id.uuidString.prefix(8))…"
     }
+}
+
+/// The explanation of why a notification did not arrive, in plain words with the remedy.
+enum ReasonText {
+    /// Returns the explanation of a delivery's reason; `nil` where the reason says all there is.
+    static func explanation(_ reason: String, _ texts: LocalizedTexts) -> String? {
+        if let text = texts.text("reasons.\(reason)") { return text }
+        return Self.beginnings.first { reason.hasPrefix($0) }.flatMap { texts.text("reasons.\($0)") }
+    }
+
+    /// The beginnings of reasons that end with a name or a number.
+    private static let beginnings = ["opted out of", "BadDeviceToken", "expired before it could be sent"]
 }

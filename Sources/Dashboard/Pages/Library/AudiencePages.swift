@@ -1,3 +1,4 @@
+import Foundation
 import ProviderAPI
 import PushHTTP
 import PushStore
@@ -73,3 +74,144 @@ struct AudiencePages: LibraryPages {
 }
 
 extension AudienceForm: LibraryForm {}
+
+/// An audience as rows of conditions, as they were typed.
+struct AudienceForm: Sendable, Equatable {
+    /// One row.
+    struct Row: Sendable, Equatable {
+        var kind = "tag"
+        /// The name of the attribute, for that kind.
+        var name = ""
+        var comparison = "is"
+        var value = ""
+
+        var isEmpty: Bool { self.value.isEmpty && self.name.isEmpty && self.kind != "all" }
+    }
+
+    static let kinds = ["tag", "user", "locale", "timeZone", "appVersion", "lastSeen", "attribute", "all"]
+    static let comparisons = ["is", "not", "atLeast", "above", "atMost", "below"]
+    /// The most rows. The API allows more conditions, as JSON.
+    static let maximumRows = 50
+
+    var rows: [Row] = [Row()]
+    /// Indicates whether one condition suffices.
+    var isAny = false
+    /// A further condition as JSON.
+    var json = ""
+
+    init() {}
+
+    init(_ form: FormData) {
+        self.isAny = form["match"] == "any"
+        self.json = form["json"] ?? ""
+        self.rows = []
+        for index in 0..<Self.maximumRows {
+            guard let kind = form["kind\(index)"] else { break }
+            let texts = ["attribute", "operator", "value"].map { form["\($0)\(index)"] ?? "" }
+            self.rows.append(Row(kind: kind, name: texts[0], comparison: texts[1], value: texts[2]))
+        }
+    }
+
+    /// Adds or removes a row, if that is what the pressed button asks for.
+    ///
+    /// - Returns: `true` if it was.
+    mutating func change(by action: String) -> Bool {
+        if action == "add-condition" {
+            if self.rows.count < Self.maximumRows { self.rows.append(Row()) }
+            return true
+        }
+        let prefix = "remove-condition-"
+        guard action.hasPrefix(prefix) else { return false }
+        if let index = Int(action.dropFirst(prefix.count)), self.rows.indices.contains(index) {
+            self.rows.remove(at: index)
+        }
+        return true
+    }
+
+    // MARK: JSON
+
+    /// Returns the audience; `nil` without a condition.
+    ///
+    /// - Throws: ``RequestError`` for JSON that cannot be read.
+    func expression() throws(RequestError) -> JSONValue? {
+        var conditions = self.rows.filter { !$0.isEmpty }.map(\.condition)
+        if let more = try JSONValue.object(typed: self.json, in: "json") { conditions.append(.object(more)) }
+        guard conditions.count > 1 else { return conditions.first }
+        return .object([self.isAny ? "or" : "and": .array(conditions)])
+    }
+
+    /// Reads an audience. What rows cannot show is JSON.
+    init(_ expression: JSONValue) {
+        var conditions = [expression]
+        if case .object(let members) = expression {
+            for name in ["and", "or"] where members.count == 1 && !members[name, default: .null].elements.isEmpty {
+                (conditions, self.isAny) = (expression[name].elements, name == "or")
+            }
+            // Members beside each other must all hold.
+            if conditions.count == 1, members["attribute"] == nil, members["and"] == nil, members["or"] == nil {
+                conditions = members.sorted { $0.key < $1.key }.map { .object([$0.key: $0.value]) }
+            }
+        }
+        self.rows = conditions.compactMap(Row.init)
+        let others = conditions.filter { Row($0) == nil }
+        guard let first = others.first else { return }
+        self.json = (others.count == 1 ? first : .object([self.isAny ? "or" : "and": .array(others)])).indented
+    }
+}
+
+extension AudienceForm.Row {
+    fileprivate var condition: JSONValue {
+        guard self.comparison != "not" else {
+            var other = self
+            other.comparison = "is"
+            return .object(["not": other.condition])
+        }
+        switch self.kind {
+        case "all": return .object(["all": .bool(true)])
+        case "lastSeen": return .object(["lastSeen": .object(["withinDays": self.typed])])
+        case "appVersion": return .object(["appVersion": .object([self.comparison: .string(self.value)])])
+        case "attribute":
+            let name = JSONValue.string(self.name)
+            return .object(self.value.isEmpty ? ["attribute": name] : ["attribute": name, self.comparison: self.typed])
+        default: return .object([self.kind: .string(self.value)])
+        }
+    }
+
+    /// The value as a number or a flag, where it looks like one.
+    private var typed: JSONValue {
+        if let number = Int64(self.value) { return .integer(number) }
+        if let number = Double(self.value), number.isFinite { return .number(number) }
+        return ["true": .bool(true), "false": .bool(false)][self.value] ?? .string(self.value)
+    }
+
+    /// Reads one condition; `nil` for one that a row cannot show.
+    fileprivate init?(_ condition: JSONValue) {
+        guard case .object(let members) = condition else { return nil }
+        if members.count == 1, let inner = members["not"], let row = Self(inner), row.comparison == "is" {
+            self = row
+            self.comparison = "not"
+            return
+        }
+        let row = Self.plain(members)
+        guard let row, row.condition == condition else { return nil }
+        self = row
+    }
+
+    private static func plain(_ members: [String: JSONValue]) -> Self? {
+        if let name = members["attribute"]?.stringValue {
+            guard let (word, value) = members.first(where: { $0.key != "attribute" }) else {
+                return Self(kind: "attribute", name: name)
+            }
+            let text = value.stringValue ?? value.line
+            return Self(kind: "attribute", name: name, comparison: word, value: text)
+        }
+        guard members.count == 1, let (kind, value) = members.first else { return nil }
+        switch (kind, value) {
+        case ("all", _): return Self(kind: kind)
+        case ("lastSeen", _): return Self(kind: kind, value: value["withinDays"].line)
+        case ("appVersion", .object(let version)):
+            return version.first.map { Self(kind: kind, comparison: $0.key, value: $0.value.stringValue ?? "") }
+        default: return Self(kind: kind, value: value.stringValue ?? "")
+        }
+    }
+}

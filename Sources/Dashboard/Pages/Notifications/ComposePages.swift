@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -239,5 +240,15 @@ struct ComposePages: PageArea {
         let key = request.form["key"] ?? ""
         let isPlain = (1...200).contains(key.utf8.count) && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
         return isPlain ? key : UUID().uuidString
+    }
+}
+
+/// A digest of what people set of a schedule, by which a form notices that somebody else has changed it.
+private enum ScheduleFingerprint {
+    static func of(_ response: ScheduleResponse) -> String {
+        let schedule = response.schedule
+        let members: [JSONValue] = [.string(schedule.name), schedule.rule.json, response.notification]
+        let text = (try? JSONValue.array(members).text) ?? Data()
+        return Data(SHA256.hash(data: text)).base64EncodedString()
     }
 }
