@@ -22,7 +22,9 @@ enum HistoryModel {
     }
 
     /// Returns the values of a delivery in a list: its state, the reason in plain words, and the link to its timeline.
-    private static func delivery(_ response: DeliveryResponse, _ names: [UUID: String], _ request: PageRequest) -> PageModel {
+    private static func delivery(_ response: DeliveryResponse, _ names: [UUID: String], _ request: PageRequest)
+        -> PageModel
+    {
         let delivery = response.delivery
         var model = PageValue.members(response)
         model["path"] = "\(Dashboard.root)\(request.appPath)/deliveries/\(response.apnsID)"
