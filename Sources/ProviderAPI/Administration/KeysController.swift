@@ -53,7 +53,7 @@ struct KeysController: Controller {
         try .page("keys", try await self.store.keys().map(self.response))
     }
 
-    /// Returns the key of the request, with which a caller learns its scopes before it begins something.
+    /// Returns the API key of the request itself, so that a caller can learn its own scopes.
     private func own(_ request: OperationRequest) async throws -> Response {
         guard let caller = request.caller, !caller.isPerson else {
             throw RequestError.conflict("no_key", "this request was made by a person, without an API key")
@@ -66,7 +66,7 @@ struct KeysController: Controller {
         return try .json(self.response(record))
     }
 
-    /// Changes the members that the body names, from the next request on. `null` removes a limit.
+    /// Changes the members that are in the body. The change counts from the next request on. `null` removes a limit.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try KeySettings(try await request.fields(KeySettings.change), now: self.time.now)
         return try await request.object("key") { id in
@@ -83,7 +83,7 @@ struct KeysController: Controller {
         }
     }
 
-    /// Removes a key. The last key that can administer everything and never expires stays.
+    /// Removes a key, unless it is the last one that can administer everything and never expires.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("key") else { throw RequestError.noSuch("key") }
         switch try await self.store.deleteKey(id) {
@@ -102,7 +102,8 @@ struct KeysController: Controller {
         at: "key"
     )
 
-    /// Rejects changes that would make a public key a secret one, whose text is in every copy of an app, or the reverse.
+    /// Rejects a change that would make a public key secret, or a secret key public. The text of a public key is in
+    /// every copy of its app.
     private static func check(_ settings: KeySettings, of key: APIKeyRecord) throws {
         if let scopes = settings.scopes, scopes.contains(.registerSelf) != key.isPublic {
             let message = "a public key stays public, and another one secret: issue a new key"
@@ -113,7 +114,7 @@ struct KeysController: Controller {
         }
     }
 
-    /// Returns a key with the time of its last request, which may not be written yet.
+    /// Returns a key with the time of its last request, which may not be in the store yet.
     private func response(_ key: APIKeyRecord) -> KeyResponse {
         var key = key
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()
@@ -132,18 +133,18 @@ struct KeySettings {
             as: .choice(of: APIScope.self)
         )
         static let expiresAt = Member.time("expiresAt")
-        /// Ten years at most.
+        /// The seconds from now until the key expires, ten years at most.
         static let expiresIn = Member.integer("expiresIn", 1...10 * 366 * 86_400).described("Seconds.")
         static let rate = Member.integer("rate", 1...100_000).clearable
             .described("Requests per second; default the server's.")
         static let limits: [any ObjectMember] = [KeySettings.appsMember, Self.expiresAt, Self.expiresIn, Self.rate]
     }
 
-    /// The apps of a key or a person.
+    /// The member with the apps that a key or a person is limited to.
     static let appsMember = Member.texts("apps", 1...100, maximum: Topic.maximumLength, as: .bundleID)
         .described("Default: all apps.")
 
-    /// The members of a new key, and those that a change may have.
+    /// The members of a request that adds a key.
     static let addition = RequestObject(required: [Members.name, Members.scopes], optional: Members.limits)
     static let change = RequestObject(optional: Members.limits, [Members.name.neverNull, Members.scopes.neverNull])
 
@@ -203,7 +204,7 @@ struct KeySettings {
         return .set(apps)
     }
 
-    /// Returns the end of the key's life, which is given as a time or in seconds from now.
+    /// Returns the time at which the key expires, which a request gives as a time or in seconds from now.
     private static func expiry(_ fields: JSONFields, now: Timestamp) throws -> Update<Timestamp>? {
         let (at, seconds) = (try fields.value(Members.expiresAt), try fields.value(Members.expiresIn))
         guard at == nil || seconds == nil else {
@@ -218,7 +219,7 @@ struct KeySettings {
 /// An API key in a response.
 package struct KeyResponse: ResponseObject {
     package let record: APIKeyRecord
-    /// The text of the key, if this response shows it.
+    /// The text of the key; `nil` in all responses but the one to its creation.
     package var text: String?
 
     package var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }
@@ -241,7 +242,7 @@ package struct KeyResponse: ResponseObject {
 }
 
 extension JSONFields {
-    /// Calls `body`, and rejects the request if the store finds an app of the member `apps` that does not exist.
+    /// Calls `body`, and turns its `StoreError` about an app that does not exist into an error of the member `apps`.
     func checkingApps<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

@@ -46,8 +46,7 @@ struct AppsController: Controller {
         ]
     }
 
-    /// Adds an app. It responds with 200 and the present state for one that exists, and then leaves its name and its
-    /// rate as they are.
+    /// Adds an app. For an app that exists, it changes nothing and responds with 200 and the present state.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(Self.addition)
         let bundleID = try fields.required(Self.bundleID)
@@ -74,7 +73,7 @@ struct AppsController: Controller {
         try .json(try await self.response(try await request.app(self.store)))
     }
 
-    /// Changes the members that the body names. `null` removes a value.
+    /// Changes the members that are in the body and leaves the others. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.changes)
@@ -85,7 +84,7 @@ struct AppsController: Controller {
         return try .json(try await self.response(try await self.store.changeApp(app.id, changes) ?? app))
     }
 
-    /// Returns the changes of the members that a new app may have as well.
+    /// Reads the members that both a new app and a change of an app may have.
     private static func changes(_ fields: JSONFields) throws -> AppChanges {
         AppChanges(
             name: try fields.value(Self.name),
@@ -94,7 +93,7 @@ struct AppsController: Controller {
         )
     }
 
-    /// Returns the app with the environments that it has a credential for.
+    /// Returns the response for an app, with the state of each environment that has a credential or a fault.
     private func response(_ app: AppRecord) async throws -> AppResponse {
         let environments = try await self.store.environments(app: app.id)
         var states: [EnvironmentResponse] = []
@@ -139,7 +138,7 @@ package struct AppResponse: ResponseObject {
     ]
 }
 
-/// The cap of an app in requests and responses.
+/// The cap of an app, as requests and responses write it.
 private struct CapSetting: JSONRepresentable {
     let cap: FrequencyCap
 
@@ -168,7 +167,7 @@ private struct CapSetting: JSONRepresentable {
 }
 
 extension NamePatterns {
-    /// Makes a member with patterns, of which `null` gives none.
+    /// Makes a member that holds an array of patterns. `null` stands for an empty array.
     fileprivate static func member(_ name: String) -> RequestMember<NamePatterns> {
         let texts = Member.texts(name, 0...Self.maximum, maximum: DeviceRequest.maximumText)
         let schema = texts.schema.orNull

@@ -26,10 +26,10 @@ struct CredentialsController: Controller {
     let invalidation: TokenInvalidationPolicy
     let expiry: CredentialExpiryMonitor
     let faults: ConfigurationFaultTracker
-    /// The notifications in memory, where a removal finds them.
+    /// The pushes that wait in memory. The removal of a credential takes them back.
     let direct: DirectDispatch
     let tester: CredentialTester
-    /// The budget of tests, and of setting a certificate: one at a time of an app, and a few in a minute.
+    /// The budget of tests and of new certificates: one at a time for each app, and a few in a minute.
     let tests: Budget
     let time: any TimeSource
     let logger: Logger
@@ -49,7 +49,7 @@ struct CredentialsController: Controller {
         ]
     }
 
-    /// The kinds of credentials.
+    /// The bodies that set a credential: one for each kind of credential.
     private static let kinds = [
         RequestObject(required: [Members.teamID, Members.keyID, Members.privateKey]),
         RequestObject(required: [Members.certificate], optional: [Members.passphrase, Members.transport]),
@@ -76,7 +76,7 @@ struct CredentialsController: Controller {
         return try .page("credentials", credentials)
     }
 
-    /// Sets the credential of one environment, and discards what depends on the old one.
+    /// Sets the credential of one environment, and discards the state that depends on the old one, such as its senders.
     private func set(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
@@ -92,20 +92,20 @@ struct CredentialsController: Controller {
         return try .json(CredentialResponse(record, over: transport, environment: environment))
     }
 
-    /// Removes the credential of one environment, and discards what depends on it.
+    /// Removes the credential of one environment, and discards the state that depends on it, such as its senders.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
         guard try await self.store.removeCredential(app: app.id, environment: environment) else {
             throw RequestError.noSuch("credential", by: "environment", at: "environment")
         }
-        // A pause stays: without a credential nothing can be sent either.
+        // A pause of the environment stays, because nothing can be sent without a credential.
         await self.changed("credential removed", app, environment, [:])
         let target = AppEnvironment(app: app.id, environment: environment)
         return try .json(StopResponse(underWay: self.direct.apply(.environment(target)).count))
     }
 
-    /// Discards the state that depends on the old credential, and logs the change.
+    /// Discards the senders and the circuit breakers that depend on the old credential, and logs the change.
     private func changed(
         _ message: Logger.Message,
         _ app: AppRecord,
@@ -119,16 +119,16 @@ struct CredentialsController: Controller {
         await self.expiry.check()
     }
 
-    /// Returns the protocol that a request names.
+    /// Returns the protocol that a request names; HTTP/2 by default.
     private static func transport(_ fields: JSONFields) throws -> PushTransport {
         try fields.value(Members.transport) ?? .http2
     }
 
-    /// Returns the credential in a request, which holds exactly one kind.
+    /// Returns the credential in a request. A request holds a credential of exactly one kind.
     ///
     /// - Throws: ``RequestError`` with the code `conflicting_field` for a member of another kind.
     static func record(_ fields: JSONFields) throws -> CredentialRecord {
-        // A kind is told by its members, and a token key has no optional ones.
+        // The members tell the kind. A token key has no optional members.
         let isCertificate = fields.members["certificate"] != nil || fields.members["p12"] != nil
         if let name = fields.nulls.subtracting(isCertificate ? ["passphrase", "transport"] : []).sorted().first {
             throw fields.error(name, "invalid_value", "leave it out instead of null")
@@ -158,7 +158,7 @@ struct CredentialsController: Controller {
         )
     }
 
-    /// Takes the place of a test, as opening a certificate may take a second, for its key derivation.
+    /// Takes a place in the budget of tests. Opening a certificate may take a second, because of its key derivation.
     private func takeTest(of app: AppRecord) throws -> BudgetPermit {
         do throws(BudgetRefusal) {
             return try self.tests.take(for: BudgetCaller(app: app.bundleID))
@@ -167,8 +167,8 @@ struct CredentialsController: Controller {
         }
     }
 
-    /// Rejects a credential that could not be used now, because otherwise every push would fail: one that has expired,
-    /// or is for another environment or app.
+    /// Rejects a credential that cannot be used now: one that has expired, or is for another environment or app.
+    /// Otherwise every push with it would fail.
     private static func check(
         _ record: CredentialRecord,
         app: AppRecord,
@@ -202,7 +202,7 @@ struct CredentialsController: Controller {
     }
 }
 
-/// `POST /v1/apps/{app}/credentials/{environment}:test`: proves a credential against the push service without a device.
+/// `POST /v1/apps/{app}/credentials/{environment}:test`: tests a credential with a push that reaches no device.
 extension CredentialsController {
     private func testing(_ path: String) -> ProviderOperation {
         .init(.post, "\(path):test", .audited, id: "testCredential", self.test)
@@ -279,7 +279,7 @@ package struct CredentialResponse: ResponseObject {
     let record: CredentialRecord
     let transport: PushTransport
     package let environment: PushEnvironment
-    /// The credential as a sender uses it.
+    /// The credential in the form that a sender uses, or the reason for which it cannot be used.
     private let credential: Result<PushCredential, CredentialError>
 
     init(_ record: CredentialRecord, over transport: PushTransport, environment: PushEnvironment) {
@@ -299,7 +299,7 @@ package struct CredentialResponse: ResponseObject {
     }
     package var kind: String { self.record.kind }
     package var topics: [String]? { self.certificate?.topics.map(\.topic.name) }
-    /// The end of a certificate.
+    /// The expiration of a certificate; `nil` for a token key.
     package var expires: Timestamp? { self.certificate?.expires }
 
     package static let schemaName: String? = "Credential"
@@ -318,7 +318,7 @@ package struct CredentialResponse: ResponseObject {
 }
 
 extension CredentialRecord {
-    /// The kind of the credential in the API.
+    /// The word of the API for the kind of the credential.
     var kind: String {
         switch self {
         case .key: "key"
@@ -330,7 +330,7 @@ extension CredentialRecord {
 
 extension PushTransport: JSONRepresentable {}
 
-/// The answer to a request after which something is not sent any more (docs/decisions/0051).
+/// The response to a request after which pushes are not sent any more (docs/decisions/0051).
 private struct StopResponse: ResponseObject {
     let underWay: Int
 

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/apps/{app}/environments`: the environments of an app, and the end of their pauses.
+/// `/v1/apps/{app}/environments`: the state of an app's environments, and the end of a pause.
 struct EnvironmentsController: Controller {
     let store: any AppStore
     let faults: ConfigurationFaultTracker
@@ -38,13 +38,13 @@ struct EnvironmentsController: Controller {
 }
 
 extension EnvironmentResponse {
-    /// The state of an environment at present.
+    /// Reads the present state of an environment.
     init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaultTracker) async throws {
         let target = AppEnvironment(app: app.id, environment: environment)
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
 
-    /// The warning for a caller that sends to the environment; `nil` without a fault.
+    /// The warning in the response to a request that sends to this environment; `nil` without a fault.
     var warning: ContentWarning? {
         guard let status, let advice else { return nil }
         let since = status.since.rfc3339
@@ -72,10 +72,10 @@ extension EnvironmentResponse {
     }
 }
 
-/// The state of one of an app's environments in a response: whether pushes are sent, and if not, why.
+/// The state of one environment of an app in a response: running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
-    /// `nil` without a fault.
+    /// The present fault; `nil` without one.
     let status: EnvironmentStatus?
     /// The bundle id of the app.
     let app: Topic?

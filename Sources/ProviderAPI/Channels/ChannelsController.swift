@@ -104,7 +104,7 @@ struct ChannelsController: Controller {
 }
 
 extension ChannelStorage {
-    /// The word of the API.
+    /// The word of the API for the storage.
     var word: String {
         switch self {
         case .none: "none"
@@ -171,7 +171,7 @@ private struct ChannelListResponse: ResponseObject {
     ]
 }
 
-/// The reason for which the channels of an environment are not checked.
+/// The error because of which the channels of an environment could not be compared with the push service.
 private struct ChannelProblem: ResponseObject {
     let environment: PushEnvironment
     let error: RequestError

@@ -13,37 +13,39 @@ import ServiceLifecycle
 package final class ProviderServer: Service {
     /// The text of the admin key that the first start issues; `nil` later.
     ///
-    /// It is valid once ``port()`` has returned, and is kept nowhere but in ``ProviderConfiguration/adminKeyFile``.
+    /// It is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
     package var firstAdminKey: String? { self.adminKey.text }
 
     private let adminKey: FirstAdminKey
     private let adminLink: FirstAdminLink
-    /// Signs people in, for the pages.
+    /// The service that signs people in on the pages.
     package let signIns: SignInService
     private let core: ProviderCore
     /// The services besides the listener.
     private let services: [any Service]
     private let api: RESTAPI
-    /// The part that another module adds; `nil` for none.
+    /// The extension that another module adds; `nil` without one.
     private let addition: (any ProviderExtension)?
-    /// The pages beside the API; `nil` for none.
+    /// The pages beside the API; `nil` without any.
     private let pages: (any ProviderPages)?
     /// The certificate of the API; `nil` without TLS.
     private let certificate: TLSCertificate?
-    /// The port, once requests are served.
+    /// The port of the listener. It is resolved once requests are served.
     private let bound = OneShotValue<Int>()
-    /// The port, once the listener is bound and before the first admin key is valid.
+    /// The port of the listener. It is resolved once the listener is bound, which is before the first admin key is
+    /// valid.
     private let listening = OneShotValue<Int>()
 
     /// Opens the database.
     ///
     /// - Parameters:
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
-    ///   - addition: Makes the part that another module adds; default none.
+    ///   - addition: Makes the extension that another module adds; default none.
     ///   - pages: Makes the pages beside the API; default none.
-    ///   - showAdminKey: Is called with the first admin key, once, when the listener is bound: before the key is valid,
-    ///     or when it is in its file.
-    ///   - showAdminLink: Is called with the link that makes the first person, at every start without any person.
+    ///   - showAdminKey: Is called once with the first admin key, after the listener is bound. With an admin key file,
+    ///     the key is valid by then; without one, it is about to be.
+    ///   - showAdminLink: Is called with the link that makes the first person, at every start at which there is no
+    ///     person.
     /// - Throws: ``StoreError``, ``ProviderError``.
     package init(
         configuration: ProviderConfiguration,
@@ -116,9 +118,9 @@ package final class ProviderServer: Service {
 }
 
 extension ProviderServer {
-    /// Serves until shutdown, which lets open requests and the page in flight finish.
+    /// Serves until shutdown. Open requests and the page in flight may finish then.
     package func run() async throws {
-        // The server itself may live longer, as long as something refers to it.
+        // The lock must not last as long as this object, which something may still refer to.
         defer { self.core.lock.release() }
         do {
             try await withGracefulShutdownHandler {
@@ -138,7 +140,7 @@ extension ProviderServer {
         }
     }
 
-    /// Opens a provider without a listener, which needs no key.
+    /// Reports that a provider without a listener is open. It needs no admin key.
     private func openWithoutListener() {
         self.core.logger.info("provider is open", metadata: ["api": "none"])
         self.bound.resolve(.success(0))
@@ -190,10 +192,10 @@ extension ProviderServer {
 }
 
 extension ProviderServer {
-    /// The most bridges that a line names.
+    /// The maximum number of bridges that one line of the log names.
     private static let namedBridges = 5
 
-    /// Logs a warning for each app whose bridges lose pushes to another app.
+    /// Logs a warning for each app that has bridges whose pushes go to another app.
     private func warnOfOverruledBridges() async {
         let log = RateLimitedLog(self.core.logger, self.core.budgets[.logLines])
         do {
@@ -244,7 +246,7 @@ extension ProviderServer {
                 )
             ),
             onServerRunning: { channel in
-                // A listener that has ended meanwhile cannot be limited.
+                // This fails if the listener has ended meanwhile, and then does not matter.
                 try? await held.rates.limit(channel)
                 self.listening.resolve(.success(channel.localAddress?.port ?? port))
                 // Requests wait until the first admin key is in its file.
@@ -265,7 +267,7 @@ extension ProviderServer {
     /// a second. Hummingbird's default of 256 is too low for a burst of a thousand clients.
     private static let backlog = 1024
 
-    /// Limits with room for a path, a cursor and a key.
+    /// The limits of a request head. They leave room for a path, a cursor and an API key.
     private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: 16 * 1024,
         maxHeaderListSize: 32 * 1024,
@@ -319,6 +321,7 @@ extension ProviderServer {
         .init("martlet_store_wal_folds_unfinished_total", "Checkpoints that a reader prevented."),
     ]
 
-    /// The buckets of waiting times: what is due may wait behind other work, or until the push service responds again.
+    /// The buckets of waiting times, in seconds. Pushes that are due may wait behind others, or until the push service
+    /// responds again.
     private static let queueBuckets: [Double] = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 }

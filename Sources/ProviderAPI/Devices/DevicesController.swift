@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/devices`: registration and lookup of devices.
 struct DevicesController: Controller {
-    /// The most registrations in one request.
+    /// The maximum number of registrations in one request.
     private static let maximumBatch = 1000
     private static let devices = Member.json(
         "devices",
@@ -16,9 +16,9 @@ struct DevicesController: Controller {
     private static let batchRequest = RequestObject(required: [Self.devices])
 
     let store: any AppStore & DeviceStore & WebPushStore
-    /// The notifications in memory, where an opt-out finds them.
+    /// The pushes that wait in memory. An opt-out takes them back.
     let direct: DirectDispatch
-    /// The addresses that browsers' push services may have.
+    /// The policy for the addresses of browsers' push services.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
@@ -46,7 +46,7 @@ struct DevicesController: Controller {
         return operations.map { $0.tag(.devices) }
     }
 
-    /// Registers one device. It responds with 201 for a new device, and with 200 for one that was refreshed.
+    /// Registers one device. The response is 201 for a new device, and 200 for one that was refreshed.
     private func register(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let registration = try DeviceRequest.parse(try await request.body())
@@ -64,7 +64,7 @@ struct DevicesController: Controller {
         )
     }
 
-    /// Registers a batch. An invalid entry has an error of its own and does not affect the others.
+    /// Registers a batch of devices. An invalid entry gets an error of its own and does not affect the others.
     private func registerAll(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.batchRequest)
@@ -110,7 +110,7 @@ struct DevicesController: Controller {
         return try .page("devices", devices.map(DeviceResponse.init))
     }
 
-    /// Removes the devices of a token, in one environment or in both. It fails with 404 if there is none.
+    /// Removes the devices of a token, in one environment or in both. The response is 404 if there is none.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store).id
         let deleted = try await self.store.deleteDevices(
@@ -174,8 +174,8 @@ extension DeviceTokenKind: JSONRepresentable {}
 /// A device in a response.
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
-    /// The number of pushes that a registration came too late for; `nil` for one that changes neither preferences nor the
-    /// user.
+    /// The number of pushes that were under way when the registration changed the preferences or the user; `nil` for a
+    /// registration that changes neither.
     var underWay: Int?
 
     private var capabilities: [String] {

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/audience`: the devices that an audience selects.
+/// `/v1/apps/{app}/audience`: the number of devices that an audience selects, and some of them.
 struct AudiencesController: Controller {
     let store: any AppStore & DeviceStore & LibraryStore
     let time: any TimeSource
@@ -43,7 +43,7 @@ struct AudiencesController: Controller {
         return try .json(["count": count])
     }
 
-    /// Counts and lists devices. The list has inactive devices too, the number has not.
+    /// Counts and lists devices. The list includes inactive devices; the number does not.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.previewRequest)
@@ -61,7 +61,8 @@ struct AudiencesController: Controller {
         return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
-    /// Returns what selects devices. The audience is required, so that an empty body does not select every device.
+    /// Returns the conditions that select devices. The audience is required, so that an empty body does not select
+    /// every device.
     private func conditions(
         _ fields: JSONFields,
         _ app: AppRecord
@@ -96,7 +97,7 @@ struct NamedAudiencesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// - Parameter turns: The turns in which long lists are encoded.
+    /// - Parameter turns: The budget of long lists, which are encoded one after the other.
     init(store: any AppStore & LibraryStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .audience, store: store, turns: turns, time: time)
         self.time = time

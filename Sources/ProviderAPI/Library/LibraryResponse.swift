@@ -51,7 +51,7 @@ package struct NamedAudienceResponse: LibraryResponse {
 /// A template in a response.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings, which only the response to a request with a body has.
+    /// The warnings about the contents; `nil` except in responses to requests with a body.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }
     private var content: JSONValue { .object(self.record.body) }
@@ -77,7 +77,7 @@ package struct LibraryNameResponse: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.entry.id), .required("name", \.entry.name)]
 }
 
-/// An earlier or the present version of a named audience or a template.
+/// A version of a named audience or a template, which may be an earlier one.
 package struct LibraryVersionResponse: ResponseObject {
     package let version: LibraryVersion
     let kind: LibraryItem.Kind

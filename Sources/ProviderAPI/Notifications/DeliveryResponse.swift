@@ -36,7 +36,7 @@ package struct DeliveryResponse: ResponseObject {
 
 /// The outcome of one recipient in the response to a sending request that waits.
 package struct OutcomeResponse: ResponseObject {
-    /// The token as the request named it; `nil` for a device of an audience.
+    /// The token, if the request named tokens; `nil` for a device of an audience.
     let token: DeviceToken?
     let device: Int64?
     let environment: PushEnvironment?
@@ -67,7 +67,7 @@ struct OutcomeList {
     /// The number of recipients without a final state.
     let pending: Int
 
-    /// - Parameter found: The notification with what is known of its recipients. The devices without a final state are pending.
+    /// - Parameter found: The notification with its deliveries and devices. Devices without a final state are pending.
     init(_ found: NotificationOutcomes) {
         let (notification, devices) = (found.notification, found.devices)
         let ids = DeliveryID(notification: notification.id)

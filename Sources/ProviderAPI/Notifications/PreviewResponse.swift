@@ -5,7 +5,7 @@ import PushStore
 package import PushSupport
 package import PushTypes
 
-/// The push that one device would get.
+/// The preview of a notification in a response: the push that one device would get.
 package struct PreviewResponse: ResponseObject {
     private let request: NotificationRequest
     /// The present number of recipients; `nil` if it is not known.
@@ -13,7 +13,7 @@ package struct PreviewResponse: ResponseObject {
     private let result: Result<ContentPreview, RenderFailure>
     /// The numbers of recipients that would be skipped, by the reason; `nil` if they are not known.
     private let forecast: ConsentForecast?
-    /// Indicates whether the preview is of a notification, whose recipients are counted, and not of a template.
+    /// Indicates whether the preview has the number of recipients. The preview of a template has none.
     private let countsRecipients: Bool
 
     /// Makes the preview of a template.
@@ -23,10 +23,9 @@ package struct PreviewResponse: ResponseObject {
 
     /// Makes the preview of a notification.
     /// - Parameters:
-    ///   - profile: The device to render for; `nil` renders the default variant.
-    ///   - badge: The count that the device would show.
+    ///   - subject: The device to render for.
     ///   - recipients: The present number of recipients; `nil` if it is not known.
-    ///   - forecast: Those of them that would be skipped; `nil` if they are not known.
+    ///   - forecast: The recipients that would be skipped; `nil` if they are not known.
     init(
         _ request: NotificationRequest,
         bundleID: Topic,
@@ -108,9 +107,9 @@ package struct PreviewResponse: ResponseObject {
 
 /// The device that a preview is rendered for.
 struct PreviewSubject {
-    /// The profile; `nil` for none.
+    /// The profile; `nil` renders the default variant.
     var profile: RecipientProfile?
-    /// The count that the device would show.
+    /// The badge count that the device would show.
     var badge: Int?
     var key: InstallationPublicKey?
     /// Indicates whether it is a registered device, and not an invented one.
@@ -150,7 +149,7 @@ struct PreviewSubjectResolver {
         ).described("An invented device to render for.")
     }
 
-    /// The members of a request that name one.
+    /// The members of a request that name or describe the device.
     static let members: [any ObjectMember] = [
         Members.device, Members.user.described("The user to render for, by the first registered device."),
         Members.subject,
@@ -202,7 +201,7 @@ struct PreviewSubjectResolver {
         return device
     }
 
-    /// Returns the profile of the member `subject`, an invented device.
+    /// Returns the invented device that the member `subject` describes.
     private static func invented(_ fields: JSONFields) throws -> PreviewSubject {
         guard let fields = try fields.value(Members.subject) else { return PreviewSubject() }
         let profile = RecipientProfile(

@@ -91,7 +91,7 @@ extension RequestError {
 
     package static var noSuchDevice: RequestError { .noSuch("device", by: "token", at: "token") }
 
-    /// A credential that has to be set before anything can be sent.
+    /// Returns the error for an environment without a credential.
     ///
     /// - Parameter environment: The name of the environment that lacks it.
     package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil)

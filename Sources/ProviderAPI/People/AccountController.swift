@@ -6,7 +6,7 @@ package import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/me`: the caller of the request, the own password and the own sessions.
+/// `/v1/me`: the caller of the request, with the password and the sessions of the caller.
 struct AccountController: Controller {
     let store: any PersonStore & SessionStore
     let signIns: SignInService
@@ -129,7 +129,7 @@ package struct SessionResponse: ResponseObject {
 
     /// - Parameters:
     ///   - current: The session of the request.
-    ///   - now: The clocks, because the times of a session are those of the steady one.
+    ///   - now: The present time by both clocks. It converts the times of a session, which are by the steady clock.
     init(_ record: SessionRecord, current: UUID?, now: ClockReading) {
         (self.record, self.isCurrent) = (record, record.id == current)
         self.createdAt = now.wall(atSteady: record.createdAt).rfc3339

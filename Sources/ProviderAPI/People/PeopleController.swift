@@ -46,7 +46,7 @@ struct PeopleController: Controller {
         return try .page("people", people.map { PersonResponse(record: $0) }, next: next)
     }
 
-    /// Adds a person without a password.
+    /// Adds a person, who has no password until the link of the response is redeemed.
     private func add(_ request: OperationRequest) async throws -> Response {
         let settings = try PersonSettings(try await request.fields(PersonSettings.addition))
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the person") }
@@ -80,7 +80,7 @@ struct PeopleController: Controller {
         }
     }
 
-    /// Removes a person. The last one who can sign in and administer everything stays.
+    /// Removes a person, unless it is the last one who can sign in and administer everything.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("person") else { throw RequestError.noSuch("person") }
         switch try await self.store.deletePerson(id) {
@@ -136,7 +136,7 @@ struct PersonSettings {
             }
         }.clearable
 
-    /// The members of a new person, and those that a change may have.
+    /// The members of a request that adds a person.
     static let addition = RequestObject(
         required: [Self.name, Self.role],
         optional: [KeySettings.appsMember, Self.language]
@@ -183,7 +183,7 @@ extension PersonRole: JSONRepresentable {}
 /// A person in a response.
 package struct PersonResponse: ResponseObject {
     package let record: PersonRecord
-    /// The link with which the person chooses a password, if this response shows it.
+    /// The link with which the person chooses a password; `nil` except in the response to its creation.
     var link: PeopleService.NewLink?
 
     package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }

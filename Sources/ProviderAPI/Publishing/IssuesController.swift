@@ -11,7 +11,7 @@ struct IssuesController: Controller {
     let store: any FileStore & PublishingStore
     let folder: FileFolder
     let wakes: LaneWakeSignals
-    /// The notifications in memory, where a withdrawal finds them.
+    /// The pushes that wait in memory. A withdrawal takes them back.
     let direct: DirectDispatch
     let time: any TimeSource
 
@@ -100,7 +100,7 @@ struct IssuesController: Controller {
         try .json(IssueResponse(issue: try await request.object("issue") { try await self.store.issue($0) }))
     }
 
-    /// Changes the members that the body names. `null` removes a value.
+    /// Changes the members that are in the body and leaves the others. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
         let changes = try Self.changes(try await request.fields(Self.changesRequest))
         return try await self.change(request, changes)
@@ -123,8 +123,9 @@ struct IssuesController: Controller {
         }
     }
 
-    /// Takes back what is in memory of the notification of an issue that was withdrawn: the store has cancelled it.
-    /// - Returns: The number of pushes that are under way; `nil` if the issue was not withdrawn, or not notified of.
+    /// Takes back the pushes in memory that belong to the notification of a withdrawn issue. The store has cancelled
+    /// the notification.
+    /// - Returns: The number of pushes under way; `nil` if the issue was not withdrawn, or has no notification.
     private func takeBack(_ result: IssueChangeResult) -> Int? {
         guard case .done(let issue) = result, let notification = issue.notification else { return nil }
         let underWay = self.direct.apply(.notification(notification)).count
@@ -161,11 +162,12 @@ struct IssuesController: Controller {
         )
     }
 
-    /// Returns the file that the body names, which is an image by its content, whatever it was uploaded as.
+    /// Returns the file that the body names as a cover. Its content must be an image, whatever content type it was
+    /// uploaded with.
     private func cover(_ request: OperationRequest) async throws -> CoverFile {
         let (hash, folder) = (try await self.file(request), self.folder)
         let issue = try await request.object("issue") { try await self.store.issue($0) }
-        // Without its row it may be another app's, whose content is not looked at.
+        // A file without a record in this app may belong to another app, and its content must not be read.
         guard let file = try await self.store.file(hash, app: issue.app) else { throw Self.noFile }
         guard try await FileFolder.blocking({ folder.hasContent(hash, size: file.size) }) else {
             throw RequestError.conflict(
@@ -226,7 +228,7 @@ extension IssuesController {
         return changes
     }
 
-    /// Returns the issue after a change, or throws why it was not changed.
+    /// Returns the response with the changed issue, or throws the reason for which it was not changed.
     ///
     /// - Parameters:
     ///   - underWay: The number of pushes that a withdrawal could not take back.
@@ -276,7 +278,7 @@ extension ContentWarning {
 }
 
 extension Schema {
-    /// The name of an issue in the app store and in pushes.
+    /// The product id of an issue, as the App Store and pushes name it.
     static let productID = Schema.string(length: 1...256, pattern: "^[A-Za-z0-9._-]+$")
     /// A SHA-256 in hexadecimal.
     static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
@@ -285,7 +287,7 @@ extension Schema {
 }
 
 extension Member {
-    /// Makes the hash of a file's content.
+    /// Makes a member that holds the SHA-256 of a file's content.
     static func contentHash(_ name: String) -> RequestMember<ContentHash> {
         Self.text(name, maximum: 64, as: .contentHash)
             .parsed("invalid_hash", "use the 64 hexadecimal digits of a SHA-256") { ContentHash(hex: $0) }
@@ -293,14 +295,14 @@ extension Member {
 }
 
 extension Cursor {
-    /// The position in a list of issues.
+    /// Creates the cursor of a position in a list of issues.
     init(_ position: IssueCursor) {
         self.init(list: .issues, position: position.day, second: position.position)
     }
 }
 
 extension OperationRequest {
-    /// Returns the last issue of the page before; `nil` at the beginning of the list.
+    /// Returns the position at which the page before ended; `nil` for the first page.
     func issueCursor() throws -> IssueCursor? {
         try self.cursor(.issues).map { IssueCursor(day: $0.position, position: $0.second ?? 0) }
     }
@@ -309,9 +311,9 @@ extension OperationRequest {
 /// An issue in a response.
 package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
-    /// The warnings, which only the response to a change has.
+    /// The warnings; `nil` except in the response to a publication.
     var warnings: [ContentWarning]?
-    /// The number of pushes that could not be taken back, which only the response to a withdrawal has.
+    /// The number of pushes that were under way at a withdrawal; `nil` in all other responses.
     var underWay: Int?
 
     private var date: String { self.issue.date.description }

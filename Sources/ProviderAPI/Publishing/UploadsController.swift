@@ -7,15 +7,13 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`: files of any length, sent in as many requests as it
-/// takes.
+/// `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`: uploads of files in one request or in several.
 ///
-/// It follows the draft "Resumable Uploads for HTTP" in its fields and methods; docs/publishing.md says exactly what is
-/// done.
+/// Fields and methods follow the draft "Resumable Uploads for HTTP". docs/publishing.md describes them.
 struct UploadsController: Controller {
-    /// The type of a body that is a part of a file, by the draft; a plain body of bytes is taken as well.
+    /// The content types of a body with a part of a file: the one of the draft, and plain bytes.
     private static let partTypes = ["application/partial-upload", "application/octet-stream"]
-    /// The most bytes of a content type and of a name.
+    /// The maximum lengths of a content type and of a name, in bytes.
     private static let (maximumType, maximumName) = (128, 256)
 
     let store: any AppStore & FileStore
@@ -84,7 +82,7 @@ struct UploadsController: Controller {
         .checked("invalid_value", "use a media type such as application/zip") { Self.isMediaType($0) }
     private static let name = Member.text("name", 1...Self.maximumName).described("Default the hash.")
 
-    /// The length of a file. What is too long for the provider is refused when the upload begins.
+    /// The member with the length of a file. A file that is too long is rejected when its upload begins.
     private var size: RequestMember<Int64> {
         let maximum = self.maximumFile
         return RequestMember<Int64>("size", .integer(1...Int64(maximum))) { (fields, name) throws(RequestError) in
@@ -158,7 +156,7 @@ struct UploadsController: Controller {
         }
     }
 
-    /// Stores the body as a file of the app, whose hash the response has.
+    /// Stores the body as a file of the app. The response has the hash of the file.
     private func receiveWhole(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let name = try request.value(
@@ -274,9 +272,9 @@ private struct UploadResponse: ResponseObject {
     ]
 }
 
-/// The fields of requests and responses about uploads.
+/// The header fields of requests and responses about uploads.
 private enum UploadField {
-    // The names are constants of the draft.
+    // The draft defines the names. The fallback is never used, because they are valid.
     static let offset = HTTPField.Name("upload-offset") ?? .range
     private static let complete = HTTPField.Name("upload-complete") ?? .range
     private static let length = HTTPField.Name("upload-length") ?? .range

@@ -4,7 +4,7 @@ import PushHTTP
 import PushStore
 import PushSupport
 
-/// `/health`, `/ready` and `/metrics`.
+/// `/health`, `/ready` and `/metrics`: the state of the process for monitors.
 struct ServerController: Controller {
     let probe: ReadyProbe
     let metrics: ProviderMetrics
@@ -29,9 +29,10 @@ struct ServerController: Controller {
     }
 }
 
-/// A check that the store can be read and written. It runs at most once a second, however many requests there are.
+/// Checks that the store can be read and written. The check is made at most once a second, however many requests there
+/// are.
 actor ReadyProbe {
-    /// The time for which a result is reused.
+    /// The time for which the result of a check is reused.
     static let lifetime: Duration = .seconds(1)
 
     private let probe: @Sendable () async throws -> Void

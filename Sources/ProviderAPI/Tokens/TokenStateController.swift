@@ -34,7 +34,7 @@ struct TokenStateController: Controller {
         ]
     }
 
-    /// Returns the operation that decides on the withheld tokens of one environment.
+    /// Returns the operation that applies or discards the withheld deactivations of one environment.
     private func settle(_ name: String, _ summary: String, deactivates: Bool) -> ProviderOperation {
         .init(.post, "/v1/apps/{app}/hygiene/{environment}:\(name)", .audited, id: "\(name)Withheld", summary) {
             request in
@@ -73,7 +73,7 @@ struct TokenStateController: Controller {
         return try .page("events", events.map(TokenEventResponse.init), next: page.next(after: events, \.id))
     }
 
-    /// Responds with the state in both environments, also in one without a credential.
+    /// Responds with the state of both environments, including one without a credential.
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         var all: [BreakerResponse] = []

@@ -95,9 +95,9 @@ struct VAPIDController: Controller {
     }
 }
 
-/// The address of whoever sends, as push services accept it.
+/// The contact of the sender, which VAPID tells push services (RFC 8292).
 private enum VAPIDContact {
-    /// The contact, unless some push service would reject it.
+    /// The member with the contact. A contact that some push service would reject is invalid.
     static let member = Member.text("contact", 1...200, pattern: "^(mailto:|https://).+$")
         .described("Whom a push service can turn to: a mailto: URL, or an https: URL.")
         .checked(
@@ -151,7 +151,7 @@ private struct VAPIDResponse: ResponseObject {
 }
 
 extension RequestError {
-    /// The error of an app that cannot send to browsers yet.
+    /// The error for an app without a VAPID key, which cannot send to browsers.
     static var noVAPIDKey: RequestError {
         .conflict("no_vapid_key", "the app has no VAPID key: PUT /v1/apps/{app}/vapid makes one")
     }
@@ -160,12 +160,12 @@ extension RequestError {
 /// Checks browsers' subscriptions before they are stored.
 struct SubscriptionValidator: Sendable {
     let store: any WebPushStore
-    /// The addresses that push services may have.
+    /// The policy for the addresses of push services.
     let addresses: AddressPolicy
 
     /// Checks the subscription of a registration, if it has one.
     /// - Parameter path: The path of the registration in the request, with a dot; empty for the body itself.
-    /// - Throws: ``RequestError`` for a URL that is not sent to, and for an app without the VAPID key.
+    /// - Throws: ``RequestError`` for a URL that the policy rejects, and for an app without the VAPID key.
     func check(_ registration: DeviceRegistration, app: Int64, at path: String = "") async throws {
         guard let wanted = registration.subscription else { return }
         do throws(RequestError) {

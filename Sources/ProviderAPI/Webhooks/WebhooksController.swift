@@ -70,7 +70,7 @@ struct WebhooksController: Controller {
         return operations.map { $0.tag(.webhooks).scope(.operate) }
     }
 
-    /// The most webhooks of an app.
+    /// The maximum number of webhooks of an app.
     private static let maximum = 50
 
     /// Adds a webhook with a new secret, which only this response shows.
@@ -108,7 +108,7 @@ struct WebhooksController: Controller {
         try await self.response(try await self.webhook(request))
     }
 
-    /// Changes the members that the body names.
+    /// Changes the members that are in the body, and leaves the others.
     private func change(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(Self.changes)
         let url = try fields.value(Member.url).map { try WebhookAddress($0, policy: self.addresses).url }
@@ -158,7 +158,7 @@ struct WebhooksController: Controller {
 
     /// Changes a webhook in one transaction, so that neither a delivery nor another request undoes the change.
     ///
-    /// - Parameter newSecret: A secret that the response shows.
+    /// - Parameter newSecret: A new secret, which the response shows.
     private func update(
         _ request: OperationRequest,
         newSecret: String? = nil,
@@ -178,7 +178,7 @@ struct WebhooksController: Controller {
 
     /// Returns a webhook as a response.
     ///
-    /// - Parameter secret: A secret that the response shows.
+    /// - Parameter secret: A new secret, which the response shows; `nil` without one.
     private func response(
         _ webhook: WebhookRecord,
         secret: String? = nil,
@@ -210,7 +210,7 @@ package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
     /// The bundle id of the app; `nil` if the app was removed.
     package let app: Topic?
-    /// The secret, if this response shows it.
+    /// The secret; `nil` except in the response to its creation or rotation.
     package var secret: String?
     /// The warnings about the request; `nil` without any.
     var warnings: [ContentWarning]?
@@ -253,7 +253,7 @@ extension WebhookTestResult: ResponseObject {
     ]
 }
 
-/// `GET /v1/webhooks/{webhook}/deliveries`: the blocks of events for a webhook, and what became of them.
+/// `GET /v1/webhooks/{webhook}/deliveries`: the blocks of events for a webhook, with the state of each.
 struct WebhookDeliveriesController: Controller {
     let store: any WebhookStore
 
