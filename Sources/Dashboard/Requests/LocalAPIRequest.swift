@@ -11,11 +11,11 @@ import WebPages
 /// A request that a page makes to the API in the same process.
 struct LocalAPIRequest: Sendable {
     var method = HTTPRequest.Method.get
-    /// The path with its query.
+    /// The path of the request, with its query.
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]
-    /// The name of the file that is the body.
+    /// The name of the file that is sent as the body; `nil` for a JSON body.
     var file: String?
 
     static func get(_ path: String) -> LocalAPIRequest { LocalAPIRequest(path: path) }
@@ -34,7 +34,7 @@ struct LocalAPIRequest: Sendable {
 
     static func delete(_ path: String) -> LocalAPIRequest { LocalAPIRequest(method: .delete, path: path) }
 
-    /// The call as a command line for a shell, without the secrets of its body.
+    /// Returns the request as a `curl` command for a shell, without the secrets of its body.
     ///
     /// - Parameter origin: The scheme and the authority of the server.
     func curl(origin: String) -> String {
@@ -49,13 +49,13 @@ struct LocalAPIRequest: Sendable {
         return (parts + [Self.quoted("\(origin)\(self.path)")]).joined(separator: " ")
     }
 
-    /// The members of bodies that no page shows.
+    /// The members of bodies that are secret, and not shown.
     private static let secrets: Set = [
         "authToken", "certificate", "current", "p12", "passphrase", "password", "privateKey", "secret",
     ]
 
-    /// Returns a body with `…` in the place of each secret. The API has secrets in the outermost object only; the data of a
-    /// notification may have members of the same names.
+    /// Returns a body with `…` in place of each secret. Only members of the outermost object can be secrets. The data
+    /// of a notification may have members of the same names.
     private static func withoutSecrets(_ body: JSONValue) -> JSONValue {
         guard case .object(var members) = body else { return body }
         for name in Self.secrets where members[name] != nil { members[name] = .string("…") }
@@ -71,20 +71,20 @@ struct LocalAPIRequest: Sendable {
 }
 
 extension PageRequest {
-    /// The longest response of the API that a page reads, in bytes.
+    /// The maximum length of a response of the API that a page reads, in bytes.
     private static let maximumResponse = 16 * 1024 * 1024
 
-    /// Carries out a request to the API as the signed-in caller, and notes it for the page's list of calls.
+    /// Makes a request to the API as the signed-in caller, and adds it to the page's list of calls.
     ///
     /// - Parameters:
     ///   - type: The type of the value that the response is made of, such as `AppResponse`.
-    ///   - isNoted: `false` for one of many like it, which would hide the others in the list.
-    /// - Throws: The API's own ``RequestError``.
+    ///   - isNoted: Whether the request is added to the list. `false` is for one of many equal requests.
+    /// - Throws: The ``RequestError`` of the API.
     func call<Value>(_ call: LocalAPIRequest, as type: Value.Type, isNoted: Bool = true) async throws -> Value {
         try Self.value(of: try await self.respond(to: call, isNoted: isNoted), as: type)
     }
 
-    /// Carries out a request to the API as ``call(_:as:isNoted:)`` does.
+    /// Makes a request to the API as ``call(_:as:isNoted:)`` does.
     ///
     /// - Returns: The JSON of the response; `null` for an empty one.
     func call(_ call: LocalAPIRequest, isNoted: Bool = true) async throws -> JSONValue {
@@ -100,11 +100,11 @@ extension PageRequest {
         try await self.get(path, as: ResponsePage<Entry>.self)
     }
 
-    /// Sends a file of a form to the API as it arrives, as a file of the app.
+    /// Uploads a file of a form to the API as a file of the app, while it arrives.
     ///
-    /// - Returns: The file as the API has it.
+    /// - Returns: The stored file.
     func upload(_ file: UploadForm.File) async throws -> FileResponse {
-        // Some browsers send the folder too.
+        // Some browsers send the path of the file instead of its name.
         let name = file.fileName.split { "/\\".contains($0) }.last.map(String.init) ?? ""
         let query = URLText.query(["name": name.isEmpty ? nil : name])
         var call = LocalAPIRequest.post("\(self.api)/files\(query)")
@@ -157,7 +157,7 @@ extension PageRequest {
 }
 
 extension PageValue {
-    /// Returns the values of a response by the names of its members.
+    /// Returns the members of a response as template variables.
     static func members(_ response: some ResponseObject) -> PageModel {
         if case .object(let members) = response.json { Self.model(members) } else { [:] }
     }
@@ -165,10 +165,10 @@ extension PageValue {
 
 /// Encodes texts for URLs.
 enum URLText {
-    /// Returns a text as a value in a query, or as a component of a path.
+    /// Returns a percent-encoded text, for a value in a query or a component of a path.
     static func encoded(_ text: some StringProtocol) -> String { PercentEncoding.component(text) }
 
-    /// Returns a query of the items that have a value, with its question mark; empty without any.
+    /// Returns a query with its question mark. Items without a value are left out; without any items it is empty.
     static func query(_ items: KeyValuePairs<String, String?>) -> String {
         let pairs = items.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
         return pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))"

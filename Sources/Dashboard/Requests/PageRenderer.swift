@@ -6,7 +6,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// Renders pages with the templates, texts, assets and header fields that all of them share.
+/// Renders pages with the templates, texts, assets and header fields that they share.
 struct PageRenderer: Sendable {
     let templates: PageTemplates
     let languages: PageLanguages
@@ -31,7 +31,7 @@ struct PageRenderer: Sendable {
 
     /// Returns a page of a template.
     ///
-    /// - Parameter title: The path of its title in the texts, or the title itself.
+    /// - Parameter title: The path of the title in the localized texts, or the title itself.
     func page(
         _ template: String,
         title: String,
@@ -52,9 +52,9 @@ struct PageRenderer: Sendable {
     }
 }
 
-/// The state of something as a word with a shape and a colour, for the class `state`.
+/// The label of a state: a word with a shape and a colour, for the CSS class `state`.
 enum StateLabel {
-    /// Returns the variables `kind` and `text` of a state of the API, which are the same in all lists.
+    /// Returns the template variables `kind` and `text` for a state of the API.
     static func model(_ state: String, _ texts: LocalizedTexts) -> PageModel {
         ["kind": Self.kinds[state] ?? "wait", "text": texts.text("states.\(state)") ?? state]
     }

@@ -54,7 +54,7 @@ struct AuditController: Controller {
     }
 }
 
-/// An audit entry in a response.
+/// The JSON of an audit entry in responses.
 extension AuditRecord: ResponseObject {
     package static let schemaName: String? = "AuditEntry"
     package static let members: [ResponseMember<Self>] = [

@@ -216,7 +216,7 @@ struct KeySettings {
     }
 }
 
-/// An API key in a response.
+/// The JSON of an API key in responses. Its text is only in the response to its creation.
 package struct KeyResponse: ResponseObject {
     package let record: APIKeyRecord
     /// The text of the key; `nil` in all responses but the one to its creation.

@@ -110,7 +110,7 @@ struct AppsController: Controller {
     }
 }
 
-/// An app in a response.
+/// The JSON of an app in responses: its settings, the states of its environments, and its stop.
 package struct AppResponse: ResponseObject {
     package let app: AppRecord
     /// The environments with a credential, in alphabetical order.

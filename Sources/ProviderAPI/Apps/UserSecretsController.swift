@@ -14,7 +14,7 @@ struct UserSecretsController: Controller {
     let store: any AppStore & UserSecretStore
     let time: any TimeSource
 
-    /// A secret in a response.
+    /// The JSON of a user secret in responses.
     private struct Secret: ResponseObject {
         let record: UserSecretRecord
         /// The text of the secret; `nil` in all responses but the one to its creation.

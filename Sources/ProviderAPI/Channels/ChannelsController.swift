@@ -118,7 +118,7 @@ extension ChannelStorage {
     }
 }
 
-/// A channel in a response.
+/// The JSON of a channel in responses, with its state at the push service.
 private struct ChannelResponse: ResponseObject {
     private let id: ChannelID
     private let environment: PushEnvironment

@@ -10,7 +10,7 @@ struct CallerFeature: ProviderFeature {
     let people: PeopleService
     /// The service that signs people in on the pages.
     let signIns: SignInService
-    /// The runner of all operations.
+    /// The runner of the operations of the API.
     let runner: OperationRunner
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

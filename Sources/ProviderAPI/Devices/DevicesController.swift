@@ -129,7 +129,7 @@ struct DevicesController: Controller {
 struct BatchResponse: ResponseObject {
     /// The result of one registration.
     struct Entry: ResponseObject {
-        /// `added`, `refreshed`, `tokenReplaced` or `refused`.
+        /// The result: `added`, `refreshed`, `tokenReplaced` or `refused`.
         var result: String
         var id: Int64?
         var error: RequestError?
@@ -171,7 +171,7 @@ struct BatchResponse: ResponseObject {
 
 extension DeviceTokenKind: JSONRepresentable {}
 
-/// A device in a response.
+/// The JSON of a device in responses, with its profile and its state.
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
     /// The number of pushes that were under way when the registration changed the preferences or the user; `nil` for a

@@ -41,10 +41,10 @@ struct InstallationsController: Controller {
         DeviceRequest.completed($0)
     }
 
-    /// A registration in a response.
+    /// The response to a registration, with the secret of the installation.
     private struct Registered: ResponseObject {
         let secret: String
-        /// See ``DeviceResponse/underWay``.
+        /// The number of pushes under way, see ``DeviceResponse/underWay``.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"

@@ -4,7 +4,7 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// A named audience or a template in a response.
+/// The JSON of a named audience or of a template in responses.
 package protocol LibraryResponse: ResponseObject {
     var record: LibraryItem { get }
 }
@@ -28,7 +28,7 @@ private struct LibraryItemResponse: ResponseObject {
     ]
 }
 
-/// A named audience in a response.
+/// The JSON of a named audience in responses, with its condition.
 package struct NamedAudienceResponse: LibraryResponse {
     private let item: LibraryItemResponse
     package var record: LibraryItem { self.item.item }
@@ -48,7 +48,7 @@ package struct NamedAudienceResponse: LibraryResponse {
         ]
 }
 
-/// A template in a response.
+/// The JSON of a template in responses, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
     /// The warnings about the contents; `nil` except in responses to requests with a body.

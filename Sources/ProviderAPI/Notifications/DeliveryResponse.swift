@@ -4,7 +4,7 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// A delivery in a response: the state of one recipient.
+/// The JSON of a delivery in responses: the state of one recipient.
 package struct DeliveryResponse: ResponseObject {
     package let delivery: DeliveryRecord
 

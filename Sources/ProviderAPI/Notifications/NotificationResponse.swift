@@ -8,7 +8,7 @@ package import PushTypes
 extension NotificationRecord.State: JSONRepresentable {}
 extension NotificationRecord.Guarantee: JSONRepresentable {}
 
-/// A notification in a response, with its progress.
+/// The JSON of a notification in responses, with its progress.
 package struct NotificationResponse: ResponseObject {
     package let notification: NotificationRecord
     /// The bundle id of the app; `nil` if the app was removed.

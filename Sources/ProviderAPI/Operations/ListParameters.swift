@@ -20,7 +20,7 @@ extension ParameterDescription {
         .choice(["true", "false"])
     )
 
-    /// Returns the query item `sort`.
+    /// Returns the description of the query item `sort`, with the orders of a list.
     static func sort<Sort: RawRepresentable<String> & CaseIterable>(_ type: Sort.Type) -> ParameterDescription {
         .query("sort", "The order; default \(type.allCases.first?.rawValue ?? "").", .choice(of: type))
     }

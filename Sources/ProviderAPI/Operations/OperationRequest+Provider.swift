@@ -8,12 +8,12 @@ package import PushTypes
 // MARK: Query
 
 extension OperationRequest {
-    /// Returns the query item `environment`.
+    /// Returns the environment in the query item `environment`; `nil` without the item.
     package func environment() throws -> PushEnvironment? {
         try self.value("environment", PushEnvironment.init(named:), orThrow: .invalidEnvironment())
     }
 
-    /// Returns the query item `token`.
+    /// Returns the device token in the query item `token`; `nil` without the item.
     package func queryToken() throws -> DeviceToken? {
         try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
     }

@@ -95,7 +95,7 @@ package struct CampaignsResponse: ResponseObject {
     ]
 }
 
-/// The overview in a response.
+/// The JSON of the overview in responses.
 package struct OverviewResponse: ResponseObject {
     package let sending: [NotificationResponse]
     package let today: StatisticPoint

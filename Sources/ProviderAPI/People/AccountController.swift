@@ -101,7 +101,7 @@ struct AccountController: Controller {
     }
 }
 
-/// The account of the caller in a response.
+/// The JSON of the caller in responses: a person or an API key.
 package struct AccountResponse: ResponseObject {
     let id: String
     package let name: String
@@ -121,7 +121,7 @@ package struct AccountResponse: ResponseObject {
     ]
 }
 
-/// A session in a response.
+/// The JSON of a session in responses, with its times by the wall clock.
 package struct SessionResponse: ResponseObject {
     package let record: SessionRecord
     package let isCurrent: Bool

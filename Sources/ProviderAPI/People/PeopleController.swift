@@ -180,7 +180,7 @@ struct PersonSettings {
 
 extension PersonRole: JSONRepresentable {}
 
-/// A person in a response.
+/// The JSON of a person in responses, which never has the password.
 package struct PersonResponse: ResponseObject {
     package let record: PersonRecord
     /// The link with which the person chooses a password; `nil` except in the response to its creation.

@@ -308,7 +308,7 @@ extension OperationRequest {
     }
 }
 
-/// An issue in a response.
+/// The JSON of an issue in responses, with its state and its files.
 package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
     /// The warnings; `nil` except in the response to a publication.
@@ -347,7 +347,7 @@ package struct IssueResponse: ResponseObject {
 extension IssueState: JSONRepresentable {}
 extension IssueAccess: JSONRepresentable {}
 
-/// A file in a response.
+/// The JSON of an uploaded file in responses.
 package struct FileResponse: ResponseObject {
     package let file: FileRecord
 
@@ -364,7 +364,7 @@ package struct FileResponse: ResponseObject {
     ]
 }
 
-/// The file of an issue for a screen size.
+/// The JSON of a rendition in responses: the file of an issue for a screen size.
 package struct RenditionResponse: ResponseObject {
     let rendition: RenditionRecord
 

@@ -114,7 +114,7 @@ struct PublicationsController: Controller {
     }
 }
 
-/// A publication in a response.
+/// The JSON of a publication in responses, with the waves of *Notify*.
 package struct PublicationResponse: ResponseObject {
     package let publication: PublicationRecord
     /// The bundle id of the app; `nil` if the app was removed.

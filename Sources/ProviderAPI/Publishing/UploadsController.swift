@@ -251,7 +251,7 @@ extension UploadFailure {
     }
 }
 
-/// An upload in a response.
+/// The JSON of an upload in responses, with the number of bytes that have arrived.
 private struct UploadResponse: ResponseObject {
     let upload: UploadRecord
 

@@ -108,7 +108,7 @@ struct ReceiptsController: Controller {
     }
 }
 
-/// A receipt in a response.
+/// The JSON of a receipt in responses.
 struct ReceiptResponse: ResponseObject {
     let receipt: ReceiptRecord
     /// The device; `nil` where all receipts are of one device.

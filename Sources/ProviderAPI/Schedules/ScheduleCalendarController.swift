@@ -71,7 +71,7 @@ struct ScheduleCalendarController: Controller {
 
 /// The runs of an app's schedules in a response.
 package struct CalendarResponse: ResponseObject {
-    /// One run.
+    /// One run of a schedule.
     package struct Run: ResponseObject {
         package let schedule: ScheduleRecord
         package let at: Timestamp

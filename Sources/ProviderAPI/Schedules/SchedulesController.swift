@@ -266,7 +266,7 @@ extension RecurringSchedule {
     }
 }
 
-/// A schedule in a response.
+/// The JSON of a schedule in responses, with the notification that it sends.
 package struct ScheduleResponse: ResponseObject {
     package let schedule: ScheduleRecord
     /// The bundle id of the app.
@@ -321,7 +321,7 @@ package struct ScheduleResponse: ResponseObject {
     }
 }
 
-/// The times of runs in a response.
+/// The JSON of the next runs of a schedule in responses.
 package struct RunsResponse: ResponseObject {
     let runs: [Timestamp]
 

@@ -24,7 +24,7 @@ package struct ProviderConfiguration: Sendable {
     /// The limits of the circuit breaker, beyond which no token is deactivated.
     package var breaker = CircuitBreaker.Limits()
     package var schedules = ScheduleRunner.Settings()
-    /// The retention of records.
+    /// The times for which records are kept.
     package var retention = RetentionSettings()
     /// Indicates whether an operator has confirmed that the wall clock is right, however far it is ahead of the last
     /// start.

@@ -247,7 +247,7 @@ struct TimelineController: Controller {
     }
 }
 
-/// A timeline in a response.
+/// The JSON of a timeline in responses, with its steps in order.
 package struct TimelineResponse: ResponseObject {
     package let timeline: Timeline
 

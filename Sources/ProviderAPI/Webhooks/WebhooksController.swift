@@ -205,7 +205,7 @@ struct WebhooksController: Controller {
     }
 }
 
-/// A webhook in a response.
+/// The JSON of a webhook in responses, with the state of its deliveries.
 package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
     /// The bundle id of the app; `nil` if the app was removed.

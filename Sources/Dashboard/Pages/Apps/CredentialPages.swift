@@ -8,9 +8,9 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The credentials of an app: what is set, how long it lasts, whether it works, and its replacement.
+/// The page of the credentials of an app, with their expiration, a test, and their replacement.
 struct CredentialPages: PageArea {
-    /// The parts of a page besides the credentials, in the section of their environment.
+    /// The results that a page shows in the section of one environment.
     private struct Extra {
         var environment: String
         var test: CredentialTestResponse?
@@ -131,7 +131,7 @@ struct CredentialPages: PageArea {
         ]
     }
 
-    /// Returns the result of a test, step by step. A step that was not made has no state.
+    /// Returns the template variables of the steps of a test. A step that was not made is shown as waiting.
     private static func test(_ response: CredentialTestResponse, _ texts: LocalizedTexts) -> PageModel {
         let test = response.test
         var model = PageValue.members(response)
@@ -150,7 +150,7 @@ struct CredentialPages: PageArea {
 
     // MARK: Changes
 
-    /// Stores the uploaded credential, or tests it alone. The next push uses the new one.
+    /// Stores the uploaded credential, which the next push uses, or only tests it.
     private func set(_ request: PageRequest) async throws -> Response {
         try await self.change(request) { path in
             let body = try CredentialUpload.body(request.form, request.texts)
@@ -190,7 +190,8 @@ struct CredentialPages: PageArea {
 
     /// Carries out a change of the environment that the path names.
     ///
-    /// - Parameter change: Returns the result of a test, which the page shows; `nil` to go on.
+    /// - Parameter change: Makes the change for the path of the credential in the API. It returns the result of a test,
+    ///   which the page shows; `nil` redirects to the page.
     private func change(
         _ request: PageRequest,
         done: String = "credentialSet",
@@ -210,9 +211,9 @@ struct CredentialPages: PageArea {
     }
 }
 
-/// A credential that was uploaded: what kind of file it is, and the API's request of it.
+/// Turns an uploaded credential file of any kind into a request to the API.
 enum CredentialUpload {
-    /// The fields by the members of the API, which are one field here.
+    /// The names of fields by the members of the API. One field of the form stands for three members.
     static let names = ["certificate": "file", "p12": "file", "privateKey": "file"]
 
     /// Returns the body of the request that sets the credential.
@@ -237,7 +238,8 @@ enum CredentialUpload {
         ])
     }
 
-    /// Returns the id in the name that Apple gives the file of a key, `AuthKey_ABC123DEFG.p8`.
+    /// Returns the key id in the name of a key file, which Apple names like `AuthKey_ABC123DEFG.p8`; `nil` for another
+    /// name.
     static func keyID(of fileName: String) -> String? {
         let match = fileName.wholeMatch(of: #/.*AuthKey_([A-Z0-9]{10})(?: ?\([0-9]+\))?\.p8/#)
         return match.map { String($0.1) }
@@ -246,7 +248,7 @@ enum CredentialUpload {
 
 /// The time that a certificate has left, in words.
 enum ExpiryText {
-    /// Returns the whole days until a time in milliseconds; negative after it.
+    /// Returns the number of whole days until a time in milliseconds since 1970; negative after that time.
     static func daysLeft(until end: Int64, now: Timestamp) -> Int64 {
         let (day, left) = (Int64(86_400_000), end.subtractingReportingOverflow(now.milliseconds))
         guard !left.overflow else { return end > 0 ? .max : .min }

@@ -5,9 +5,9 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The named audiences of an app: conditions in rows, the number of devices, and some of these.
+/// The pages of the named audiences of an app: conditions in rows, and a preview with some of the devices.
 struct AudiencePages: LibraryPages {
-    /// The devices that are shown.
+    /// The maximum number of devices in a preview.
     private static let sample = 5
     let library = LibraryItemPages<NamedAudienceResponse>(plural: "audiences")
     let previewTemplate = "audience-preview"
@@ -19,7 +19,7 @@ struct AudiencePages: LibraryPages {
         ["audience": try form.expression()]
     }
 
-    /// Returns the number of devices and some of them; errors are a part of it.
+    /// Returns the template variables of the preview: the number of devices and some of them, or the error.
     func previewed(_ form: AudienceForm, _ request: PageRequest) async throws -> PageModel {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
@@ -75,12 +75,12 @@ struct AudiencePages: LibraryPages {
 
 extension AudienceForm: LibraryForm {}
 
-/// An audience as rows of conditions, as they were typed.
+/// The form of an audience: rows of conditions, as they were typed.
 struct AudienceForm: Sendable, Equatable {
-    /// One row.
+    /// One condition of the form.
     struct Row: Sendable, Equatable {
         var kind = "tag"
-        /// The name of the attribute, for that kind.
+        /// The name of the attribute, for a row of the kind `attribute`.
         var name = ""
         var comparison = "is"
         var value = ""
@@ -90,13 +90,13 @@ struct AudienceForm: Sendable, Equatable {
 
     static let kinds = ["tag", "user", "locale", "timeZone", "appVersion", "lastSeen", "attribute", "all"]
     static let comparisons = ["is", "not", "atLeast", "above", "atMost", "below"]
-    /// The most rows. The API allows more conditions, as JSON.
+    /// The maximum number of rows. An audience with more conditions is written as JSON.
     static let maximumRows = 50
 
     var rows: [Row] = [Row()]
-    /// Indicates whether one condition suffices.
+    /// Indicates whether one of the conditions suffices; otherwise all have to hold.
     var isAny = false
-    /// A further condition as JSON.
+    /// A further condition as JSON, for audiences that rows cannot show.
     var json = ""
 
     init() {}
@@ -112,9 +112,9 @@ struct AudienceForm: Sendable, Equatable {
         }
     }
 
-    /// Adds or removes a row, if that is what the pressed button asks for.
+    /// Adds or removes a row, if the button that was pressed does that.
     ///
-    /// - Returns: `true` if it was.
+    /// - Returns: `true` for such a button.
     mutating func change(by action: String) -> Bool {
         if action == "add-condition" {
             if self.rows.count < Self.maximumRows { self.rows.append(Row()) }
@@ -130,7 +130,7 @@ struct AudienceForm: Sendable, Equatable {
 
     // MARK: JSON
 
-    /// Returns the audience; `nil` without a condition.
+    /// Returns the audience as JSON of the API; `nil` without a condition.
     ///
     /// - Throws: ``RequestError`` for JSON that cannot be read.
     func expression() throws(RequestError) -> JSONValue? {
@@ -140,14 +140,14 @@ struct AudienceForm: Sendable, Equatable {
         return .object([self.isAny ? "or" : "and": .array(conditions)])
     }
 
-    /// Reads an audience. What rows cannot show is JSON.
+    /// Makes the form of an audience. Conditions that rows cannot show become the JSON.
     init(_ expression: JSONValue) {
         var conditions = [expression]
         if case .object(let members) = expression {
             for name in ["and", "or"] where members.count == 1 && !members[name, default: .null].elements.isEmpty {
                 (conditions, self.isAny) = (expression[name].elements, name == "or")
             }
-            // Members beside each other must all hold.
+            // The members of one object must all hold, so that each can be a row.
             if conditions.count == 1, members["attribute"] == nil, members["and"] == nil, members["or"] == nil {
                 conditions = members.sorted { $0.key < $1.key }.map { .object([$0.key: $0.value]) }
             }
@@ -177,14 +177,14 @@ extension AudienceForm.Row {
         }
     }
 
-    /// The value as a number or a flag, where it looks like one.
+    /// The value as a number or a Boolean if it looks like one, else as a text.
     private var typed: JSONValue {
         if let number = Int64(self.value) { return .integer(number) }
         if let number = Double(self.value), number.isFinite { return .number(number) }
         return ["true": .bool(true), "false": .bool(false)][self.value] ?? .string(self.value)
     }
 
-    /// Reads one condition; `nil` for one that a row cannot show.
+    /// Makes the row of one condition; `nil` for a condition that a row cannot show.
     fileprivate init?(_ condition: JSONValue) {
         guard case .object(let members) = condition else { return nil }
         if members.count == 1, let inner = members["not"], let row = Self(inner), row.comparison == "is" {

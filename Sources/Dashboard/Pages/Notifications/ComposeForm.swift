@@ -2,9 +2,9 @@ import Foundation
 import PushHTTP
 import PushSupport
 
-/// The form of a notification, of a schedule or of a template, exactly as it was typed.
+/// The form of a notification, a schedule or a template, with its values exactly as they were typed.
 struct ComposeForm: Sendable {
-    /// The texts of one language.
+    /// The texts of the alert in one language.
     struct Language: Sendable, Equatable {
         var locale = ""
         var title = ""
@@ -14,7 +14,7 @@ struct ComposeForm: Sendable {
         var isEmpty: Bool { self.locale.isEmpty && self.title.isEmpty && self.subtitle.isEmpty && self.body.isEmpty }
     }
 
-    /// The most languages of a notification.
+    /// The maximum number of languages of a notification.
     static let maximumLanguages = 100
 
     var values: [String: String] = [:]
@@ -35,7 +35,7 @@ struct ComposeForm: Sendable {
 
     init() {}
 
-    /// Reads the posted form.
+    /// Makes the form from the fields that were posted.
     init(_ form: FormData) {
         for name in Self.names {
             let values = form.values(name).map(Self.normalized)
@@ -54,7 +54,7 @@ struct ComposeForm: Sendable {
         }
     }
 
-    /// The value of a field; empty where nothing was typed.
+    /// The value of a field; empty if nothing was typed.
     subscript(name: String) -> String {
         get { self.values[name] ?? "" }
         set { self.values[name] = newValue }
@@ -66,9 +66,9 @@ struct ComposeForm: Sendable {
         return text.isEmpty ? nil : text
     }
 
-    /// Adds or removes a language, if that is what the pressed button asks for.
+    /// Adds or removes a language, if the button that was pressed does that.
     ///
-    /// - Returns: `true` if it was.
+    /// - Returns: `true` for such a button.
     mutating func change(by action: String) -> Bool {
         if action == "add-language" {
             if self.languages.count < Self.maximumLanguages { self.languages.append(Language()) }
@@ -82,7 +82,7 @@ struct ComposeForm: Sendable {
         return true
     }
 
-    /// The members of a preview that name the device that it is for.
+    /// The members of a request for a preview that name the device to render for.
     var previewSubject: [String: JSONValue] {
         if let device = self.given("previewDevice") { return ["device": .string(device)] }
         if let user = self.given("previewUser") { return ["user": .string(user)] }
@@ -90,7 +90,7 @@ struct ComposeForm: Sendable {
         return ["subject": .object(["locale": .string(locale)])]
     }
 
-    /// All fields with their names, to be carried through a page that asks.
+    /// The names and values of all fields, as hidden fields for the page that asks for a confirmation.
     var hidden: [(name: String, value: String)] {
         var fields = Self.names.flatMap { name -> [(String, String)] in
             name == "days"
@@ -109,7 +109,7 @@ struct ComposeForm: Sendable {
     private static func normalized(_ text: String) -> String { text.replacingOccurrences(of: "\r\n", with: "\n") }
 }
 
-/// The request that a form stands for. What the API checks is left to the API.
+/// The request to the API that a form stands for. Values that the API checks are not checked here.
 extension ComposeForm {
     /// Returns the members of the content.
     ///
@@ -126,7 +126,7 @@ extension ComposeForm {
         members["badge"] = self.number("badge")
         members["priority"] = self.number("priority")
         if let expiresIn = self.given("expiresIn") {
-            // 0 is an expiration, not a time from the start.
+            // In the API, 0 is a value of `expiration` and not of `expiresIn`.
             if expiresIn == "0" {
                 members["expiration"] = .integer(0)
             } else {
@@ -167,7 +167,7 @@ extension ComposeForm {
         return .object(members)
     }
 
-    /// Returns the audience; `nil` while none is named.
+    /// Returns the audience; `nil` if none is named.
     func audienceMember() throws(RequestError) -> JSONValue? {
         var condition: [String: JSONValue]
         switch self["audience"] {
@@ -186,7 +186,7 @@ extension ComposeForm {
         return .object(condition)
     }
 
-    /// The time to send at; `nil` for now at any hour.
+    /// The member `when`; `nil` for a notification that is sent at once, at any hour.
     private var whenMember: JSONValue? {
         var members: [String: JSONValue] = [:]
         let window = JSONValue.members([
@@ -219,7 +219,7 @@ extension ComposeForm {
         }
     }
 
-    /// The name of a notification without one: its title, or the beginning of its text.
+    /// The name of a notification for which none was typed: its title, or the beginning of its body.
     private var impliedName: JSONValue? {
         let text = (self.given("title") ?? self.given("body") ?? "").prefix { $0 != "\n" }
         var name = ""
@@ -228,12 +228,12 @@ extension ComposeForm {
     }
 
     private func text(_ name: String) -> JSONValue? {
-        // Spaces within texts that people read are theirs.
+        // Spaces in texts that people read are kept.
         let isProse = ["title", "subtitle", "body"].contains(name)
         return isProse ? (self[name].isEmpty ? nil : .string(self[name])) : self.given(name).map(JSONValue.string)
     }
 
-    /// Returns a whole number; what is none is left as text, which the API refuses or understands.
+    /// Returns a whole number. Any other text is returned as it is, and the API accepts or rejects it.
     private func number(_ name: String) -> JSONValue? {
         guard let text = self.given(name) else { return nil }
         guard let first = text.first, first != "+", first != "-" else { return .string(text) }
@@ -251,7 +251,8 @@ extension ComposeForm.Language {
     }
 }
 
-/// The form of a request that exists. What no field shows is in the field for further members, so that nothing is lost.
+/// The form of an existing request. Members that no field shows are in the field for further members, so that nothing
+/// is lost.
 extension ComposeForm {
     /// Fills the form from the members of a notification's request, or of a template's content.
     init(request: JSONValue) {
@@ -371,7 +372,8 @@ extension ComposeForm {
         (self["when"], self["zone"]) = (zone == nil ? "local" : "at", zone ?? "")
     }
 
-    /// Returns the members that make a payload; `nil` if it has some that only a raw payload can have.
+    /// Returns the members of a request that make a payload; `nil` for a payload that only the member `payload` can
+    /// give.
     private static func members(payload: JSONValue) -> [String: JSONValue]? {
         guard case .object(var data) = payload, case .object(let aps)? = data["aps"] else { return nil }
         (data["aps"], data["martlet"]) = (nil, nil)

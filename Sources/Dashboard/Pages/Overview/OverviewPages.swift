@@ -5,7 +5,7 @@ import PushStore
 import PushTypes
 import WebPages
 
-/// The first page: what is wrong, what is sent now, today's figures, and the apps.
+/// The first page, with the problems, the campaigns in progress, the figures of today, and the apps.
 struct OverviewPages: PageArea {
     var routes: [PageRoute] { [.get("", self.show), .get("/overview/live", self.live)] }
     var menuEntry: MenuEntry? { MenuEntry(.top, "overview", path: "") }
@@ -54,9 +54,9 @@ struct OverviewPages: PageArea {
     }
 }
 
-/// A problem that the API reports, as pages show it: with the button that mends it.
+/// A problem that the API reports, as pages show it, with a button that leads to the remedy.
 struct HealthProblemModel {
-    /// The way to mend it: a page, or a form that is posted at once.
+    /// The button: a link to a page, or a form that is posted at once.
     enum Button {
         case page(label: String, path: String)
         case form(label: String, path: String)
@@ -71,17 +71,17 @@ struct HealthProblemModel {
 
     private var texts: LocalizedTexts { self.request.texts }
     private var code: HealthProblem.Code { self.trouble.code }
-    /// The bundle id of the app; empty for what concerns the server.
+    /// The bundle id of the app; empty for a problem of the server.
     var app: String { self.trouble.app?.name ?? "" }
     private var environment: String { self.trouble.environment?.rawValue ?? "" }
     private var object: String { URLText.encoded(self.trouble.object ?? "") }
     private var appPath: String { PageRequest.appPath(self.app) }
 
-    /// Indicates whether pushes are not sent because of it, or soon are not.
+    /// Indicates whether the problem keeps pushes from being sent, or soon will.
     var isBad: Bool { [.appStopped, .environmentPaused, .diskLow, .certificateExpired].contains(self.code) }
 
-    /// The variables of the partial `trouble`. The remedy of the API is for a command line: where there is a button, only the
-    /// cause of a pause needs it.
+    /// The variables of the template partial `trouble`. The remedy of the API is written for the command line. So a
+    /// problem with a button shows it only for kinds that need the advice in it.
     var model: PageModel {
         let title = self.texts["trouble.\(self.code.rawValue)", ["app": self.app, "environment": self.environment]]
         var model: PageModel = [
@@ -101,7 +101,7 @@ struct HealthProblemModel {
         return model
     }
 
-    /// The way on, as far as the caller's scopes allow it.
+    /// The button that the caller's scopes allow; `nil` for none.
     private var button: Button? {
         let mayOperate = self.request.may(.operate)
         let credentials = "\(self.appPath)/credentials"
@@ -123,20 +123,20 @@ struct HealthProblemModel {
     }
 }
 
-/// The campaigns in progress, as the template `sending` shows them.
+/// The variables of the template `sending`: the campaigns in progress.
 enum SendingModel {
-    /// Returns the rows, and the number of those that are being sent.
+    /// Returns the variables, and the number of campaigns that are being sent.
     ///
     /// - Parameters:
-    ///   - campaigns: The notifications, as the API lists them.
-    ///   - showsApp: Whether they are of several apps.
+    ///   - campaigns: The campaigns in progress, as the API lists them.
+    ///   - showsApp: Whether the name of the app is shown, because there are several apps.
     static func model(_ campaigns: [NotificationResponse], _ request: PageRequest, showsApp: Bool) -> (PageModel, Int64)
     {
         let count = campaigns.count { $0.notification.state == .sending }
         return (["sending": self.rows(campaigns, request), "showsApp": showsApp], Int64(count))
     }
 
-    /// Returns the values of notifications in a list.
+    /// Returns the template variables of notifications in a list.
     static func rows(_ notifications: [NotificationResponse], _ request: PageRequest) -> [PageModel] {
         notifications.map { NotificationSummary($0, request).model }
     }

@@ -5,9 +5,9 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The publications of an app with their newest issues, and the form that adds one.
+/// The page with the publications of an app and their newest issues, and the form that adds a publication.
 struct PublicationListPages: PageArea {
-    /// The issues that are shown of each publication.
+    /// The maximum number of issues that are shown of each publication.
     private static let newest = 3
 
     var routes: [PageRoute] {
@@ -19,7 +19,7 @@ struct PublicationListPages: PageArea {
         let publications = try await request.list("\(request.api)/publications", of: PublicationResponse.self).entries
         var rows: [PageModel] = []
         for (index, publication) in publications.enumerated() {
-            // One request of many alike is enough for the list of the page's requests.
+            // The list of the page's requests shows only one of these, which are all alike.
             rows.append(try await self.row(publication, request, isNoted: index == 0))
         }
         let form = error == nil ? PublicationForm() : PublicationForm(typed: request)
@@ -61,7 +61,7 @@ struct PublicationListPages: PageArea {
     }
 }
 
-/// A publication in a page.
+/// The template variables of a publication.
 enum PublicationModel {
     static func values(_ response: PublicationResponse, _ request: PageRequest) -> PageModel {
         let publication = response.publication
@@ -71,7 +71,7 @@ enum PublicationModel {
         model["limitText"] = self.limits(publication.waves, request) ?? false
         let products = response.subscriptions
         model["subscriptionText"] = products.isEmpty ? false : products.joined(separator: ", ")
-        // `account` is who is signed in, on every page.
+        // On every page, the variable `account` is the caller that is signed in.
         model["accountName"] = publication.account ?? false
         return model
     }
@@ -97,9 +97,9 @@ enum PublicationModel {
     }
 }
 
-/// The catalogue of an app as its readers see it, with the covers.
+/// The page with the catalogue of an app, as its readers see it.
 struct CataloguePages: PageArea {
-    /// The issues of a page.
+    /// The maximum number of issues on a page.
     private static let count = 50
 
     var routes: [PageRoute] { [.get("/apps/{app}/publishing/catalogue", self.list)] }
@@ -127,7 +127,7 @@ struct CataloguePages: PageArea {
         model["sizeText"] = issue.renditions.map { rendition in
             "\(rendition.screenSize) (\(request.format.bytes(Double(rendition.file.size))))"
         }.joined(separator: ", ")
-        // A browser shows images only; what else a publisher has chosen as a cover stays a file.
+        // A cover that is no image is not shown, because a browser could not.
         let isImage = issue.cover?.contentType.hasPrefix("image/") ?? false
         let address = isImage ? entry.coverAddress : nil
         model["coverAddress"] = address ?? false
