@@ -1,18 +1,18 @@
 package import ProviderAPI
 import PushSupport
 
-/// The areas of the dashboard.
+/// The list of the dashboard's areas.
 extension Dashboard {
-    /// - Throws: An error of a template or of a file of texts, which the tests of this module find.
+    /// - Throws: An error in a template or in a file of texts. The tests of this module find these errors.
     package init(_ interface: ProviderInterface) throws {
         self.interface = interface
-        // The entries of the navigation are in the order of the areas.
+        // The order of the areas is the order of their entries in the navigation.
         self.areas = [
             SignInPages(), OverviewPages(), AccountPages(), AppPages(),
-            // These precede the page of one notification, whose path has a name in the place of theirs.
+            // Paths such as `notifications/new` must precede `notifications/{notification}`.
             NotificationListPages(), ComposePages(), NotificationDetailPages(),
             AudiencePages(), TemplatePages(), SchedulePages(),
-            // The page of one publication has a name in the place of theirs.
+            // Paths such as `publishing/files` must precede `publishing/{publication}`.
             PublicationListPages(), IssuePages(), IssueUploadPages(), NotifyPages(), FilePages(), CataloguePages(),
             EntitlementPages(), PublicationDetailPages(),
             DeviceListPages(), DeviceDetailPages(), UserPages(), DeliveryPages(),

@@ -3,7 +3,7 @@ import PushHTTP
 import PushSupport
 
 extension JSONValue {
-    /// The value as indented JSON with its members in order, for people.
+    /// The value as indented JSON with sorted members.
     var indented: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
@@ -13,9 +13,9 @@ extension JSONValue {
     /// The value as one line of JSON.
     var line: String { (try? self.text).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
-    /// Parses what was typed into a field; `nil` for an empty one.
+    /// Parses a JSON object that was typed into a field; `nil` for an empty field.
     ///
-    /// - Throws: ``RequestError`` that names the field, for anything but a JSON object.
+    /// - Throws: ``RequestError`` that names the field, for a text that is no JSON object.
     static func object(typed text: String, in field: String) throws(RequestError) -> [String: JSONValue]? {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { return nil }
@@ -31,14 +31,16 @@ extension JSONValue {
         return members
     }
 
-    /// Returns this object with the members of another one, which count where both have a value that is no object.
+    /// Returns this object merged with another one. Where both have a member, objects are merged, and any other value
+    /// is that of the other object.
     func merging(_ other: JSONValue) -> JSONValue {
         guard case .object(let left) = self, case .object(let right) = other else { return other }
         return .object(left.merging(right) { $0.merging($1) })
     }
 }
 
-/// An object whose members are taken one after the other, so that what is left shows what nobody understood.
+/// A JSON object whose members are taken one after the other. The remaining members are those that no code has
+/// understood.
 struct RemainingMembers {
     private(set) var members: [String: JSONValue]
 
@@ -46,14 +48,14 @@ struct RemainingMembers {
         if case .object(let members)? = json { self.members = members } else { self.members = [:] }
     }
 
-    /// Takes a member if it is a text.
+    /// Removes a member that is a text, and returns it.
     mutating func text(_ name: String) -> String? {
         guard let text = self.members[name]?.stringValue else { return nil }
         self.members[name] = nil
         return text
     }
 
-    /// Takes a member if it is a text or a whole number.
+    /// Removes a member that is a text or a whole number, and returns it as a text.
     mutating func scalar(_ name: String) -> String? {
         if let number = self.members[name]?.integerValue {
             self.members[name] = nil
@@ -62,14 +64,16 @@ struct RemainingMembers {
         return self.text(name)
     }
 
-    /// Takes a member if it has this value.
+    /// Removes a member that has this value.
+    ///
+    /// - Returns: `true` if it was removed.
     mutating func take(_ name: String, if value: JSONValue) -> Bool {
         guard self.members[name] == value else { return false }
         self.members[name] = nil
         return true
     }
 
-    /// Takes what `read` leaves of an object; the member stays if anything is left.
+    /// Lets `read` take members of a member that is an object. The object is removed once it has no members left.
     mutating func object(_ name: String, _ read: (inout RemainingMembers) -> Void) {
         guard case .object? = self.members[name] else { return }
         var inner = RemainingMembers(self.members[name])

@@ -9,7 +9,7 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// A request to a page, before it is known who makes it.
+/// A request to a page before its session is known.
 struct AnonymousPageRequest: Sendable {
     let http: Request
     let context: APIContext
@@ -20,30 +20,31 @@ struct AnonymousPageRequest: Sendable {
         (self.http, self.context, self.renderer, self.interface) = (http, context, renderer, interface)
     }
 
-    /// The address of the client, for the lock-out.
+    /// The IP address of the client, for the locks of signing in.
     var address: String {
-        // A stream of HTTP/2 has the address of its connection.
+        // For a stream of HTTP/2, the connection has the address.
         let channel = self.context.channel
         return (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress ?? ""
     }
 
-    /// The account of the client's network, on which wrong secrets count.
+    /// The budget account of the client's network, on which wrong secrets count.
     var client: BudgetCaller { BudgetCaller(from: self.context.channel) ?? BudgetCaller() }
 
-    /// The name that the browser gives itself.
+    /// The field `user-agent` of the request, cut to 200 characters.
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
 
     /// Returns the session of the cookie; `nil` without a valid one.
     ///
-    /// The stream of a live part is no use of a session: a tab that is left open does not keep it from ending.
+    /// The stream of a live part does not count as a use of the session, so that a tab that is left open does not
+    /// prolong it.
     func session() async throws -> Session? {
         guard let token = self.renderer.cookie.token(in: self.http.headers) else { return nil }
         let isUse = self.http.headers[.accept] != "text/event-stream"
         return try await self.interface.signIn.session(token: token, isUse: isUse)
     }
 
-    /// Refuses a form that was posted from a page of another origin. It counts besides the token of the form, and is all that
-    /// guards the form with which people sign in.
+    /// Rejects a form that was posted from a page of another origin. This check adds to the CSRF token of a form. The
+    /// sign-in form has no token, and relies on this check alone.
     ///
     /// - Throws: ``RequestError``.
     func checkOrigin() throws {
@@ -57,19 +58,19 @@ struct AnonymousPageRequest: Sendable {
         }
     }
 
-    /// The fields of a form that is posted without a session.
+    /// Returns the fields of a form that is posted without a session.
     func smallForm() async throws -> FormData {
         var limits = FormData.Limits()
         (limits.body, limits.count, limits.value) = (8 * 1024, 10, 4 * 1024)
         return try await FormRequest.body(of: self.http, limits: limits)
     }
 
-    /// Returns the fields of the posted form of a person, and what a long one holds until the page is made.
+    /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form.
     ///
-    /// The query is no part of it: logs and the history of the browser keep addresses.
+    /// Items of the query are not fields of the form, because logs and the history of the browser keep them.
     func form(of person: APICaller) async throws -> (fields: FormData, held: BudgetPermit?) {
         var limits = FormData.Limits()
-        // Certificates and content fit; the files of issues are read as they arrive.
+        // The limit has room for certificates and content. The files of issues are read as streams.
         (limits.body, limits.count, limits.value) = (1024 * 1024, 1000, 256 * 1024)
         limits.acceptsFiles = true
         let (body, held) = try await self.http.wholeBody(
@@ -80,7 +81,7 @@ struct AnonymousPageRequest: Sendable {
         return (try FormRequest.fields(in: body, of: self.http, limits: limits), held)
     }
 
-    /// The fields of the posted form up to its file, which has not been read.
+    /// Returns the fields of the posted form that precede its file. The file has not been read.
     func uploadForm() async throws -> UploadForm { try await UploadForm(self.http, limits: FormData.Limits()) }
 
     func texts(_ session: Session? = nil) -> LocalizedTexts {
@@ -99,7 +100,7 @@ struct AnonymousPageRequest: Sendable {
         return self.renderer.page(template, title: title, model, format: format, texts: texts, status: status)
     }
 
-    /// Sends the browser to the page where people sign in, and from there to the page that it asked for.
+    /// The redirect to the sign-in page, which leads to the requested page after signing in.
     var signInFirst: Response {
         let isPage = self.http.method == .get
         let wanted = isPage ? "?next=\(URLText.encoded(self.http.head.path ?? Dashboard.root))" : ""
@@ -119,7 +120,7 @@ struct AnonymousPageRequest: Sendable {
         return page
     }
 
-    /// Returns the error that may be shown, with the fields of its response. The cause of a failure is logged.
+    /// Returns the error that may be shown, with the header fields of its response. The cause of a failure is logged.
     func failure(_ error: any Error) -> (error: RequestError, headers: HTTPFields) {
         self.interface.failures.pageFailure(error, ["path": .string(RedactedPath.of(self.http))])
     }

@@ -9,11 +9,11 @@ import WebPages
 
 /// The dashboard: pages for people, beside the REST API on the same listener.
 ///
-/// A page is made of requests to the API, which are carried out in process as the person who is signed in. So scopes, apps,
-/// limits, audit and errors are the API's own, and each page can show its requests as `curl`. A page reads the values that the
-/// responses are made of, see `ResponseValue`.
+/// A page makes requests to the API, in process and as the caller that is signed in. So scopes, apps, limits, audit and
+/// errors are those of the API, and each page can show its requests as `curl` commands. A page reads the values that
+/// responses are made of instead of JSON, see `ResponseValue`.
 package struct Dashboard: ProviderPages {
-    /// The path of all pages.
+    /// The path below which all pages are.
     static let root = "/dashboard"
 
     let areas: [any PageArea]
@@ -32,7 +32,7 @@ package struct Dashboard: ProviderPages {
         }
     }
 
-    /// The page of every path that has no other one.
+    /// The route of all paths without a page.
     private static let nothing = PageRoute.get("/**") { request in
         throw PageError.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
     }
@@ -44,7 +44,7 @@ package struct Dashboard: ProviderPages {
         return PageRequest(visitor, session: session, path: route.path)
     }
 
-    /// Carries out a request to a page. It never throws: errors become pages.
+    /// Responds to a request to a page. Errors become pages.
     private func respond(to request: Request, _ context: APIContext, _ route: PageRoute) async -> Response {
         let visitor = AnonymousPageRequest(request, context, renderer: self.renderer, interface: self.interface)
         do {

@@ -7,27 +7,28 @@ import PushSupport
 import ServiceLifecycle
 import WebPages
 
-/// A part of a page that changes while it is shown, sent as server-sent events (HTML Living Standard, section 9.2).
+/// A part of a page that is updated while the page is shown, by server-sent events (HTML Living Standard, section 9.2).
 ///
 /// The part is rendered once a second, and sent when it has changed. The browser opens a new stream when this one ends.
 struct LivePart: Sendable {
-    /// The state of a part.
+    /// The content of the part at one time.
     struct Update: Sendable {
         let html: String
-        /// The number in the title of the tab; `nil` for none.
+        /// The number to show in the title of the browser's tab; `nil` for none.
         var count: Int64?
         /// Indicates that nothing will change any more.
         var isFinal = false
     }
 
-    /// The budget of streams, so that open tabs leave connections for others.
+    /// The budget of streams, which keeps open tabs from using up the connections.
     let liveStreams: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
-    /// Returns the present state; `nil` ends the stream.
+    /// Returns the present content; `nil` ends the stream.
     let render: @Sendable () async throws -> Update?
 
-    /// Returns the stream of events. Without a free place there is none, and the page stays as it is.
+    /// Returns the response with the stream of events. If the budget has no place, the response is empty, and the page
+    /// is not updated.
     ///
     /// - Parameter holder: The person or the API key that is signed in.
     func response(for holder: UUID) -> Response {
@@ -46,8 +47,8 @@ struct LivePart: Sendable {
 extension PageRequest {
     /// Returns the stream of a live part of this page.
     ///
-    /// Each update is a request of its own, with the session as it is then: the stream ends with the session, and shows
-    /// what the present role and apps allow.
+    /// The session is read again for each update. So the stream ends with the session, and shows only content that the
+    /// present role and apps allow.
     func live(_ render: @escaping @Sendable (PageRequest) async throws -> LivePart.Update) -> Response {
         let (visitor, path, id) = (self.visitor, self.path, self.session.id)
         let part = LivePart(liveStreams: visitor.renderer.liveStreams) {
@@ -58,7 +59,7 @@ extension PageRequest {
     }
 }
 
-/// The events of one stream. Its place is free once the stream has ended, however it ends.
+/// The events of one stream. Its place in the budget is freed when the stream has ended in any way.
 private struct LiveEvents: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
@@ -69,9 +70,10 @@ private struct LiveEvents: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(render: self.render, interval: self.interval, place: self.place) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// The longest time for which one stream is open.
+        /// The longest time for which a stream is open.
         private static let longest: Duration = .seconds(300)
-        /// The renderings without a change after which a comment shows that the connection lives.
+        /// The number of unchanged renderings after which a comment is sent, so that proxies do not close the
+        /// connection.
         private static let silence = 15
 
         let render: @Sendable () async throws -> LivePart.Update?
@@ -112,7 +114,8 @@ private struct LiveEvents: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Returns the part as it is; `nil` while the server refuses for a moment, so that the last one stays, and at the end.
+        /// Returns the present content; `nil` at the end of the stream, and while a budget refuses the request, so that
+        /// the last content stays.
         ///
         /// - Throws: Any other error, which ends the stream.
         private mutating func update() async throws -> LivePart.Update? {

@@ -1,15 +1,21 @@
 import Foundation
 import HTTPTypes
+import Hummingbird
+import NIOCore
+import ProviderAPI
+import PushHTTP
+import PushProvider
 import PushSupport
+import WebPages
 
 /// A request that a page makes to the API in the same process.
 struct LocalAPIRequest: Sendable {
     var method = HTTPRequest.Method.get
-    /// The path with its query.
+    /// The path of the request, with its query.
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]
-    /// The name of the file that is the body.
+    /// The name of the file that is sent as the body; `nil` for a JSON body.
     var file: String?
 
     static func get(_ path: String) -> LocalAPIRequest { LocalAPIRequest(path: path) }
@@ -28,7 +34,7 @@ struct LocalAPIRequest: Sendable {
 
     static func delete(_ path: String) -> LocalAPIRequest { LocalAPIRequest(method: .delete, path: path) }
 
-    /// The call as a command line for a shell, without the secrets of its body.
+    /// Returns the request as a `curl` command for a shell, without the secrets of its body.
     ///
     /// - Parameter origin: The scheme and the authority of the server.
     func curl(origin: String) -> String {
@@ -43,13 +49,13 @@ struct LocalAPIRequest: Sendable {
         return (parts + [Self.quoted("\(origin)\(self.path)")]).joined(separator: " ")
     }
 
-    /// The members of bodies that no page shows.
+    /// The members of bodies that are secret, and not shown.
     private static let secrets: Set = [
         "authToken", "certificate", "current", "p12", "passphrase", "password", "privateKey", "secret",
     ]
 
-    /// Returns a body with `…` in the place of each secret. The API has secrets in the outermost object only; the data of a
-    /// notification may have members of the same names.
+    /// Returns a body with `…` in place of each secret. Only members of the outermost object can be secrets. The data
+    /// of a notification may have members of the same names.
     private static func withoutSecrets(_ body: JSONValue) -> JSONValue {
         guard case .object(var members) = body else { return body }
         for name in Self.secrets where members[name] != nil { members[name] = .string("…") }
@@ -61,5 +67,110 @@ struct LocalAPIRequest: Sendable {
             byte.isAlphanumeric || "/:.-_~%".utf8.contains(byte)
         }
         return isPlain ? text : "'\(text.replacingOccurrences(of: "'", with: #"'\''"#))'"
+    }
+}
+
+extension PageRequest {
+    /// The maximum length of a response of the API that a page reads, in bytes.
+    private static let maximumResponse = 16 * 1024 * 1024
+
+    /// Makes a request to the API as the signed-in caller, and adds it to the page's list of calls.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value that the response is made of, such as `AppResponse`.
+    ///   - isNoted: Whether the request is added to the list. `false` is for one of many equal requests.
+    /// - Throws: The ``RequestError`` of the API.
+    func call<Value>(_ call: LocalAPIRequest, as type: Value.Type, isNoted: Bool = true) async throws -> Value {
+        try Self.value(of: try await self.respond(to: call, isNoted: isNoted), as: type)
+    }
+
+    /// Makes a request to the API as ``call(_:as:isNoted:)`` does.
+    ///
+    /// - Returns: The JSON of the response; `null` for an empty one.
+    func call(_ call: LocalAPIRequest, isNoted: Bool = true) async throws -> JSONValue {
+        try await self.respond(to: call, isNoted: isNoted).json
+    }
+
+    func get<Value>(_ path: String, as type: Value.Type) async throws -> Value {
+        try await self.call(.get(path), as: type)
+    }
+
+    /// Returns a list of the API, or one page of it.
+    func list<Entry>(_ path: String, of entry: Entry.Type) async throws -> ResponsePage<Entry> {
+        try await self.get(path, as: ResponsePage<Entry>.self)
+    }
+
+    /// Uploads a file of a form to the API as a file of the app, while it arrives.
+    ///
+    /// - Returns: The stored file.
+    func upload(_ file: UploadForm.File) async throws -> FileResponse {
+        // Some browsers send the path of the file instead of its name.
+        let name = file.fileName.split { "/\\".contains($0) }.last.map(String.init) ?? ""
+        let query = URLText.query(["name": name.isEmpty ? nil : name])
+        var call = LocalAPIRequest.post("\(self.api)/files\(query)")
+        call.headers[.contentType] = file.contentType ?? "application/octet-stream"
+        call.file = name
+        self.note(call)
+        let response = try await self.respond(to: call, .init(asyncSequence: file.content))
+        return try Self.value(of: response, as: FileResponse.self)
+    }
+
+    private func respond(to call: LocalAPIRequest, isNoted: Bool) async throws -> ResponseValue {
+        if isNoted { self.note(call) }
+        var call = call
+        var body = ByteBuffer()
+        if let json = call.body {
+            body = ByteBuffer(bytes: try json.text)
+            call.headers[.contentType] = "application/json"
+        }
+        return try await self.respond(to: call, .init(buffer: body))
+    }
+
+    private func respond(to call: LocalAPIRequest, _ body: RequestBody) async throws -> ResponseValue {
+        var head = HTTPRequest(method: call.method, scheme: nil, authority: nil, path: call.path)
+        head.headerFields = call.headers
+        let source = ApplicationRequestContextSource(channel: self.context.channel, logger: self.context.logger)
+        var context = APIContext(source: source)
+        context.caller = self.session.caller
+        let request = Request(head: head, body: body)
+        let value = ResponseValue()
+        let response = try await ResponseValue.$current.withValue(value) { [context] in
+            try await self.interface.api.respond(to: request, context: context)
+        }
+        guard response.body.contentLength ?? 0 <= Self.maximumResponse else {
+            throw RequestError.bodyTooLarge(maximum: Self.maximumResponse)
+        }
+        guard response.status.kind == .successful else {
+            self.noteRetryAfter(response.headers[.retryAfter])
+            throw try Self.value(of: value, as: RequestError.self)
+        }
+        return value
+    }
+
+    private static func value<Value>(of response: ResponseValue, as type: Value.Type) throws -> Value {
+        guard let value = response.value(as: type) else {
+            let context = DecodingError.Context(codingPath: [], debugDescription: "the response has another type")
+            throw DecodingError.typeMismatch(type, context)
+        }
+        return value
+    }
+}
+
+extension PageValue {
+    /// Returns the members of a response as template variables.
+    static func members(_ response: some ResponseObject) -> PageModel {
+        if case .object(let members) = response.json { Self.model(members) } else { [:] }
+    }
+}
+
+/// Encodes texts for URLs.
+enum URLText {
+    /// Returns a percent-encoded text, for a value in a query or a component of a path.
+    static func encoded(_ text: some StringProtocol) -> String { PercentEncoding.component(text) }
+
+    /// Returns a query with its question mark. Items without a value are left out; without any items it is empty.
+    static func query(_ items: KeyValuePairs<String, String?>) -> String {
+        let pairs = items.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
+        return pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))"
     }
 }

@@ -7,7 +7,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The navigation of the dashboard: only what the caller's scopes allow.
+/// The navigation of the dashboard, with the entries that the caller's scopes allow.
 struct Menu {
     private let request: PageRequest
 
@@ -15,11 +15,11 @@ struct Menu {
         self.request = request
     }
 
-    /// The values of the layout's variable `menu`.
+    /// The variable `menu` of the layout.
     var model: [PageModel] {
         let app = self.request.app
         var groups = [self.group(.top, nil)]
-        // On a page of all apps there is none.
+        // A page that belongs to no app has no entries of an app.
         if !app.isEmpty { groups.append(self.group(.app, app, root: PageRequest.appPath(app))) }
         groups.append(self.group(.server, self.request.texts["menu.server"]))
         return groups.filter { !($0["items"] as? [PageModel] ?? []).isEmpty }
@@ -44,7 +44,7 @@ struct Menu {
         self.request.may(entry.scope) && (entry.group != .server || self.request.session.caller.apps == nil)
     }
 
-    /// - Parameter isExact: Whether the pages below a path are those of other entries.
+    /// - Parameter isExact: Whether only the path itself belongs to the entry, and not the paths below it.
     private func isCurrent(_ path: String, isExact: Bool) -> Bool {
         let shown = self.request.http.uri.path.dropFirst(Dashboard.root.count)
         return shown == path || !isExact && shown.hasPrefix("\(path)/")

@@ -6,7 +6,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// Renders pages with the templates, texts, assets and header fields that all of them share.
+/// Renders pages with the templates, texts, assets and header fields that they share.
 struct PageRenderer: Sendable {
     let templates: PageTemplates
     let languages: PageLanguages
@@ -31,7 +31,7 @@ struct PageRenderer: Sendable {
 
     /// Returns a page of a template.
     ///
-    /// - Parameter title: The path of its title in the texts, or the title itself.
+    /// - Parameter title: The path of the title in the localized texts, or the title itself.
     func page(
         _ template: String,
         title: String,
@@ -50,4 +50,28 @@ struct PageRenderer: Sendable {
         let headers = SecurityHeaders.page(isSecure: self.isSecure)
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
     }
+}
+
+/// The label of a state: a word with a shape and a colour, for the CSS class `state`.
+enum StateLabel {
+    /// Returns the template variables `kind` and `text` for a state of the API.
+    static func model(_ state: String, _ texts: LocalizedTexts) -> PageModel {
+        ["kind": Self.kinds[state] ?? "wait", "text": texts.text("states.\(state)") ?? state]
+    }
+
+    private static let kinds = [
+        // Deliveries.
+        "accepted": "good", "rejected": "bad", "failed": "bad", "skipped": "wait", "unknown": "warn", "sending": "run",
+        "pending": "wait",
+        // Notifications; `accepted` of a notification is shown as `due`.
+        "due": "wait", "scheduled": "wait", "paused": "warn", "cancelled": "bad", "done": "good",
+        // Environments, devices, webhooks, breakers, people.
+        "running": "good", "failing": "warn", "active": "good", "inactive": "bad", "disabled": "bad", "open": "bad",
+        "closed": "good", "invited": "wait",
+        // Issues.
+        "draft": "wait", "published": "good", "withdrawn": "warn",
+        // Events of tokens.
+        "reactivated": "good", "replaced": "wait", "deactivated": "bad", "withheld": "warn", "settled": "wait",
+        "deleted": "wait",
+    ]
 }

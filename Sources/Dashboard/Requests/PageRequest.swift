@@ -1,11 +1,13 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import ProviderAPI
 import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 import Synchronization
 import WebPages
 
@@ -14,15 +16,15 @@ final class PageRequest: Sendable {
     let visitor: AnonymousPageRequest
     let session: Session
     let texts: LocalizedTexts
-    /// The path of the page's route.
+    /// The path of the page's route, with parameters in braces.
     let path: String
     private let state = Mutex(State())
 
-    /// The state of one request, which a page fills.
+    /// The mutable state of one request.
     private struct State {
         var calls: [LocalAPIRequest] = []
         var form: FormData?
-        /// The `retry-after` of a call that was refused for now.
+        /// The field `retry-after` of a call that was refused.
         var retryAfter: String?
     }
 
@@ -44,23 +46,23 @@ final class PageRequest: Sendable {
         return item.flatMap { $0.value.isEmpty ? nil : String($0.value) }
     }
 
-    /// The fields of the posted form, whose token has been checked.
+    /// The fields of the posted form, whose CSRF token has been checked. It is empty without a form.
     var form: FormData { self.state.withLock { $0.form } ?? FormData() }
 
     /// Returns `true` if the caller's scopes allow operations of a scope.
     func may(_ scope: APIScope) -> Bool { self.session.caller.allows(scope) }
 
-    /// Notes a call for the list at the foot of the page.
+    /// Adds a call to the list at the foot of the page.
     func note(_ call: LocalAPIRequest) { self.state.withLock { $0.calls.append(call) } }
 
     private var calls: [LocalAPIRequest] { self.state.withLock { $0.calls } }
 
-    /// Notes the `retry-after` of a refused call, for a page that shows the refusal; `nil` for a refusal without one.
+    /// Sets the field `retry-after` for a page that shows the error of a call; `nil` for an error without the field.
     func noteRetryAfter(_ seconds: String?) { self.state.withLock { $0.retryAfter = seconds } }
 
     private var retryAfter: String? { self.state.withLock { $0.retryAfter } }
 
-    /// Runs the handler of a page, once the token of a posted form has been checked.
+    /// Runs the handler of a page, after checking the CSRF token of a posted form.
     func respond(with handler: @Sendable (PageRequest) async throws -> Response) async -> Response {
         var held: BudgetPermit?
         defer { held?.end() }
@@ -78,7 +80,7 @@ final class PageRequest: Sendable {
         }
     }
 
-    /// Runs the handler of a form with a file, once the token, which precedes the file, has been checked.
+    /// Runs the handler of a form with a file, after checking the CSRF token, which precedes the file.
     func respond(toUpload handler: @Sendable (PageRequest, UploadForm.File?) async throws -> Response) async -> Response
     {
         do {
@@ -107,9 +109,10 @@ extension PageRequest {
     /// Returns a page in the dashboard's layout.
     ///
     /// - Parameters:
-    ///   - title: The path of its title in the texts, or the title itself.
-    ///   - error: What the API refused, shown above the page. Its field is shown at the field, see ``FieldErrors``.
-    ///   - status: The status; by default that of the error. A page whose filter is refused is there all the same, with 200.
+    ///   - title: The path of the title in the localized texts, or the title itself.
+    ///   - error: The error of the API, which is shown above the page. `FieldErrors` shows it at the field of a form
+    ///     too.
+    ///   - status: The status; by default that of the error, or 200. A page with an invalid filter has 200.
     func page(
         _ template: String,
         title: String,
@@ -151,11 +154,11 @@ extension PageRequest {
         return self.visitor.renderer.templates.render(template, model, format: self.format) ?? ""
     }
 
-    /// Sends the browser to a page, which shows that something was done.
+    /// Returns the redirect to a page, which shows a notice of the change that was made.
     ///
     /// - Parameters:
-    ///   - done: The name of the sentence below `done` in the texts.
-    ///   - answer: The answer to a stop, whose pushes under way the page names.
+    ///   - done: The name of the notice below `done` in the localized texts; `nil` for none.
+    ///   - answer: The response to a stop. The page shows its number of pushes under way.
     func redirect(to path: String, done: String? = nil, after answer: JSONValue = .null) -> Response {
         guard let done else { return .redirect(to: "\(Dashboard.root)\(path)") }
         let count = answer["underWay"].integerValue ?? 0
@@ -163,7 +166,7 @@ extension PageRequest {
         return .redirect(to: "\(Dashboard.root)\(path)\(path.contains("?") ? "&" : "?")done=\(done)\(underWay)")
     }
 
-    /// The sentence about the pushes that a stop could not take back, after a space; empty for none.
+    /// The sentence about the pushes that were under way at a stop, with a space before it; empty for none.
     private var underWay: String {
         guard let count = self.query("underWay").flatMap(Int.init), count > 0 else { return "" }
         let number = self.format.number(Double(count))
@@ -176,8 +179,126 @@ extension PageRequest {
         return self.page("problem", title: "failure.title", error: error)
     }
 
-    /// The scheme and the authority that the browser uses.
+    /// The scheme and the authority of the URL that the browser uses.
     var origin: String {
         "\(self.interface.isSecure ? "https" : "http")://\(self.http.head.authority ?? "localhost")"
+    }
+}
+
+// MARK: Apps
+
+extension PageRequest {
+    /// The path of the app in the API.
+    var api: String { "/v1/apps/\(URLText.encoded(self.parameter("app")))" }
+
+    /// The path of the app's pages, below ``Dashboard/root``.
+    var appPath: String { "/apps/\(URLText.encoded(self.parameter("app")))" }
+
+    /// Rejects a page of an app that the caller may not use. Some pages make no request to the API that would be
+    /// rejected.
+    ///
+    /// - Throws: ``RequestError``.
+    private func checkApp() throws {
+        guard !self.app.isEmpty, self.session.caller.apps != nil else { return }
+        guard let topic = Topic(self.app), self.session.caller.mayUse(topic) else {
+            throw PageError.otherApp.error(self.texts["failure.otherApp"], kind: .forbidden)
+        }
+    }
+
+    /// Rejects a page that is useless without a scope. The API checks each request again.
+    ///
+    /// - Throws: ``RequestError``.
+    func require(_ scope: APIScope) throws {
+        guard !self.may(scope) else { return }
+        let message = self.texts["failure.scope", ["scope": scope.rawValue]]
+        throw PageError.scopeLacks.error(message, kind: .forbidden)
+    }
+
+    /// Returns the names of the app's audiences, the oldest first, 1,000 at most.
+    func audienceNames() async throws -> [String] {
+        let path = "\(self.api)/audiences:names?limit=1000"
+        return try await self.list(path, of: LibraryNameResponse.self).entries.map(\.entry.name)
+    }
+
+    /// Returns a part of a page as a response, for the script that shows previews.
+    func fragment(_ template: String, _ model: PageModel) -> Response {
+        let html = self.part(template, model)
+        let headers = SecurityHeaders.page(isSecure: self.interface.isSecure)
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
+    }
+
+    /// The bundle id of the page's app.
+    var app: String { self.parameter("app") }
+
+    /// Returns the path of an app below ``Dashboard/root``. With `/v1` before it, it is the app's path in the API.
+    static func appPath(_ app: String) -> String { "/apps/\(URLText.encoded(app))" }
+
+    /// Returns the schedule that the path names.
+    ///
+    /// - Throws: ``RequestError`` if there is none, or if it belongs to another app.
+    func schedule() async throws -> ScheduleResponse {
+        let path = "/v1/schedules/\(URLText.encoded(self.parameter("schedule")))"
+        let response = try await self.get(path, as: ScheduleResponse.self)
+        guard response.app.name == self.app else { throw RequestError.noSuch("schedule") }
+        return response
+    }
+
+    /// The template variable `may`, with the scopes of the caller.
+    var permissions: PageModel {
+        [
+            "send": self.may(.send), "register": self.may(.register), "operate": self.may(.operate),
+            "admin": self.may(.admin),
+        ]
+    }
+
+    /// Returns the template variables of a list's pager: the links to the first page, unless this is it, and to the
+    /// next one; `nil` without links.
+    func pager(_ next: String?, path: String, _ filters: KeyValuePairs<String, String?> = [:]) -> PageModel? {
+        let query = URLText.query(filters)
+        var model: PageModel = [:]
+        if self.query("cursor") != nil { model["first"] = "\(Dashboard.root)\(path)\(query)" }
+        if let next {
+            let join = query.isEmpty ? "?" : "&"
+            model["next"] = "\(Dashboard.root)\(path)\(query)\(join)cursor=\(URLText.encoded(next))"
+        }
+        return model.isEmpty ? nil : model
+    }
+}
+
+/// An error that a page itself finds, with a message in the language of the page. All other errors are those of the
+/// API, in English.
+///
+/// Messages of the API are the same in commands, logs and documents, so that they can be searched for. Pages mark their
+/// language instead of translating them (docs/decisions/0036).
+enum PageError: String {
+    case noSuchPage = "no_such_page"
+    case otherApp = "page_of_other_app"
+    case scopeLacks = "page_needs_scope"
+    case fileMissing = "no_file_chosen"
+    case sizeMissing = "no_size_given"
+    case notANumber = "not_a_number"
+    case inProgress = "in_progress_already"
+    case passwordsDiffer = "passwords_differ"
+    case notConfirmed = "not_confirmed"
+    case allAppsAndSome = "all_apps_and_some"
+    case changedMeanwhile = "page_changed_meanwhile"
+
+    /// Returns the error with a localized message.
+    ///
+    /// - Parameters:
+    ///   - message: The message in the language of the page.
+    ///   - field: The name of the field at fault; `nil` for none.
+    func error(_ message: String, kind: RequestError.Kind = .invalid, field: String? = nil) -> RequestError {
+        RequestError(kind, code: self.rawValue, message: message, path: field)
+    }
+
+    /// Returns the variable `error` of the layouts.
+    static func model(_ error: RequestError, _ texts: LocalizedTexts) -> PageModel {
+        ["message": error.message, "language": Self.language(error) ?? texts.language]
+    }
+
+    /// Returns the language of an error's message; `nil` for that of the page.
+    static func language(_ error: RequestError) -> String? {
+        Self(rawValue: error.code) == nil ? "en" : nil
     }
 }

@@ -6,7 +6,7 @@ import PushStore
 /// An area of the dashboard: pages that belong together, such as those of schedules.
 protocol PageArea: Sendable {
     var routes: [PageRoute] { get }
-    /// The entry of the navigation that leads to the pages; `nil` for those to which other pages lead.
+    /// The entry of the navigation for the area; `nil` for an area to which other pages lead.
     var menuEntry: MenuEntry? { get }
 }
 
@@ -16,36 +16,37 @@ extension PageArea {
 
 /// An entry of the navigation.
 struct MenuEntry: Sendable {
-    /// The part of the navigation.
+    /// The part of the navigation that an entry belongs to.
     enum Group: Sendable {
         case top, app
-        /// The pages of those who may use all apps.
+        /// The pages for callers that may use all apps.
         case server
     }
 
     let group: Group
-    /// The name of the label below `menu` in the texts.
+    /// The name of the label below `menu` in the localized texts.
     let name: String
-    /// The path below ``Dashboard/root``, or below the path of the app.
+    /// The path below ``Dashboard/root``; for the group `app`, below the path of the app.
     let path: String
-    /// The scope of those who see it.
+    /// The scope that a caller needs to see the entry.
     let scope: APIScope
 
-    /// - Parameter path: The path; default that of the name.
+    /// - Parameter path: The path; by default the name after a slash.
     init(_ group: Group, _ name: String, path: String? = nil, scope: APIScope = .read) {
         (self.group, self.name, self.path, self.scope) = (group, name, path ?? "/\(name)", scope)
     }
 }
 
-/// A page, or a form that a page posts.
+/// The route of a page, or of a form that a page posts.
 struct PageRoute: Sendable {
     /// The handler of a page.
     enum Handler: Sendable {
-        /// A handler without a session.
+        /// A handler of requests without a session.
         case visitor(@Sendable (AnonymousPageRequest) async throws -> Response)
-        /// A handler for a signed-in person or key. The token of each posted form has been checked.
+        /// A handler of requests of a signed-in caller. The CSRF token of a posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)
-        /// For who is signed in and posts a form with a file, which the handler reads as it arrives. The token has been checked.
+        /// A handler of forms with a file that a signed-in caller posts. The handler reads the file as it arrives. The
+        /// CSRF token has been checked.
         case upload(@Sendable (PageRequest, UploadForm.File?) async throws -> Response)
     }
 
@@ -62,7 +63,7 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .person(handler))
     }
 
-    /// Returns a form whose file may be of any length.
+    /// Returns the route of a form with a file of any length.
     static func upload(
         _ path: String,
         _ handler: @escaping @Sendable (PageRequest, UploadForm.File?) async throws -> Response
@@ -70,7 +71,7 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .upload(handler))
     }
 
-    /// Returns a page for who is not signed in.
+    /// Returns the route of a page that needs no session.
     static func open(
         _ method: HTTPRequest.Method,
         _ path: String,

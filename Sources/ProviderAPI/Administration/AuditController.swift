@@ -5,13 +5,13 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/audit`: the changes that were made, by API key and person.
+/// `/v1/audit`: the changes that API keys and people have made.
 struct AuditController: Controller {
     let store: any AuditStore
-    /// Writes the counts that are pending before entries are listed.
+    /// The audit trail. Its pending counts are written before entries are listed.
     let trail: AuditTrail
 
-    /// The longest text that is searched for, in bytes.
+    /// The maximum length of a text to search for, in bytes.
     private static let maximumText = 300
 
     var operations: [ProviderOperation] {
@@ -54,7 +54,7 @@ struct AuditController: Controller {
     }
 }
 
-/// An audit entry in a response.
+/// The JSON of an audit entry in responses.
 extension AuditRecord: ResponseObject {
     package static let schemaName: String? = "AuditEntry"
     package static let members: [ResponseMember<Self>] = [

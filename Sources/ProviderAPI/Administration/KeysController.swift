@@ -1,9 +1,9 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// `/v1/keys` and `/v1/key`: the API keys.
 struct KeysController: Controller {
@@ -53,7 +53,7 @@ struct KeysController: Controller {
         try .page("keys", try await self.store.keys().map(self.response))
     }
 
-    /// Returns the key of the request, with which a caller learns its scopes before it begins something.
+    /// Returns the API key of the request itself, so that a caller can learn its own scopes.
     private func own(_ request: OperationRequest) async throws -> Response {
         guard let caller = request.caller, !caller.isPerson else {
             throw RequestError.conflict("no_key", "this request was made by a person, without an API key")
@@ -66,7 +66,7 @@ struct KeysController: Controller {
         return try .json(self.response(record))
     }
 
-    /// Changes the members that the body names, from the next request on. `null` removes a limit.
+    /// Changes the members that are in the body. The change counts from the next request on. `null` removes a limit.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try KeySettings(try await request.fields(KeySettings.change), now: self.time.now)
         return try await request.object("key") { id in
@@ -83,7 +83,7 @@ struct KeysController: Controller {
         }
     }
 
-    /// Removes a key. The last key that can administer everything and never expires stays.
+    /// Removes a key, unless it is the last one that can administer everything and never expires.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("key") else { throw RequestError.noSuch("key") }
         switch try await self.store.deleteKey(id) {
@@ -102,7 +102,8 @@ struct KeysController: Controller {
         at: "key"
     )
 
-    /// Rejects changes that would make a public key a secret one, whose text is in every copy of an app, or the reverse.
+    /// Rejects a change that would make a public key secret, or a secret key public. The text of a public key is in
+    /// every copy of its app.
     private static func check(_ settings: KeySettings, of key: APIKeyRecord) throws {
         if let scopes = settings.scopes, scopes.contains(.registerSelf) != key.isPublic {
             let message = "a public key stays public, and another one secret: issue a new key"
@@ -113,10 +114,143 @@ struct KeysController: Controller {
         }
     }
 
-    /// Returns a key with the time of its last request, which may not be written yet.
+    /// Returns a key with the time of its last request, which may not be in the store yet.
     private func response(_ key: APIKeyRecord) -> KeyResponse {
         var key = key
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()
         return KeyResponse(record: key)
     }
 }
+
+/// The members of an API key that a request sets.
+struct KeySettings {
+    private enum Members {
+        static let name = Member.text("name", 1...200)
+        static let scopes = Member.texts(
+            "scopes",
+            1...APIScope.allCases.count,
+            maximum: 32,
+            as: .choice(of: APIScope.self)
+        )
+        static let expiresAt = Member.time("expiresAt")
+        /// The seconds from now until the key expires, ten years at most.
+        static let expiresIn = Member.integer("expiresIn", 1...10 * 366 * 86_400).described("Seconds.")
+        static let rate = Member.integer("rate", 1...100_000).clearable
+            .described("Requests per second; default the server's.")
+        static let limits: [any ObjectMember] = [KeySettings.appsMember, Self.expiresAt, Self.expiresIn, Self.rate]
+    }
+
+    /// The member with the apps that a key or a person is limited to.
+    static let appsMember = Member.texts("apps", 1...100, maximum: Topic.maximumLength, as: .bundleID)
+        .described("Default: all apps.")
+
+    /// The members of a request that adds a key.
+    static let addition = RequestObject(required: [Members.name, Members.scopes], optional: Members.limits)
+    static let change = RequestObject(optional: Members.limits, [Members.name.neverNull, Members.scopes.neverNull])
+
+    let fields: JSONFields
+    let name: String?
+    let scopes: Set<APIScope>?
+    let apps: Update<Set<Topic>>?
+    let expiresAt: Update<Timestamp>?
+    let rate: Update<Int>?
+
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(_ fields: JSONFields, now: Timestamp) throws {
+        self.fields = fields
+        self.name = try fields.value(Members.name)
+        self.scopes = try Self.scopes(fields)
+        self.apps = try Self.apps(fields)
+        self.expiresAt = try Self.expiry(fields, now: now)
+        self.rate = try fields.value(Members.rate).map { $0.map { Int($0) } }
+        if fields.nulls.contains("scopes") { throw self.invalidScopes }
+        if fields.nulls.contains("name") { throw fields.wrongType("name", "a text") }
+    }
+
+    /// Sets the members of a key that the request names.
+    func apply(to key: inout APIKeyRecord) {
+        if let name { key.name = name }
+        if let scopes { key.scopes = scopes }
+        if let apps { key.apps = apps.value }
+        if let expiresAt { key.expiresAt = expiresAt.value }
+        if let rate { key.rate = rate.value }
+    }
+
+    var invalidScopes: RequestError { Self.invalidScopes(self.fields) }
+
+    private static func invalidScopes(_ fields: JSONFields) -> RequestError {
+        let known = APIScope.allCases.map(\.rawValue).joined(separator: ", ")
+        return fields.error("scopes", "invalid_scopes", "name at least one of \(known)")
+    }
+
+    private static func scopes(_ fields: JSONFields) throws -> Set<APIScope>? {
+        guard let texts = try fields.value(Members.scopes) else { return nil }
+        let scopes = Set(texts.compactMap(APIScope.init(rawValue:)))
+        guard !scopes.isEmpty, scopes.count == Set(texts).count else { throw Self.invalidScopes(fields) }
+        guard !scopes.contains(.registerSelf) || scopes.count == 1 else {
+            let message = "a key with registerSelf is public, and has no other scope: issue another key for the others"
+            throw fields.error("scopes", "invalid_scopes", message)
+        }
+        return scopes
+    }
+
+    static func apps(_ fields: JSONFields) throws -> Update<Set<Topic>>? {
+        if fields.nulls.contains("apps") { return .clear }
+        guard let texts = try fields.value(Self.appsMember) else { return nil }
+        let apps = Set(texts.compactMap { Topic($0) })
+        guard !apps.isEmpty, apps.count == Set(texts).count else {
+            throw fields.error("apps", "invalid_bundle_id", "name at least one bundle id, or leave it out for all apps")
+        }
+        return .set(apps)
+    }
+
+    /// Returns the time at which the key expires, which a request gives as a time or in seconds from now.
+    private static func expiry(_ fields: JSONFields, now: Timestamp) throws -> Update<Timestamp>? {
+        let (at, seconds) = (try fields.value(Members.expiresAt), try fields.value(Members.expiresIn))
+        guard at == nil || seconds == nil else {
+            throw fields.error("expiresIn", "conflicting_field", "give expiresAt or expiresIn, not both")
+        }
+        if let at, at <= now { throw fields.error("expiresAt", "in_the_past", "name a time in the future") }
+        if let end = at ?? seconds.map({ now.advanced(by: .seconds($0)) }) { return .set(end) }
+        return fields.nulls.contains("expiresAt") || fields.nulls.contains("expiresIn") ? .clear : nil
+    }
+}
+
+/// The JSON of an API key in responses. Its text is only in the response to its creation.
+package struct KeyResponse: ResponseObject {
+    package let record: APIKeyRecord
+    /// The text of the key; `nil` in all responses but the one to its creation.
+    package var text: String?
+
+    package var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }
+    package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
+    private var expiresAt: String? { self.record.expiresAt?.rfc3339 }
+    private var lastUsedAt: String? { self.record.lastUsedAt?.rfc3339 }
+
+    package static let schemaName: String? = "Key"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.record.id),
+        .required("name", \.record.name),
+        .required("scopes", \.scopes),
+        .optional("apps", \.apps, "The apps that it is limited to; absent for all."),
+        .required("createdAtMs", \.record.createdAt),
+        .optional("expiresAt", \.expiresAt, "RFC 3339; absent for never."),
+        .optional("rate", \.record.rate, "Requests per second; absent for the server's own."),
+        .optional("lastUsedAt", \.lastUsedAt, "RFC 3339; absent for a key that was never used."),
+        .optional("key", \.text, "Only in the response to its creation."),
+    ]
+}
+
+extension JSONFields {
+    /// Calls `body`, and turns its `StoreError` about an app that does not exist into an error of the member `apps`.
+    func checkingApps<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StoreError {
+            guard case .noSuchApp = error else { throw error }
+            throw self.error("apps", "no_such_app", error.description)
+        }
+    }
+}
+
+extension APIScope: JSONRepresentable {}

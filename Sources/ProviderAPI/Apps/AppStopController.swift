@@ -5,11 +5,11 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `POST /v1/apps/{app}:pause` and `:resume`: the switch that stops everything of an app.
+/// `POST /v1/apps/{app}:pause` and `:resume`: the switch that stops all pushes of an app.
 struct AppStopController: Controller {
     let store: any AppStore
     let wakes: LaneWakeSignals
-    /// The notifications in memory, where a stop finds them.
+    /// The pushes that wait in memory. A stop takes them back.
     let direct: DirectDispatch
     let time: any TimeSource
 
@@ -53,9 +53,9 @@ struct AppStopController: Controller {
 
 /// The stop of an app, in a response.
 package struct AppStopResponse: ResponseObject {
-    /// `nil` for an app that is sent for.
+    /// The stop; `nil` for an app that is not stopped.
     let stop: AppStop?
-    /// The number of pushes that could not be taken back, which only the response to the stop has.
+    /// The number of pushes that were under way when the app was stopped; `nil` except in the response to the stop.
     var underWay: Int?
 
     package var isStopped: Bool { self.stop != nil }
@@ -69,7 +69,7 @@ package struct AppStopResponse: ResponseObject {
         .optional("underWay", \.underWay, "The pushes that the stop could not take back: the last ones."),
     ]
 
-    /// The warning for a caller that sends to a stopped app.
+    /// Returns the warning in the response to a request that sends to a stopped app.
     static func warning(_ stop: AppStop, app: Topic) -> ContentWarning {
         let reason = stop.reason.map { ": \($0)" } ?? ""
         let message =

@@ -46,8 +46,7 @@ struct AppsController: Controller {
         ]
     }
 
-    /// Adds an app. It responds with 200 and the present state for one that exists, and then leaves its name and its
-    /// rate as they are.
+    /// Adds an app. For an app that exists, it changes nothing and responds with 200 and the present state.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(Self.addition)
         let bundleID = try fields.required(Self.bundleID)
@@ -74,7 +73,7 @@ struct AppsController: Controller {
         try .json(try await self.response(try await request.app(self.store)))
     }
 
-    /// Changes the members that the body names. `null` removes a value.
+    /// Changes the members that are in the body and leaves the others. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.changes)
@@ -85,7 +84,7 @@ struct AppsController: Controller {
         return try .json(try await self.response(try await self.store.changeApp(app.id, changes) ?? app))
     }
 
-    /// Returns the changes of the members that a new app may have as well.
+    /// Reads the members that both a new app and a change of an app may have.
     private static func changes(_ fields: JSONFields) throws -> AppChanges {
         AppChanges(
             name: try fields.value(Self.name),
@@ -94,7 +93,7 @@ struct AppsController: Controller {
         )
     }
 
-    /// Returns the app with the environments that it has a credential for.
+    /// Returns the response for an app, with the state of each environment that has a credential or a fault.
     private func response(_ app: AppRecord) async throws -> AppResponse {
         let environments = try await self.store.environments(app: app.id)
         var states: [EnvironmentResponse] = []
@@ -111,7 +110,7 @@ struct AppsController: Controller {
     }
 }
 
-/// An app in a response.
+/// The JSON of an app in responses: its settings, the states of its environments, and its stop.
 package struct AppResponse: ResponseObject {
     package let app: AppRecord
     /// The environments with a credential, in alphabetical order.
@@ -137,4 +136,49 @@ package struct AppResponse: ResponseObject {
         .required("stop", \.stop, "Whether a person has stopped everything of the app."),
         .required("createdAtMs", \.app.createdAt),
     ]
+}
+
+/// The cap of an app, as requests and responses write it.
+private struct CapSetting: JSONRepresentable {
+    let cap: FrequencyCap
+
+    private static let count = Member.integer("count", 1...FrequencyCap.maximumCount)
+    private static let window = Member.text("window", 2...12, pattern: DurationText.pattern)
+        .described("Such as 24h; at most 30d.")
+        .parsed("invalid_value", "use a time such as 90m, 24h or 7d, of 30d at most") { text -> Int64? in
+            DurationText.seconds(text).flatMap { (1...FrequencyCap.maximumWindow).contains($0) ? $0 : nil }
+        }
+
+    private static let object = RequestObject(required: [Self.count, Self.window]) { $0.named("Cap") }
+    static let schema = Self.object.schema
+
+    var json: JSONValue {
+        .object([
+            "count": .integer(Int64(self.cap.count)), "window": .string(DurationText.text(self.cap.window)),
+        ])
+    }
+
+    static let member = Member.object("cap", Self.object) { (cap) throws(RequestError) -> FrequencyCap in
+        guard let count = try cap.value(Self.count) else {
+            throw cap.error("count", "missing_field", "the most notifications in the window")
+        }
+        return FrequencyCap(count: Int(count), window: try cap.required(Self.window))
+    }.clearable
+}
+
+extension NamePatterns {
+    /// Makes a member that holds an array of patterns. `null` stands for an empty array.
+    fileprivate static func member(_ name: String) -> RequestMember<NamePatterns> {
+        let texts = Member.texts(name, 0...Self.maximum, maximum: DeviceRequest.maximumText)
+        let schema = texts.schema.orNull
+            .described("Names that installations may write; one that ends in * stands for all that begin so.")
+        return RequestMember<NamePatterns>(name, schema) { (fields, name) throws(RequestError) in
+            if fields.nulls.contains(name) { return NamePatterns() }
+            guard let given = try fields.value(texts) else { return nil }
+            for (index, text) in given.enumerated() where !Self.isPattern(text) {
+                throw fields.error("\(name)[\(index)]", "invalid_value", "a * may only be at the end, such as news.*")
+            }
+            return NamePatterns(given)
+        }
+    }
 }

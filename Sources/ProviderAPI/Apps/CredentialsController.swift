@@ -1,12 +1,12 @@
 import Foundation
 import Hummingbird
 import Logging
-import PushHTTP
-import PushProvider
+package import PushHTTP
+package import PushProvider
 import PushSender
 import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// `/v1/apps/{app}/credentials`: the credentials of apps at the push service. No response holds a secret.
 struct CredentialsController: Controller {
@@ -26,10 +26,10 @@ struct CredentialsController: Controller {
     let invalidation: TokenInvalidationPolicy
     let expiry: CredentialExpiryMonitor
     let faults: ConfigurationFaultTracker
-    /// The notifications in memory, where a removal finds them.
+    /// The pushes that wait in memory. The removal of a credential takes them back.
     let direct: DirectDispatch
     let tester: CredentialTester
-    /// The budget of tests, and of setting a certificate: one at a time of an app, and a few in a minute.
+    /// The budget of tests and of new certificates: one at a time for each app, and a few in a minute.
     let tests: Budget
     let time: any TimeSource
     let logger: Logger
@@ -49,8 +49,8 @@ struct CredentialsController: Controller {
         ]
     }
 
-    /// The kinds of credentials.
-    static let kinds = [
+    /// The bodies that set a credential: one for each kind of credential.
+    private static let kinds = [
         RequestObject(required: [Members.teamID, Members.keyID, Members.privateKey]),
         RequestObject(required: [Members.certificate], optional: [Members.passphrase, Members.transport]),
         RequestObject(required: [Members.p12], optional: [Members.passphrase, Members.transport]),
@@ -76,7 +76,7 @@ struct CredentialsController: Controller {
         return try .page("credentials", credentials)
     }
 
-    /// Sets the credential of one environment, and discards what depends on the old one.
+    /// Sets the credential of one environment, and discards the state that depends on the old one, such as its senders.
     private func set(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
@@ -92,20 +92,20 @@ struct CredentialsController: Controller {
         return try .json(CredentialResponse(record, over: transport, environment: environment))
     }
 
-    /// Removes the credential of one environment, and discards what depends on it.
+    /// Removes the credential of one environment, and discards the state that depends on it, such as its senders.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
         guard try await self.store.removeCredential(app: app.id, environment: environment) else {
             throw RequestError.noSuch("credential", by: "environment", at: "environment")
         }
-        // A pause stays: without a credential nothing can be sent either.
+        // A pause of the environment stays, because nothing can be sent without a credential.
         await self.changed("credential removed", app, environment, [:])
         let target = AppEnvironment(app: app.id, environment: environment)
         return try .json(StopResponse(underWay: self.direct.apply(.environment(target)).count))
     }
 
-    /// Discards the state that depends on the old credential, and logs the change.
+    /// Discards the senders and the circuit breakers that depend on the old credential, and logs the change.
     private func changed(
         _ message: Logger.Message,
         _ app: AppRecord,
@@ -119,16 +119,16 @@ struct CredentialsController: Controller {
         await self.expiry.check()
     }
 
-    /// Returns the protocol that a request names.
-    static func transport(_ fields: JSONFields) throws -> PushTransport {
+    /// Returns the protocol that a request names; HTTP/2 by default.
+    private static func transport(_ fields: JSONFields) throws -> PushTransport {
         try fields.value(Members.transport) ?? .http2
     }
 
-    /// Returns the credential in a request, which holds exactly one kind.
+    /// Returns the credential in a request. A request holds a credential of exactly one kind.
     ///
     /// - Throws: ``RequestError`` with the code `conflicting_field` for a member of another kind.
     static func record(_ fields: JSONFields) throws -> CredentialRecord {
-        // A kind is told by its members, and a token key has no optional ones.
+        // The members tell the kind. A token key has no optional members.
         let isCertificate = fields.members["certificate"] != nil || fields.members["p12"] != nil
         if let name = fields.nulls.subtracting(isCertificate ? ["passphrase", "transport"] : []).sorted().first {
             throw fields.error(name, "invalid_value", "leave it out instead of null")
@@ -158,8 +158,8 @@ struct CredentialsController: Controller {
         )
     }
 
-    /// Takes the place of a test, as opening a certificate may take a second, for its key derivation.
-    func takeTest(of app: AppRecord) throws -> BudgetPermit {
+    /// Takes a place in the budget of tests. Opening a certificate may take a second, because of its key derivation.
+    private func takeTest(of app: AppRecord) throws -> BudgetPermit {
         do throws(BudgetRefusal) {
             return try self.tests.take(for: BudgetCaller(app: app.bundleID))
         } catch {
@@ -167,9 +167,9 @@ struct CredentialsController: Controller {
         }
     }
 
-    /// Rejects a credential that could not be used now, because otherwise every push would fail: one that has expired,
-    /// or is for another environment or app.
-    static func check(
+    /// Rejects a credential that cannot be used now: one that has expired, or is for another environment or app.
+    /// Otherwise every push with it would fail.
+    private static func check(
         _ record: CredentialRecord,
         app: AppRecord,
         environment: PushEnvironment,
@@ -200,4 +200,142 @@ struct CredentialsController: Controller {
             throw fields.error(field, code, error.description)
         }
     }
+}
+
+/// `POST /v1/apps/{app}/credentials/{environment}:test`: tests a credential with a push that reaches no device.
+extension CredentialsController {
+    private func testing(_ path: String) -> ProviderOperation {
+        .init(.post, "\(path):test", .audited, id: "testCredential", self.test)
+            .summary("Tests the stored credential, or the one in the body, with a push that reaches no device.")
+            .tag(.apps).scope(.operate)
+            .body(Self.testRequest.schema, isRequired: false)
+            .responses(.ok(CredentialTestResponse.schema, "The test was made, whatever it found."))
+            .errors(.conflict)
+    }
+
+    private static let testRequest = RequestObject(optional: Self.request.members) { _ in
+        Schema.any(of: [RequestObject().schema] + Self.kinds.map { $0.schema }).named("CredentialTestRequest")
+    }
+
+    private func test(_ request: OperationRequest) async throws -> Response {
+        let environment = try request.pathEnvironment()
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.testRequest)
+        let isStored = fields.members.isEmpty && fields.nulls.isEmpty
+        let record = isStored ? nil : try Self.record(fields)
+        let target = AppEnvironment(app: app.id, environment: environment)
+        if record == nil, try await self.store.credential(app: app.id, environment: environment) == nil {
+            throw RequestError.missingCredential(
+                environment.rawValue,
+                hint: ": set one, or give one in the body",
+                at: "environment"
+            )
+        }
+        let place = try self.takeTest(of: app)
+        defer { place.end() }
+        if let record { try Self.check(record, app: app, environment: environment, fields, now: self.time.now) }
+        let test =
+            if let record {
+                await self.tester.test(record, over: try Self.transport(fields), of: app, in: environment)
+            } else {
+                try await self.tester.testStored(target, measures: true)
+            }
+        return try .json(CredentialTestResponse(test: test, environment: environment, app: app.bundleID))
+    }
+}
+
+/// The result of a test in a response.
+package struct CredentialTestResponse: ResponseObject {
+    package let test: CredentialTestResult
+    let environment: PushEnvironment
+    let app: Topic
+
+    private var cause: String? { self.test.fault?.cause.rawValue }
+    private var message: String? { self.test.fault?.description }
+    private var advice: String? { self.test.fault?.advice(app: self.app, self.environment) }
+    private var roundTrip: Double? { self.test.roundTrip.map { ($0 / .milliseconds(1) * 10).rounded() / 10 } }
+
+    package static let schemaName: String? = "CredentialTest"
+    package static let members: [ResponseMember<Self>] = [
+        .required("environment", \.environment),
+        .required("works", \.test.isProven, "Whether pushes of the app would be accepted."),
+        .required("host", \.test.host),
+        .required("port", \.test.port),
+        .optional("reached", \.test.isReached, "Whether there was a connection. A step that was not made is absent."),
+        .optional("trusted", \.test.isTrusted, "Whether the TLS handshake succeeded."),
+        .optional("credentialAccepted", \.test.isCredentialAccepted),
+        .optional("topicAllowed", \.test.isTopicAllowed, "Whether the credential may send to the app's bundle id."),
+        .optional("reason", \.test.reason, "The push service's reason, or that of the failure."),
+        .optional("cause", \.cause, as: .choice(of: ConfigurationFault.Cause.self)),
+        .optional("message", \.message, "What is wrong, in one sentence."),
+        .optional("advice", \.advice, "What to change."),
+        .optional("roundTripMs", \.roundTrip, "From a push to its response, over an open connection."),
+        .optional("expiresAtMs", \.test.expires, "The expiration of a certificate."),
+    ]
+}
+
+/// A credential in a response, without its secret.
+package struct CredentialResponse: ResponseObject {
+    let record: CredentialRecord
+    let transport: PushTransport
+    package let environment: PushEnvironment
+    /// The credential in the form that a sender uses, or the reason for which it cannot be used.
+    private let credential: Result<PushCredential, CredentialError>
+
+    init(_ record: CredentialRecord, over transport: PushTransport, environment: PushEnvironment) {
+        (self.record, self.transport, self.environment) = (record, transport, environment)
+        self.credential = Result { () throws(CredentialError) in try record.credential() }
+    }
+
+    private var certificate: ClientCertificate? {
+        if case .success(.certificate(let certificate)) = self.credential { certificate } else { nil }
+    }
+    /// The reason for which the credential cannot be used.
+    private var fault: String? { if case .failure(let error) = self.credential { error.description } else { nil } }
+    /// The ids of the team and of the key; `nil` for a certificate.
+    private var key: (team: String, id: String)? {
+        guard case .key(let team, let id, _) = self.record else { return nil }
+        return (team, id)
+    }
+    package var kind: String { self.record.kind }
+    package var topics: [String]? { self.certificate?.topics.map(\.topic.name) }
+    /// The expiration of a certificate; `nil` for a token key.
+    package var expires: Timestamp? { self.certificate?.expires }
+
+    package static let schemaName: String? = "Credential"
+    package static let members: [ResponseMember<Self>] = [
+        .required("environment", \.environment),
+        .required("kind", \.kind, as: .choice(["key", "certificate", "p12"])),
+        .required("transport", \.transport, "The protocol of pushes with it."),
+        .optional("teamId", \.key?.team),
+        .optional("keyId", \.key?.id),
+        .optional("subject", \.certificate?.commonName),
+        .optional("topics", \.topics),
+        .optional("validFromMs", \.certificate?.validFrom),
+        .optional("expiresAtMs", \.expires),
+        .optional("fault", \.fault, "The reason for which it cannot be used."),
+    ]
+}
+
+extension CredentialRecord {
+    /// The word of the API for the kind of the credential.
+    var kind: String {
+        switch self {
+        case .key: "key"
+        case .certificate: "certificate"
+        case .archive: "p12"
+        }
+    }
+}
+
+extension PushTransport: JSONRepresentable {}
+
+/// The response to a request after which pushes are not sent any more (docs/decisions/0051).
+private struct StopResponse: ResponseObject {
+    let underWay: Int
+
+    static let schemaName: String? = "Stop"
+    static let members: [ResponseMember<Self>] = [
+        .required("underWay", \.underWay, "The pushes that could not be taken back: the last ones.")
+    ]
 }

@@ -1,10 +1,11 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
-import PushTypes
+import PushSupport
+package import PushTypes
 
-/// `/v1/apps/{app}/environments`: the environments of an app, and the end of their pauses.
+/// `/v1/apps/{app}/environments`: the state of an app's environments, and the end of a pause.
 struct EnvironmentsController: Controller {
     let store: any AppStore
     let faults: ConfigurationFaultTracker
@@ -37,13 +38,13 @@ struct EnvironmentsController: Controller {
 }
 
 extension EnvironmentResponse {
-    /// The state of an environment at present.
+    /// Reads the present state of an environment.
     init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaultTracker) async throws {
         let target = AppEnvironment(app: app.id, environment: environment)
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
 
-    /// The warning for a caller that sends to the environment; `nil` without a fault.
+    /// The warning in the response to a request that sends to this environment; `nil` without a fault.
     var warning: ContentWarning? {
         guard let status, let advice else { return nil }
         let since = status.since.rfc3339
@@ -69,4 +70,38 @@ extension EnvironmentResponse {
         }
         return states
     }
+}
+
+/// The state of one environment of an app in a response: running, failing or paused, with the fault.
+package struct EnvironmentResponse: ResponseObject {
+    package let environment: PushEnvironment
+    /// The present fault; `nil` without one.
+    let status: EnvironmentStatus?
+    /// The bundle id of the app.
+    let app: Topic?
+
+    package var state: String {
+        guard let status else { return "running" }
+        return status.isPaused ? "paused" : "failing"
+    }
+    private var fault: ConfigurationFault? { self.status?.fault }
+    private var cause: String? { self.fault?.cause.rawValue }
+    var advice: String? { self.fault?.advice(app: self.app, self.environment) }
+
+    package static let schemaName: String? = "EnvironmentState"
+    package static let members: [ResponseMember<Self>] = [
+        .required("environment", \.environment),
+        .required("state", \.state, as: .choice(["running", "failing", "paused"]), Self.stateDescription),
+        .optional("cause", \.cause, as: .choice(of: ConfigurationFault.Cause.self)),
+        .optional("message", \.fault?.description, "What is wrong, in one sentence."),
+        .optional("advice", \.advice, "What to change."),
+        .optional("host", \.fault?.host),
+        .optional("port", \.fault?.port),
+        .optional("sinceMs", \.status?.since),
+        .optional("proofs", \.status?.proofs, "The responses or failures that show the fault."),
+        .optional("nextTryMs", \.status?.nextProbeAt, "The time of the next probe of a paused environment."),
+    ]
+
+    private static let stateDescription =
+        "paused: nothing is sent until a credential is set or a probe succeeds; failing: the last try failed."
 }

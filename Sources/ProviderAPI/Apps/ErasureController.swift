@@ -6,19 +6,19 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of all that is kept of them.
+/// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of an app or of a user.
 struct ErasureController: Controller {
     let store: any AppStore & ErasureStore & WebhookStore
     let faults: ConfigurationFaultTracker
-    /// The notifications in memory, where an erasure finds them.
+    /// The pushes that wait in memory. An erasure takes them back.
     let direct: DirectDispatch
     /// The wake signal of the service that finishes erasures.
     let wake: WakeSignal
-    /// The time for which a request waits for its rows to go.
+    /// The maximum time for which a request waits for the erasure to end.
     let patience: Duration
     /// Ends the post in flight to a webhook.
     let interrupt: @Sendable (UUID) async -> Void
-    /// Tells the part that another module adds of an erasure (``ProviderExtension/erasureBegan()``).
+    /// Calls ``ProviderExtension/erasureBegan()`` of the extension, if the provider has one.
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
@@ -27,7 +27,7 @@ struct ErasureController: Controller {
         case erased, erasing
     }
 
-    /// The answer to a request.
+    /// The response to a request for an erasure.
     private struct Answer: ResponseObject {
         let state: State
         let underWay: Int
@@ -65,7 +65,7 @@ struct ErasureController: Controller {
             let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
         else { throw RequestError.noSuch("app", by: "bundle id") }
         self.noteErasure()
-        // Its rows may take longer to go than its pushes.
+        // Pushes are taken back at once, because the erasure of the rows may take longer.
         _ = self.direct.apply(.app(app.id))
         self.faults.forget(app: app.id)
         for webhook in webhooks { await self.interrupt(webhook.id) }
@@ -79,26 +79,26 @@ struct ErasureController: Controller {
         return try await self.response(erasure)
     }
 
-    /// Erases rows for a while, and leaves the rest to the service.
+    /// Erases rows for as long as the request may wait. The service erases the rest.
     private func response(_ erasure: ErasureRecord) async throws -> Response {
         defer { self.wake.signal() }
         let end = ContinuousClock.now + self.patience
         var isErased = try await self.erase(erasure, until: end)
-        // Now that nothing of it can be read again.
+        // Nothing can read the erased records into memory again from here on.
         let underWay = try await self.direct.takeBack(erasure, in: self.store)
         let isSettled = await underWay.settle(within: max(.zero, end - .now))
-        // Their outcomes are written, and go with the rest.
+        // The outcomes of these pushes have been written, and are erased too.
         if isErased, isSettled, underWay.count > 0 { isErased = try await self.erase(erasure, until: end) }
         let count = isSettled ? 0 : underWay.count
         guard isErased, isSettled else {
             return try .json(Answer(state: .erasing, underWay: count), status: .accepted)
         }
-        // From now on the same request is another one, for what has come since.
+        // A repetition of this request erases the records that have come since.
         try await self.store.noteAnswered(erasure)
         return try .json(Answer(state: .erased, underWay: count))
     }
 
-    /// Erases rows until a time.
+    /// Erases rows until none remain, or until a time.
     /// - Returns: `true` if none remain.
     private func erase(_ erasure: ErasureRecord, until end: ContinuousClock.Instant) async throws -> Bool {
         while try await self.store.continueErasure(erasure, now: self.time.recorded) {

@@ -6,18 +6,18 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/user-secrets`: the secrets with which an app's back end signs for its users.
+/// `/v1/apps/{app}/user-secrets`: the secrets with which an app's back end signs user proofs.
 struct UserSecretsController: Controller {
-    /// The most secrets of an app: the old and the new one of a rotation.
+    /// The maximum number of user secrets of an app: the old and the new one of a rotation.
     private static let maximum = 2
 
     let store: any AppStore & UserSecretStore
     let time: any TimeSource
 
-    /// A secret in a response.
+    /// The JSON of a user secret in responses.
     private struct Secret: ResponseObject {
         let record: UserSecretRecord
-        /// The text, if this response shows it.
+        /// The text of the secret; `nil` in all responses but the one to its creation.
         var text: String?
 
         private var createdAt: String { self.record.createdAt.rfc3339 }

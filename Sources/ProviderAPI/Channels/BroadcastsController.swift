@@ -8,7 +8,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `POST /v1/apps/{app}/broadcasts`: an update of the Live Activities of everybody who follows a channel.
+/// `POST /v1/apps/{app}/broadcasts`: a push to a channel, which updates all Live Activities that follow it.
 struct BroadcastsController: Controller {
     let store: any AppStore & NotificationStore
     let channels: ChannelDirectory
@@ -31,11 +31,11 @@ struct BroadcastsController: Controller {
         let key = try SendingController.idempotencyKey(request.http)
         let body = try JSONValue(parsing: try await request.body())
         let idempotency = try key.map { key in
-            // No notification has the same fingerprint.
+            // The member `broadcast` makes the fingerprint differ from that of any notification.
             let identity = JSONValue.object(["broadcast": body])
             return Idempotency(key: key, fingerprint: Array(SHA256.hash(data: try identity.text)))
         }
-        // This precedes all checks that depend on the time or the push service.
+        // A repeated request gets its response before all checks that depend on the time or the push service.
         if let idempotency, let earlier = try await self.store.accepted(idempotency, app: app.id) {
             guard case .repeated(let notification) = earlier else { throw SendingController.conflict }
             return try self.accepted(notification, app, isRepeated: true, request)

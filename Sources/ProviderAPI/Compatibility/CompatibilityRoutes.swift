@@ -7,23 +7,24 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
 /// The forms of older systems under `/compat`: a publisher's registration and notify forms, and a web application's
 /// registration form.
 ///
-/// They bring credentials of their own instead of an API key in a header, see ``CompatibilityConfiguration``.
+/// A form has credentials of its own instead of an API key in a header, see ``CompatibilityConfiguration``.
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
     let store: any AppStore & DeviceStore & PublishingStore
     let acceptor: NotificationAcceptor
     let notifier: IssueNotifier
-    /// The runner of operations, for its limits and metrics: a form counts as a request of its key or app.
+    /// The runner of operations, whose limits and metrics count forms too. A form counts as a request of its key or
+    /// app.
     let runner: OperationRunner
     let time: any TimeSource
 
-    /// Adds the routes of all forms. They are not in the operation table: they need no API key, and the document omits
-    /// them.
+    /// Adds the routes of all forms. They are no operations of the API: they need no API key, and the OpenAPI document
+    /// omits them.
     func addRoutes(to group: RouterGroup<APIContext>) {
         for path: RouterPath in ["compat/publisher/:app/register", "compat/publisher/:app/:key/register"] {
             group.get(path, use: self.registerPublisher).post(path, use: self.registerPublisher)
@@ -59,7 +60,8 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Responds with the page for any valid bundle id, so that it does not reveal which apps exist.
+    /// Responds with the page of the notify form. Every valid bundle id has one, so that it does not reveal which apps
+    /// exist.
     @Sendable private func notifyPage(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherNotifyPage", in: .text, context) {
             guard let bundleID = context.bundleID else { throw Self.noSuchApp }
@@ -97,7 +99,7 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Notifies of an issue that the provider publishes, as its operation does.
+    /// Sends the notification of an issue that the provider publishes, as the operation *Notify* does.
     private func notify(
         of issue: IssueRecord,
         _ app: AppRecord,
@@ -118,7 +120,8 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Checks that the password is an API key with the scope `send` for the app in the path, and the account its name.
+    /// Checks that the password is an API key with the scope `send` for the app in the path, and that the account is
+    /// its name.
     ///
     /// - Returns: The key.
     private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APICaller {
@@ -138,9 +141,9 @@ struct CompatibilityRoutes: Sendable {
     /// The response to a client without access, which does not reveal which apps exist.
     private static let closed = RequestError(.forbidden, code: "forbidden", message: "registration is closed here")
 
-    /// Returns the credentials that the forms of the app in the path accept.
+    /// Returns the credentials with which forms of the app in the path are accepted.
     ///
-    /// - Throws: ``RequestError`` for an app without any, whether it exists or not.
+    /// - Throws: ``RequestError`` for an app without such credentials, whether it exists or not.
     private func access(_ context: APIContext) throws -> CompatibilityConfiguration.FormAccess {
         guard let access = context.bundleID.flatMap({ self.configuration.apps[$0] }) else { throw Self.closed }
         return access
@@ -168,9 +171,9 @@ extension CompatibilityRoutes {
         case text, json
     }
 
-    /// Runs `body`, counts its response, and turns an error into a response that the old clients can show.
+    /// Runs `body`, counts its response, and turns an error into a response that old clients can show.
     ///
-    /// The log has the app, and not the path, because a key is a part of it.
+    /// Logs name the app instead of the path, because the path contains a key.
     /// - Parameter operation: The name of the operation at `/metrics`.
     private func respond(
         _ operation: String,
@@ -201,5 +204,46 @@ extension CompatibilityRoutes {
     private static func text(_ status: HTTPResponse.Status, _ text: String) -> Response {
         let headers: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
         return .content(ByteBuffer(string: text + "\n"), "text/plain; charset=utf-8", status, headers)
+    }
+}
+
+/// The apps that accept the registration forms of older systems. Installed apps have no API key, so the forms of all
+/// other apps are rejected.
+package struct CompatibilityConfiguration: Hashable, Sendable {
+    package var apps: [Topic: FormAccess] = [:]
+
+    package init() {}
+
+    /// The credentials of the registration forms of one app.
+    package struct FormAccess: Hashable, Sendable {
+        /// The key in the path; `nil` if only accounts give access.
+        package let key: String?
+        /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
+        /// key.
+        package let accounts: Set<String>
+
+        /// The minimum length of a key, in bytes.
+        package static let minimumKey = 16
+
+        /// Returns `nil` without a key and accounts, and for an empty account. Returns `nil` as well for a key that has
+        /// fewer than ``minimumKey`` bytes, or characters other than letters, digits, hyphens and underscores.
+        package init?(key: String?, accounts: Set<String> = []) {
+            guard key != nil || !accounts.isEmpty, !accounts.contains("") else { return nil }
+            if let key, key.utf8.count < Self.minimumKey { return nil }
+            if let key, !key.utf8.allSatisfy({ $0.isAlphanumeric || "-_".utf8.contains($0) }) { return nil }
+            self.key = key
+            self.accounts = Set(accounts.map { $0.lowercased() })
+        }
+
+        /// Compares hashes, so that the time of the comparison does not depend on the key.
+        func allows(key: String) -> Bool {
+            guard let own = self.key else { return false }
+            return SHA256.hash(data: Data(key.utf8)) == SHA256.hash(data: Data(own.utf8))
+        }
+
+        /// Compares the account without regard to case.
+        func allows(account: String?) -> Bool {
+            account.map { self.accounts.contains($0.lowercased()) } ?? false
+        }
     }
 }

@@ -1,19 +1,21 @@
 import Crypto
 import Foundation
+import HTTPTypes
+import Hummingbird
 import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
 
-/// The publisher's notify form (reference 10.1). It wakes every device with Newsstand to load a new issue, in waves so
-/// that they do not all load at once.
+/// The publisher's notify form (reference 10.1). It wakes every device with Newsstand to load a new issue. It is sent
+/// in waves, so that devices do not all load at once.
 ///
 /// The device itself limits background loading to once a day.
 struct PublisherNotify: Equatable {
-    /// The devices of a wave, unless the form has another number.
+    /// The default number of devices in a wave.
     static let defaultWaveSize: Int64 = 10_000
-    /// The time between two waves, unless the form has another one, in seconds.
+    /// The default time between two waves, in seconds.
     static let defaultWaveInterval: Int64 = 300
 
     /// The name of the API key.
@@ -22,13 +24,13 @@ struct PublisherNotify: Equatable {
     let password: String
     let productID: String
     let waveSize: Int64
-    /// In seconds.
+    /// The time between two waves, in seconds.
     let waveInterval: Int64
-    /// Indicates whether the form has a field for the waves.
+    /// Indicates whether the form has a size or an interval of waves.
     let namesWaves: Bool
-    /// The field `again`, which notifies of a known issue once more.
+    /// The field `again`, with which a known issue is notified of once more.
     let again: Bool
-    /// The field `Id`, which makes a repeated form the same request.
+    /// The field `Id`. A form that is posted again with the same id is the same request.
     let id: String?
 
     /// - Throws: ``RequestError`` that names the form's field.
@@ -44,17 +46,17 @@ struct PublisherNotify: Equatable {
         self.id = try form.text("Id", maximum: 100)
     }
 
-    /// The environment of development builds for product ids with the prefix `dev_test.`, else of distributed builds.
+    /// The environment: sandbox for product ids with the prefix `dev_test.`, else production.
     var environment: PushEnvironment { IssueNotifier.environment(of: self.productID) }
 
-    /// The waves that the form names, in place of those of the publication of a known issue.
+    /// The waves of the form, which replace those of the publication of a known issue.
     var changes: PublicationChanges {
         var changes = PublicationChanges()
         if self.namesWaves { (changes.waveSize, changes.waveInterval) = (Int(self.waveSize), Int(self.waveInterval)) }
         return changes
     }
 
-    /// The message id of the push of a known issue: the field `Id`, if it is a time in milliseconds.
+    /// The message id in the push of a known issue: the field `Id`, if it is a positive number.
     var messageID: Int64? { self.id.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
     /// Returns the notification that the form asks for: a background push to every device with Newsstand.
@@ -70,14 +72,62 @@ struct PublisherNotify: Equatable {
         )
     }
 
-    /// The key of the field `Id`, with a fingerprint of everything that the form asks for; `nil` without the field.
+    /// The idempotency key that the field `Id` makes, with a fingerprint of the form; `nil` without the field.
     ///
-    /// The fingerprint tells a repetition from another call with the same id.
+    /// The fingerprint distinguishes a repetition from another form with the same id.
     var idempotency: Idempotency? {
         let asked = "\(self.waveSize) \(self.waveInterval) \(self.productID)"
-        // No caller's key has a space.
+        // Keys of callers have no spaces, so none is the same as this one.
         return self.id.map {
             Idempotency(key: "publisher \($0)", fingerprint: Array(SHA256.hash(data: Data(asked.utf8))))
         }
+    }
+}
+
+/// The publisher's notify form as an HTML page, which posts to its own address.
+enum NotifyFormPage {
+    /// Returns the page. Its content security policy lets it load nothing and post to itself only, because it asks for
+    /// a password.
+    static func response(app: String) -> Response {
+        var headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+            .contentSecurityPolicy: "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+            .xContentTypeOptions: "nosniff",
+        ]
+        if let name = HTTPField.Name("referrer-policy") { headers[name] = "no-referrer" }
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: Self.html(app))))
+    }
+
+    /// Returns the HTML text for an app.
+    static func html(_ app: String) -> String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head><meta charset="utf-8"><title>Notify</title></head>
+        <body>
+        <h1>A new issue for \(Self.escaped(app))</h1>
+        <form method="post" autocomplete="off">
+        <p><label>Account <input name="adobeID" required maxlength="256"></label></p>
+        <p><label>Password <input name="password" type="password" required maxlength="256"></label></p>
+        <p><label>Product id <input name="productId" required maxlength="256"></label></p>
+        <p><label>Devices per wave <input name="waveSize" type="number" min="1" \
+        value="\(PublisherNotify.defaultWaveSize)"></label></p>
+        <p><label>Seconds between waves <input name="waveInterval" type="number" min="1" \
+        value="\(PublisherNotify.defaultWaveInterval)"></label></p>
+        <p><label>Id, under which a call is accepted only once <input name="Id" maxlength="100"></label></p>
+        <p><label><input name="again" type="checkbox" value="1"> Notify once more of an issue</label></p>
+        <p><button>Notify</button></p>
+        </form>
+        </body>
+        </html>
+
+        """
+    }
+
+    /// Escapes a text for HTML, scalar by scalar as browsers parse it. As a Swift character, `<` may be combined with
+    /// scalars beside it, and would not be found.
+    static func escaped(_ text: String) -> String {
+        let entities: [UnicodeScalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
+        return text.unicodeScalars.map { entities[$0] ?? String($0) }.joined()
     }
 }

@@ -7,8 +7,8 @@ import PushTypes
 /// Converts the publisher's registration form (reference 10.1) to a registration.
 ///
 /// `devId` becomes the installation, so that a changed token replaces the old one. `accountId`, the screen size and
-/// `newsstand` become attributes, because attributes are merged and audiences can select by them; tags would replace
-/// those of the device.
+/// `newsstand` become attributes, by which audiences can select. Attributes are merged with those of the device, where
+/// tags would replace all of its tags.
 enum PublisherRegistration {
     private static let capabilities: [String: DeviceCapabilities] = [
         "alertEnabled": .alert, "badgeEnabled": .badge, "newsstandEnabled": .newsstand, "soundEnabled": .sound,
@@ -31,15 +31,16 @@ enum PublisherRegistration {
         return registration
     }
 
-    /// Returns the capabilities whose field is not 0, as in the publisher's sample; `nil` if the form has no such
-    /// field.
+    /// Returns the capabilities whose field is not 0, as the publisher's sample writes them; `nil` if the form has none
+    /// of these fields.
     private static func capabilities(_ form: FormData) -> DeviceCapabilities? {
         let given = Self.capabilities.filter { form[$0.key] != nil }
         guard !given.isEmpty else { return nil }
         return given.filter { form[$0.key] != "0" }.values.reduce([]) { $0.union($1) }
     }
 
-    /// Returns the first value such as 1024x768 in a field of unknown name; the reference does not name the field.
+    /// Returns the first value such as 1024x768 among the unknown fields. The reference does not say how the field is
+    /// called.
     private static func screenSize(_ form: FormData) -> String? {
         form.fields.first { !Self.known.contains($0.name.lowercased()) && Self.isSize($0.value) }?.value.lowercased()
     }
@@ -48,7 +49,7 @@ enum PublisherRegistration {
     private static func isSize(_ text: String) -> Bool { text.wholeMatch(of: #/[0-9]{3,5}[xX][0-9]{3,5}/#) != nil }
 }
 
-/// The parts that the registration forms of older systems share.
+/// The fields that the registration forms of older systems have in common.
 enum FormDevice {
     /// Returns a registration with the token and the environment of a form; the default environment is production.
     ///
@@ -61,12 +62,12 @@ enum FormDevice {
             throw FormData.error("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
         }
         var registration = DeviceRegistration(environment: try Self.environment(form), token: token)
-        // The systems of these forms know no other kind.
+        // The systems that post these forms have alert tokens only.
         registration.kind = .alert
         return registration
     }
 
-    /// Parses a token. A plus sign that was not percent-encoded arrives as a space.
+    /// Parses a device token in hexadecimal or base64. A plus sign that was not percent-encoded arrives as a space.
     private static func token(_ text: String) -> DeviceToken? {
         guard text.utf8.count <= DeviceToken.maximumLength * 4 else { return nil }
         let stripped = text.filter { !"<> \t\r\n".contains($0) }
@@ -74,7 +75,7 @@ enum FormDevice {
         return DeviceToken(userInput: String(text.map { $0 == " " ? "+" : $0 }))
     }
 
-    /// Parses the environment, which may have a name of the publisher's dashboard.
+    /// Parses the environment by its own name, or by its name in the publisher's dashboard.
     private static func environment(_ form: FormData) throws(RequestError) -> PushEnvironment {
         guard let text = form["environment"]?.lowercased(), !text.isEmpty else { return .production }
         let names = ["distribution": "production", "developer": "sandbox"]

@@ -4,13 +4,13 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The callers of a provider: API keys, people and their sign-ins, and the audit trail of what they change.
+/// The callers of a provider: API keys, people and their sign-ins, and the audit trail of their changes.
 struct CallerFeature: ProviderFeature {
     let keys: APIKeys
     let people: PeopleService
-    /// Signs people in, for the pages.
+    /// The service that signs people in on the pages.
     let signIns: SignInService
-    /// The runner of all operations.
+    /// The runner of the operations of the API.
     let runner: OperationRunner
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The sending of notifications: what accepts, shows and stops them, and what dispatches their pushes.
+/// The sending of notifications: the operations that accept, show and stop them, and the dispatcher of their pushes.
 struct DeliveryFeature: ProviderFeature {
     let metrics: DispatchMetrics
     let services: [any Service]
@@ -71,7 +71,7 @@ struct DeliveryFeature: ProviderFeature {
         ]
     }
 
-    /// Makes the senders to browsers.
+    /// Makes the factory of senders to browsers' push services.
     private static func webPush(_ core: ProviderCore) -> WebPushSenderFactory {
         var limits = WebPushLimits()
         limits.deadline = core.configuration.limits.peer

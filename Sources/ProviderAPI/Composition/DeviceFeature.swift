@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The devices of users, the audiences and templates that are for them, and the state of their tokens.
+/// The devices of users, the audiences and templates, and the state of device tokens.
 struct DeviceFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

@@ -5,35 +5,37 @@ import PushProvider
 import PushSender
 import PushStore
 import PushSupport
+import ServiceLifecycle
+import Synchronization
 
 /// The parts of a provider that all its features share: the database, the budgets, time and signals.
 struct ProviderCore: Sendable {
     let configuration: ProviderConfiguration
-    /// The lock of the data directory: a second process with the same database would send everything twice.
+    /// The lock of the data directory. A second process with the same database would send every push twice.
     let lock: LockedDirectory
     let store: SQLiteStore
-    /// The account of what callers compete for.
+    /// The budgets of the resources that callers compete for.
     let budgets: BudgetRegistry
     let connections: ConnectionLimiter
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The resolver of all names that callers give.
+    /// The resolver of the host names in addresses that callers give.
     let resolver: any NameResolver
     let metrics: PrometheusRegistry
     let time: any TimeSource
-    /// The state of the clock at the start.
+    /// The state machine of the clock, as it was at the start.
     let clock: ClockStateMachine
     let logger: Logger
 
-    /// The signals that wake what waits in the database.
+    /// The signals that wake the lanes of the dispatcher when notifications or retries are due.
     let wakes = LaneWakeSignals()
     let scheduleWake = WakeSignal()
     let webhookWake = WakeSignal()
     let erasureWake = WakeSignal()
-    /// The signals by which requests wait for outcomes.
+    /// The signals that wake requests which wait for outcomes.
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 
-    /// The connections that are accepted beyond the limit, so that idle ones can be closed for them.
+    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed for them.
     static let acceptedBeyond = 64
 
     /// Opens the database.
@@ -46,7 +48,7 @@ struct ProviderCore: Sendable {
     ) async throws {
         (self.configuration, self.metrics, self.logger) = (configuration, metrics, logger)
         self.lock = try LockedDirectory(configuration.dataDirectory)
-        // The restored database may be incomplete or missing, and opening it would create an empty one.
+        // The restored database may be incomplete. If it is missing, opening it would create an empty one.
         guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
             throw ProviderError.restoreInterrupted(configuration.databasePath)
         }
@@ -68,7 +70,7 @@ struct ProviderCore: Sendable {
         configuration.warnOfExposure(logger: logger)
     }
 
-    /// Returns the accounts of all connections, and those that are not authenticated yet.
+    /// Makes the limiter of all connections, and the budget of those that are not authenticated yet.
     private static func connections(
         _ configuration: ProviderConfiguration,
         _ budgets: BudgetRegistry,
@@ -76,7 +78,7 @@ struct ProviderCore: Sendable {
     ) -> (held: ConnectionLimiter, unauthenticated: UnauthenticatedConnectionBudget) {
         var limits = configuration.limits.unauthenticated
         let held = ConnectionLimiter(budgets, maximumStrangers: limits.connections, logger: logger)
-        // Their number is bounded by their accounts.
+        // The connection limiter bounds the number of these connections.
         limits.connections = configuration.limits.connections + Self.acceptedBeyond
         return (held, UnauthenticatedConnectionBudget(limits: limits, logger: logger))
     }
@@ -96,4 +98,83 @@ extension ProviderConfiguration {
             )
         }
     }
+}
+
+/// The components that take a notification from its acceptance to a push service. Most features use them.
+struct SendingComponents: Sendable {
+    let source: any SenderSource
+    let directory: SenderDirectory
+    /// The policy that decides which tokens are deactivated.
+    let invalidation: TokenInvalidationPolicy
+    let faults: ConfigurationFaultTracker
+    /// The dispatch of single pushes from memory, without the ledger in between.
+    let direct: DirectDispatch
+    let acceptor: NotificationAcceptor
+
+    init(_ core: ProviderCore, _ source: any SenderSource) {
+        let (store, time, logger) = (core.store, core.time, core.logger)
+        self.source = source
+        self.directory = SenderDirectory(
+            store: store,
+            source: source,
+            tokens: ProviderTokenCache(store: store, time: time, logger: logger),
+            logger: logger
+        )
+        self.invalidation = TokenInvalidationPolicy(
+            store: store,
+            limits: core.configuration.breaker,
+            logger: logger
+        )
+        self.faults = ConfigurationFaultTracker(
+            store: store,
+            directory: self.directory,
+            source: source,
+            wakes: core.wakes,
+            webhookWake: core.webhookWake,
+            time: time,
+            logger: logger
+        )
+        self.direct = DirectDispatch(store: store, limits: core.configuration.dispatch, time: time)
+        self.acceptor = NotificationAcceptor(
+            store: store,
+            wakes: core.wakes,
+            // Counting the recipients may take a sixth of the deadline of a request.
+            budget: core.configuration.limits.request / 6,
+            direct: self.direct,
+            time: time
+        )
+    }
+}
+
+/// A part of a provider with a purpose of its own: some operations of the API, and the services behind them.
+protocol ProviderFeature: Sendable {
+    /// The services that run for as long as the provider does.
+    var services: [any Service] { get }
+    /// The controllers that have its operations.
+    var controllers: [any Controller<APIScope>] { get }
+}
+
+/// A data directory that no other provider uses.
+final class LockedDirectory: Sendable {
+    private let lock: Mutex<DirectoryLock?>
+
+    /// Creates the directory if it does not exist, and locks it.
+    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)``, `StoreError`.
+    init(_ directory: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            self.lock = Mutex(try DirectoryLock(folder: directory))
+        } catch DirectoryLock.Failure.taken {
+            throw ProviderError.dataDirectoryInUse(directory)
+        } catch {
+            throw StoreError.cannotOpen(path: directory, why: ErrorDescription.of(error))
+        }
+    }
+
+    /// Lets other providers use the directory.
+    func release() { self.lock.withLock { $0 = nil } }
 }

@@ -1,4 +1,7 @@
+import Hummingbird
+import HummingbirdCore
 package import Logging
+import NIOCore
 package import PushHTTP
 package import PushProvider
 package import PushSender
@@ -10,37 +13,39 @@ import ServiceLifecycle
 package final class ProviderServer: Service {
     /// The text of the admin key that the first start issues; `nil` later.
     ///
-    /// It is valid once ``port()`` has returned, and is kept nowhere but in ``ProviderConfiguration/adminKeyFile``.
+    /// It is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
     package var firstAdminKey: String? { self.adminKey.text }
 
-    let adminKey: FirstAdminKey
-    let adminLink: FirstAdminLink
-    /// Signs people in, for the pages.
+    private let adminKey: FirstAdminKey
+    private let adminLink: FirstAdminLink
+    /// The service that signs people in on the pages.
     package let signIns: SignInService
-    let core: ProviderCore
+    private let core: ProviderCore
     /// The services besides the listener.
-    let services: [any Service]
-    let api: RESTAPI
-    /// The part that another module adds; `nil` for none.
-    let addition: (any ProviderExtension)?
-    /// The pages beside the API; `nil` for none.
-    let pages: (any ProviderPages)?
+    private let services: [any Service]
+    private let api: RESTAPI
+    /// The extension that another module adds; `nil` without one.
+    private let addition: (any ProviderExtension)?
+    /// The pages beside the API; `nil` without any.
+    private let pages: (any ProviderPages)?
     /// The certificate of the API; `nil` without TLS.
-    let certificate: TLSCertificate?
-    /// The port, once requests are served.
-    let bound = OneShotValue<Int>()
-    /// The port, once the listener is bound and before the first admin key is valid.
-    let listening = OneShotValue<Int>()
+    private let certificate: TLSCertificate?
+    /// The port of the listener. It is resolved once requests are served.
+    private let bound = OneShotValue<Int>()
+    /// The port of the listener. It is resolved once the listener is bound, which is before the first admin key is
+    /// valid.
+    private let listening = OneShotValue<Int>()
 
     /// Opens the database.
     ///
     /// - Parameters:
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
-    ///   - addition: Makes the part that another module adds; default none.
+    ///   - addition: Makes the extension that another module adds; default none.
     ///   - pages: Makes the pages beside the API; default none.
-    ///   - showAdminKey: Is called with the first admin key, once, when the listener is bound: before the key is valid,
-    ///     or when it is in its file.
-    ///   - showAdminLink: Is called with the link that makes the first person, at every start without any person.
+    ///   - showAdminKey: Is called once with the first admin key, after the listener is bound. With an admin key file,
+    ///     the key is valid by then; without one, it is about to be.
+    ///   - showAdminLink: Is called with the link that makes the first person, at every start at which there is no
+    ///     person.
     /// - Throws: ``StoreError``, ``ProviderError``.
     package init(
         configuration: ProviderConfiguration,
@@ -110,4 +115,213 @@ package final class ProviderServer: Service {
     package func port() async throws -> Int {
         try await self.bound.value
     }
+}
+
+extension ProviderServer {
+    /// Serves until shutdown. Open requests and the page in flight may finish then.
+    package func run() async throws {
+        // The lock must not last as long as this object, which something may still refer to.
+        defer { self.core.lock.release() }
+        do {
+            try await withGracefulShutdownHandler {
+                try await self.runServices()
+            } onGracefulShutdown: {
+                // Long queries would delay the end of open requests.
+                self.core.store.endQueries()
+                self.core.outcomes.end()
+            }
+            try await self.core.store.writeStatistics()
+            try self.core.store.close()
+            self.core.logger.info("provider ended")
+            self.bound.resolve(.failure(ProviderError.ended))
+        } catch {
+            self.bound.resolve(.failure(error))
+            throw error
+        }
+    }
+
+    /// Reports that a provider without a listener is open. It needs no admin key.
+    private func openWithoutListener() {
+        self.core.logger.info("provider is open", metadata: ["api": "none"])
+        self.bound.resolve(.success(0))
+    }
+
+    /// Issues the first admin key and opens the API, once the listener is bound.
+    private func open() async throws {
+        // A listener that could not be bound has thrown its error from `run()`.
+        guard let port = try? await self.listening.value else { return }
+        do {
+            try await self.adminKey.issue()
+        } catch {
+            self.bound.resolve(.failure(error))
+            throw error
+        }
+        if self.pages != nil { await self.adminLink.issue(port: port) }
+        let scheme = self.certificate == nil ? "http" : "https"
+        self.core.logger.info(
+            "provider is open",
+            metadata: ["api": "\(scheme)://\(self.core.configuration.host):\(port)/v1"]
+        )
+        if self.certificate == nil, !self.core.configuration.isLoopback {
+            let message: Logger.Message = "API is open to other hosts without TLS: keys and devices' data can be read"
+            let remedy = "set serve.tls.certificate and serve.tls.key, or put a proxy with TLS in front"
+            self.core.logger.warning(
+                message,
+                metadata: ["host": "\(self.core.configuration.host)", "remedy": "\(remedy)"]
+            )
+        }
+        self.bound.resolve(.success(port))
+    }
+
+    /// Runs all services until one fails, or all have ended.
+    private func runServices() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for service in self.services { group.addTask { try await service.run() } }
+            if let certificate { group.addTask { await certificate.run() } }
+            group.addTask { await cancelWhenGracefulShutdown { await self.warnOfOverruledBridges() } }
+            if self.core.configuration.hasListener {
+                group.addTask { try await self.serve() }
+                group.addTask { try await self.open() }
+            } else {
+                self.openWithoutListener()
+            }
+            // The first error ends all services.
+            for try await _ in group {}
+        }
+    }
+}
+
+extension ProviderServer {
+    /// The maximum number of bridges that one line of the log names.
+    private static let namedBridges = 5
+
+    /// Logs a warning for each app that has bridges whose pushes go to another app.
+    private func warnOfOverruledBridges() async {
+        let log = RateLimitedLog(self.core.logger, self.core.budgets[.logLines])
+        do {
+            let apps = try await self.core.store.apps().map(\.id)
+            let overruled = try await self.core.store.overruledBridges(apps: apps, limit: .max)
+            for (app, bridges) in Dictionary(grouping: overruled, by: \.bundleID) {
+                let names = bridges.prefix(Self.namedBridges).map { "\($0.kind.rawValue) \($0.name)" }
+                log.log(
+                    .warning,
+                    "a bridge loses pushes to another app: its name begins with that app's bundle id",
+                    ["app": "\(app)", "bridges": "\(names.joined(separator: ", "))", "count": "\(bridges.count)"],
+                    app: app
+                )
+            }
+        } catch {
+            guard !Task.isCancelled else { return }
+            self.core.logger.error("bridges that lose pushes cannot be looked for", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+extension ProviderServer {
+    /// Listens until shutdown.
+    private func serve() async throws {
+        // This has no effect once the listener is bound.
+        defer { self.listening.resolve(.failure(ProviderError.ended)) }
+        let (host, port) = (self.core.configuration.host, self.core.configuration.port)
+        let limits = self.core.configuration.limits
+        let (unauthenticated, held) = (self.core.unauthenticated, self.core.connections)
+        let application = Application(
+            router: self.api.router(with: self.pages, self.addition),
+            server: .bounded(
+                deadline: TimeAmount(limits.request),
+                idle: TimeAmount(limits.idle),
+                decoder: Self.headLimits,
+                tls: self.certificate,
+                unauthenticated: unauthenticated,
+                held: held,
+                listener: "api",
+                // `OperationRunner` assigns the connection once it knows the key.
+                isAuthenticated: { _, _ in false }
+            ),
+            configuration: .init(
+                address: .hostname(host, port: port),
+                backlog: Self.backlog,
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    limits.connections + ProviderCore.acceptedBeyond
+                )
+            ),
+            onServerRunning: { channel in
+                // This fails if the listener has ended meanwhile, and then does not matter.
+                try? await held.rates.limit(channel)
+                self.listening.resolve(.success(channel.localAddress?.port ?? port))
+                // Requests wait until the first admin key is in its file.
+                _ = try? await self.bound.value
+            },
+            logger: self.core.logger.forHTTPServer
+        )
+        do {
+            try await application.run()
+        } catch let error where error is IOError || error is SocketAddressError.UnknownHost {
+            throw ProviderError.cannotListen(address: "\(host):\(port)", why: ErrorDescription.of(error))
+        }
+    }
+
+    /// The maximum number of connections that wait in the system's queue to be accepted.
+    ///
+    /// The system may lower it, as macOS does to 128 by default. A client whose connection finds the queue full tries again after
+    /// a second. Hummingbird's default of 256 is too low for a burst of a thousand clients.
+    private static let backlog = 1024
+
+    /// The limits of a request head. They leave room for a path, a cursor and an API key.
+    private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16 * 1024,
+        maxHeaderListSize: 32 * 1024,
+        maxHeaderFieldCount: 100
+    )
+}
+
+extension ProviderServer {
+    /// The help texts and buckets of the metrics that a provider reports.
+    package static let metricDescriptions: [MetricDescription] = [
+        .init("martlet_sender_outcomes_total", "Pushes by outcome, by push service and environment."),
+        .init(
+            "martlet_sender_response_seconds",
+            "Time from a request to the push service to its response.",
+            buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+        ),
+        .init("martlet_sender_on_fallback_port", "1 while the push service is reached on its fallback port."),
+        .init("martlet_sender_credential_expires", "Time at which a certificate in use ends, by its common name."),
+        .init("martlet_configuration_faults_total", "Pushes that met a fault of the configuration, by its cause."),
+        .init("martlet_deliveries_total", "Final states of recipients, by app, environment, state and reason."),
+        .init("martlet_delivery_retries_total", "Tries that are followed by another, by app, environment and reason."),
+        .init(
+            "martlet_queue_start_seconds",
+            "Time from when a notification could be sent to its first page, by lane.",
+            buckets: ProviderServer.queueBuckets
+        ),
+        .init(
+            "martlet_queue_retry_seconds",
+            "Time from when retries were due to their page, by lane.",
+            buckets: ProviderServer.queueBuckets
+        ),
+        .init("martlet_pages_fenced_total", "Pages that were sent under a lease that was lost."),
+        .init("martlet_receipts_total", "Receipts, by app, event, source and result."),
+        .init("martlet_downloads_total", "Downloads that ended, or were refused for their number, by result."),
+        .init("martlet_download_bytes_total", "Bytes of downloads that connections have accepted."),
+        .init("martlet_token_changes_total", "Changes of tokens, by app, environment, action and reason."),
+        .init("martlet_feedback_runs_total", "Readings of feedback services, by app, environment and outcome."),
+        .init("martlet_feedback_tokens_total", "Tokens of feedback lists, by app, environment and result."),
+        .init("martlet_binary_bridge_notifications_total", "Notifications of old providers, by bridge and result."),
+        .init("martlet_webhook_posts_total", "Posts to webhooks, by outcome."),
+        .init("martlet_webhook_disabled_total", "Webhooks that were disabled after failures."),
+        .init("martlet_xmpp_publishes_total", "Publishes of XMPP servers, by answer."),
+        .init("martlet_xmpp_connections_total", "Connections to XMPP servers, by result."),
+        .init("martlet_chat_pushes_total", "Pushes of messages of chat servers, by result."),
+        .init("martlet_chat_sign_ins_total", "Sign-ins at chat servers, by protocol and result."),
+        .init("martlet_api_requests_total", "Requests to the API, by operation and status."),
+        .init("martlet_api_request_seconds", "Duration of requests to the API, by operation."),
+        .init("martlet_api_throttled_total", "Requests that exceeded a limit or were given up, by code."),
+        .init("martlet_store_write_failures_total", "Writes that the store could not make."),
+        .init("martlet_store_wal_folds_total", "Checkpoints of the write-ahead log."),
+        .init("martlet_store_wal_folds_unfinished_total", "Checkpoints that a reader prevented."),
+    ]
+
+    /// The buckets of waiting times, in seconds. Pushes that are due may wait behind others, or until the push service
+    /// responds again.
+    private static let queueBuckets: [Double] = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 }

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The publishing of issues: the folder of files, and what receives and sends them.
+/// The publishing of issues: the folder of files, their uploads and downloads, and entitlement.
 struct PublishingFeature: ProviderFeature {
     let cleaner: FileCleaner
     let files: FileMonitor

@@ -7,14 +7,14 @@ import PushStore
 import PushSupport
 import Synchronization
 
-/// The REST API: all operations, and the document that describes them.
+/// The REST API: all operations, and the OpenAPI document that describes them.
 struct RESTAPI: Sendable {
     let controllers: [any Controller<APIScope>]
     let runner: OperationRunner
     let compatibility: CompatibilityRoutes
     let logger: Logger
 
-    /// Returns the router of all operations, compatibility forms and pages.
+    /// Makes the router of all operations, compatibility forms and pages.
     func router(
         with pages: (any ProviderPages)?,
         _ addition: (any ProviderExtension)?
@@ -40,13 +40,13 @@ struct RESTAPI: Sendable {
         return router
     }
 
-    /// Returns the operation that responds with the document. The document describes that operation too.
+    /// Returns the operation that responds with the OpenAPI document. The document describes this operation too.
     private static func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
         @Sendable func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
             .init(.get, "/openapi.json", id: "document", "This document.", handler)
                 .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1.")).streamed()
         }
-        // Made at the first request: it takes longer than everything else at the start.
+        // The text is made at the first request, because making it takes longer than the rest of the start.
         let text = Mutex<ByteBuffer?>(nil)
         return operation { _ in
             let text = try text.withLock { kept in

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The deletion of what is not kept any more, and the erasure of users and apps.
+/// The deletion of records whose retention is over, and the erasure of users and apps.
 struct RetentionFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The events of a provider: webhooks, to which they are posted, and the receipts that make some of them.
+/// The webhooks of a provider, and the receipts, which are among the events that are posted.
 struct WebhookFeature: ProviderFeature {
     let delivery: WebhookDelivery
     let services: [any Service]

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/apps/{app}/devices`: a search that is sorted and paged.
+/// `GET /v1/apps/{app}/devices`: a search for devices that is sorted and paged.
 struct DeviceListController: Controller {
     let store: any AppStore & DeviceStore
 
@@ -38,7 +38,7 @@ struct DeviceListController: Controller {
         let app = try await request.app(self.store)
         var search = DeviceSearch(app: app.id)
         search.tokenPrefix = try Self.tokenPrefix(request)
-        // However many tokens begin so, a page of them is read in their own order.
+        // In the order of tokens, a page costs the same however many tokens begin with these bytes.
         let sort = try request.choice("sort", DeviceSort.self) ?? (search.tokenPrefix == nil ? .oldest : .token)
         search.user = try request.text("user")
         search.installation = try request.text("installation")
@@ -58,12 +58,12 @@ struct DeviceListController: Controller {
         return try .countedPage("devices", page.entries.map(DeviceResponse.init), next: next, total: total)
     }
 
-    /// Returns the bytes with which a token begins, or those of a whole token.
+    /// Returns the bytes that tokens of the search begin with, or those of a whole token.
     private static func tokenPrefix(_ request: OperationRequest) throws -> [UInt8]? {
         try request.value(
             "token",
             { text in
-                // An odd digit at the end is left out: some more devices are found.
+                // An odd digit at the end is dropped, so that a few more devices may be found.
                 let digits = text.prefix(text.count - text.count % 2)
                 return (Hexadecimal.decode(digits) ?? DeviceToken(userInput: text)?.bytes)
                     .flatMap { $0.count >= DeviceSearch.minimumPrefix ? $0 : nil }
@@ -79,7 +79,7 @@ struct DeviceListController: Controller {
 }
 
 extension DeviceSort {
-    /// The list of the order, so that no other order takes its cursors.
+    /// The list that cursors of this order belong to. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .oldest: .devices

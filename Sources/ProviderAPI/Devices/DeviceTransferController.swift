@@ -9,11 +9,11 @@ import PushTypes
 /// `devices:import` and `devices:export` of `/v1/apps/{app}`: devices as files, read and written as streams.
 struct DeviceTransferController: Controller {
     let store: any AppStore & DeviceStore
-    /// The notifications in memory, where an opt-out finds them.
+    /// The pushes that wait in memory. An opt-out takes them back.
     let direct: DirectDispatch
     let time: any TimeSource
     let logger: Logger
-    /// The longest file of an import, in bytes.
+    /// The maximum length of a file to import, in bytes.
     let maximumFile: Int
 
     var operations: [ProviderOperation] {
@@ -48,7 +48,7 @@ struct DeviceTransferController: Controller {
         ]
     }
 
-    /// Responds with 200 and an ``ImportResponse`` at the end of the file, however many lines were invalid.
+    /// Imports a file of devices. The response is 200 with an ``ImportResponse``, however many lines were invalid.
     private func importDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let headers = request.http.headers
@@ -75,7 +75,7 @@ struct DeviceTransferController: Controller {
         }
     }
 
-    /// Responds with the devices as they are read, so that a file of any length needs little memory.
+    /// Responds with the devices while they are read from the store, so that a file of any length needs little memory.
     private func exportDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let format = try request.choice("format", TransferFormat.self) ?? .ndjson
@@ -89,8 +89,8 @@ struct DeviceTransferController: Controller {
         return Response(status: .ok, headers: headers, body: .init(asyncSequence: export))
     }
 
-    /// Returns the response to an import that was interrupted, on a connection that is closed then. Registered lines
-    /// stay, so it names the last one.
+    /// Returns the response to an import that was interrupted. It names the last line that was registered, because
+    /// registered lines stay. The connection is closed after it.
     private func response(to interruption: ImportInterruption, app: AppRecord) -> Response {
         var headers: HTTPFields = [.connection: "close"]
         var error: RequestError
@@ -136,7 +136,7 @@ struct ImportResponse: ResponseObject {
     ]
 }
 
-/// The error of one line.
+/// The error of one line of an import.
 extension ImportError: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("line", \.line),

@@ -1,13 +1,13 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
 /// `/v1/apps/{app}/devices`: registration and lookup of devices.
 struct DevicesController: Controller {
-    /// The most registrations in one request.
+    /// The maximum number of registrations in one request.
     private static let maximumBatch = 1000
     private static let devices = Member.json(
         "devices",
@@ -16,9 +16,9 @@ struct DevicesController: Controller {
     private static let batchRequest = RequestObject(required: [Self.devices])
 
     let store: any AppStore & DeviceStore & WebPushStore
-    /// The notifications in memory, where an opt-out finds them.
+    /// The pushes that wait in memory. An opt-out takes them back.
     let direct: DirectDispatch
-    /// The addresses that browsers' push services may have.
+    /// The policy for the addresses of browsers' push services.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
@@ -46,7 +46,7 @@ struct DevicesController: Controller {
         return operations.map { $0.tag(.devices) }
     }
 
-    /// Registers one device. It responds with 201 for a new device, and with 200 for one that was refreshed.
+    /// Registers one device. The response is 201 for a new device, and 200 for one that was refreshed.
     private func register(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let registration = try DeviceRequest.parse(try await request.body())
@@ -64,7 +64,7 @@ struct DevicesController: Controller {
         )
     }
 
-    /// Registers a batch. An invalid entry has an error of its own and does not affect the others.
+    /// Registers a batch of devices. An invalid entry gets an error of its own and does not affect the others.
     private func registerAll(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.batchRequest)
@@ -110,7 +110,7 @@ struct DevicesController: Controller {
         return try .page("devices", devices.map(DeviceResponse.init))
     }
 
-    /// Removes the devices of a token, in one environment or in both. It fails with 404 if there is none.
+    /// Removes the devices of a token, in one environment or in both. The response is 404 if there is none.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store).id
         let deleted = try await self.store.deleteDevices(
@@ -129,7 +129,7 @@ struct DevicesController: Controller {
 struct BatchResponse: ResponseObject {
     /// The result of one registration.
     struct Entry: ResponseObject {
-        /// `added`, `refreshed`, `tokenReplaced` or `refused`.
+        /// The result: `added`, `refreshed`, `tokenReplaced` or `refused`.
         var result: String
         var id: Int64?
         var error: RequestError?
@@ -167,4 +167,58 @@ struct BatchResponse: ResponseObject {
     static let members: [ResponseMember<Self>] = [
         .required("results", \.results), .optional("underWay", \.underWay, DeviceResponse.tooLate),
     ]
+}
+
+extension DeviceTokenKind: JSONRepresentable {}
+
+/// The JSON of a device in responses, with its profile and its state.
+package struct DeviceResponse: ResponseObject {
+    package let device: DeviceRecord
+    /// The number of pushes that were under way when the registration changed the preferences or the user; `nil` for a
+    /// registration that changes neither.
+    var underWay: Int?
+
+    private var capabilities: [String] {
+        let capabilities = self.device.profile.capabilities
+        return DeviceCapabilities.named.filter { capabilities.contains($0.value) }.keys.sorted()
+    }
+    private var preferences: JSONValue? {
+        let preferences = self.device.profile.preferences
+        return preferences == Preferences() ? nil : preferences.json
+    }
+    private var encryptionKey: JSONValue? { self.device.profile.encryptionKey?.json }
+    private var tags: [String] { self.device.profile.tags.sorted().map(\.text) }
+    /// `active`, or `inactive` once the token is known to be invalid.
+    package var state: String { self.device.isActive ? "active" : "inactive" }
+
+    /// The description of ``underWay``, also where several devices are registered.
+    static let tooLate =
+        "The pushes that the change of preferences or of the user came too late for; absent without one."
+
+    package static let schemaName: String? = "Device"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.device.id),
+        .required("token", \.device.token.hex),
+        .required("environment", \.device.environment),
+        .required("kind", \.device.kind, "The kind of the token."),
+        .optional("activity", \.device.activity, "The app's id of the Live Activity to which the token belongs."),
+        .optional("user", \.device.profile.user),
+        .optional("locale", \.device.profile.locale),
+        .optional("timeZone", \.device.profile.timeZone),
+        .optional("appVersion", \.device.profile.appVersion),
+        .optional("installation", \.device.profile.installation),
+        .required("capabilities", \.capabilities),
+        .required("tags", \.tags),
+        .required("attributes", \.device.profile.attributes, as: .map(of: .any)),
+        .optional("preferences", \.preferences, as: Preferences.object.schema, "What the device itself has said."),
+        .optional("encryptionKey", \.encryptionKey, as: InstallationPublicKey.object.schema),
+        .required("state", \.state, as: .choice(["active", "inactive"])),
+        .required("createdAtMs", \.device.createdAt),
+        .optional("underWay", \.underWay, Self.tooLate),
+        .required("registeredAtMs", \.device.registeredAt, "The latest registration, milliseconds since 1970."),
+    ]
+}
+
+extension DeviceResponse {
+    init(device: DeviceRecord) { self.init(device: device, underWay: nil) }
 }

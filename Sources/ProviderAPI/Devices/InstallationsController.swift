@@ -1,21 +1,25 @@
+import Crypto
 import Foundation
+import HTTPTypes
 import Hummingbird
-import PushHTTP
+import HummingbirdCore
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/installations`: what an app itself may do with a public key, for its own installation only.
+/// `/v1/apps/{app}/installations`: the operations that an app may call with a public key, for its own installation
+/// only.
 ///
-/// The text of a public key is in every copy of the app, so that it proves nothing. What proves that an installation is
-/// the caller's own is the token that it has registered, or the secret that each successful response returns
+/// The text of a public key is in every copy of the app, and proves nothing. A caller proves that an installation is
+/// its own with the token that it has registered, or with the secret that each successful response returns
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
-    /// The notifications in memory, where an opt-out finds them.
+    /// The pushes that wait in memory. An opt-out takes them back.
     let direct: DirectDispatch
-    /// The addresses that browsers' push services may have.
+    /// The policy for the addresses of browsers' push services.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
@@ -37,10 +41,10 @@ struct InstallationsController: Controller {
         DeviceRequest.completed($0)
     }
 
-    /// A registration in a response.
+    /// The response to a registration, with the secret of the installation.
     private struct Registered: ResponseObject {
         let secret: String
-        /// See ``DeviceResponse/underWay``.
+        /// The number of pushes under way, see ``DeviceResponse/underWay``.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"
@@ -86,7 +90,7 @@ struct InstallationsController: Controller {
         return try .json(Registered(secret: secret, underWay: underWay))
     }
 
-    /// Returns the user that the request proves, or leaves.
+    /// Returns the change of the user: the user that the request proves, or none after `null`; `nil` for no change.
     private func user(_ fields: JSONFields, _ app: AppRecord, _ installation: String) async throws -> Update<String>? {
         if fields.nulls.contains(Self.userProof.name) { return .clear }
         guard let text = try fields.value(Self.userProof) else { return nil }
@@ -94,7 +98,7 @@ struct InstallationsController: Controller {
         return .set(try UserProof(text, secrets: secrets, installation: installation, now: self.time.now).user)
     }
 
-    /// Removes the devices of an installation. The response is the same whether there was one.
+    /// Removes the devices of an installation. The response is the same if there was none.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let installation = try request.ownInstallation(of: app, self.store)
@@ -115,5 +119,45 @@ extension OperationRequest {
             throw RequestError.invalid("installation", message)
         }
         return installation
+    }
+}
+
+extension ParameterDescription {
+    /// The header with the secret by which a request proves that an installation is its own.
+    package static let installationSecret = Self.header(
+        "installation-secret",
+        "The secret of the installation.",
+        .string(length: 1...100, pattern: "^[!-~]+$")
+    )
+}
+
+extension OperationRequest {
+    /// Returns the installation that the path holds, after checking its secret.
+    /// - Throws: ``RequestError`` for a request without the installation's secret.
+    package func ownInstallation(of app: AppRecord, _ store: any UserSecretStore) throws -> String {
+        let installation = try self.installation()
+        try InstallationSecret.check(in: self, store.installationSecret(installation, of: app.bundleID))
+        return installation
+    }
+}
+
+/// The secret by which a caller proves that an installation is its own (docs/decisions/0024).
+enum InstallationSecret {
+    private static let field = HTTPField.Name("installation-secret")
+
+    /// - Throws: ``RequestError`` for a request without the installation's secret.
+    static func check(in request: OperationRequest, _ secret: String) throws {
+        let sent = Self.field.flatMap { request.http.headers[$0] } ?? ""
+        guard Self.isEqual(sent, secret) else {
+            let message = "send the installation's secret in the header installation-secret"
+            throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "installation-secret")
+        }
+    }
+
+    /// Compares secrets in a time that does not depend on where they differ.
+    static func isEqual(_ text: String, _ secret: String) -> Bool {
+        let key = SymmetricKey(size: .bits256)
+        let code = HMAC<SHA256>.authenticationCode(for: Data(secret.utf8), using: key)
+        return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Data(text.utf8), using: key)
     }
 }

@@ -1,19 +1,20 @@
 import Hummingbird
 import PushSupport
 
-/// The body of a request as it arrives, with a limit, and with an error if it ends before its announced length.
+/// The body of a request as a sequence of the pieces that arrive. It throws an error if the body is too long, or ends
+/// before its announced length.
 ///
-/// The idle timeout of the server ends a body that stalls.
+/// The idle timeout of the server ends a body that stops arriving.
 struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     private var body: HummingbirdCore.RequestBody.AsyncIterator
     private let maximum: Int
     private let announced: Int?
     private let tooLong: String
-    /// The bytes that have arrived.
+    /// The number of bytes that have arrived.
     private var count = 0
 
     /// - Parameters:
-    ///   - maximum: In bytes.
+    ///   - maximum: The maximum length of the body, in bytes.
     ///   - announced: The value of `content-length`; `nil` for a chunked body, whose end is marked.
     ///   - tooLong: The message about a longer body; `nil` for one that names the maximum.
     init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?, tooLong: String? = nil) {

@@ -5,13 +5,13 @@ package import PushStore
 package import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/users/{user}/preferences`: what a user has said to the app's back end.
+/// `/v1/apps/{app}/users/{user}/preferences`: the preferences that a user has given to the app's back end.
 struct UserPreferencesController: Controller {
     let store: any AppStore & UserStore
-    /// The notifications in memory, where an opt-out finds them.
+    /// The pushes that wait in memory. An opt-out takes them back.
     let direct: DirectDispatch
 
-    /// The preferences of a user that were set.
+    /// The schema of the response to a request that sets preferences.
     private static let response = Schema.object(
         required: [
             (
@@ -45,7 +45,7 @@ struct UserPreferencesController: Controller {
         guard let devices = try await self.store.setPreferences(preferences, app: app.id, user: user) else {
             throw RequestError.noSuch("app", by: "bundle id")
         }
-        // They were read with the earlier preferences.
+        // These pushes were prepared with the earlier preferences.
         let underWay = self.direct.takeBack(devices: devices, app: app.id)
         guard case .object(var members) = preferences.json else { return try .json(preferences.json) }
         members["underWay"] = .integer(Int64(underWay))

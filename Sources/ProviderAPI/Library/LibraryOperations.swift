@@ -10,21 +10,22 @@ import PushTypes
 struct LibraryOperations {
     let kind: LibraryItem.Kind
     let store: any AppStore & LibraryStore
-    /// The turns in which long lists are encoded.
+    /// The budget of long lists, which are encoded one after the other.
     let turns: Budget
     let time: any TimeSource
     var limits = LibraryLimits()
 
     /// The name of the kind in paths and in the responses of lists, such as `audiences`.
     private var plural: String { "\(self.kind.rawValue)s" }
-    /// The name of the kind in the ids of operations.
+    /// The name of the kind in the ids of operations, such as `Audience`.
     private var title: String { self.kind.rawValue.capitalized }
     /// The cursors of the lists of items and of names.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
-    /// The path of one item.
+    /// The path of the operations on one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
 
-    /// The maximum length of a page, in bytes: the entry with which it exceeds ``LibraryLimits/pageBytes`` is its last.
+    /// The maximum length of a page, in bytes. A page ends with the entry with which it reaches
+    /// ``LibraryLimits/pageBytes``.
     private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
     /// A path parameter for an item.
@@ -32,9 +33,9 @@ struct LibraryOperations {
         ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
     }
 
-    /// Returns the operations that need no knowledge of the contents.
+    /// Returns the operations that are the same for audiences and templates.
     /// - Parameters:
-    ///   - schema: The schema of an item.
+    ///   - item: The type of the response for an item.
     ///   - response: Makes the response for an item.
     func operations<Item: ResponseObject>(
         _ item: Item.Type,
@@ -109,9 +110,10 @@ struct LibraryOperations {
         }
     }
 
-    /// Encodes a list, if it is long in its turn: many at once would keep all other requests from the processors.
+    /// Encodes a list. A long one waits for its turn, because many at once would keep all other requests from the
+    /// processors.
     ///
-    /// A list has been read by then. What holds a turn waits for nothing.
+    /// The list has been read before it waits. Nothing waits for other resources while it has a turn.
     /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` for a client that is gone.
     private func encode(
         _ bytes: Int,
@@ -158,7 +160,7 @@ struct LibraryOperations {
     /// The name of a new item, or the new name of one.
     private static let name = Member.text("name", 1...LibraryText.maximumName)
         .checked("invalid_value", "a name is no UUID") { UUID(uuidString: $0) == nil }
-    /// The description; an empty text removes it.
+    /// The description of an item. An empty text removes it.
     private static let description = RequestMember<String>(
         "description",
         .string(length: 0...LibraryText.maximumDescription).described("Absent keeps it, an empty text removes it.")
@@ -166,7 +168,7 @@ struct LibraryOperations {
         if fields.members[name] == .string("") || fields.nulls.contains(name) { return "" }
         return try fields.string(name, maximum: LibraryText.maximumDescription)
     }
-    /// The version that the caller has seen, to which alone the change is made.
+    /// The version that the caller has seen. The change is made only if the item still has it.
     private static let version = Self.expected("version")
     private static let expectedVersion = Self.expected("expectedVersion")
     private static let restored = Member.integer("version", 1...Int64.max)
@@ -177,7 +179,7 @@ struct LibraryOperations {
 
     static let restoreRequest = RequestObject(required: [Self.restored], optional: [Self.expectedVersion])
 
-    /// The bodies to add an item with certain contents, and to save one.
+    /// The bodies of the requests that add and save an item.
     struct Bodies {
         let new, saved: RequestObject
 
@@ -198,10 +200,10 @@ struct LibraryOperations {
 
     /// Saves the item that a body describes.
     /// - Parameters:
-    ///   - isNew: Whether the item must not exist, and the body names it instead of the path.
-    ///   - bodies: The bodies with the member that has the contents.
-    ///   - member: The name of that member.
-    ///   - check: Checks the contents, which must be there.
+    ///   - isNew: Whether the item is added: it must not exist, and the body has its name. Otherwise the path names it.
+    ///   - bodies: The bodies of the two requests.
+    ///   - member: The name of the member that has the contents.
+    ///   - check: Checks the contents, which are required, and returns them.
     func save(
         _ request: OperationRequest,
         isNew: Bool,

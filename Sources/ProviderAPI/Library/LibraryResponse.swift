@@ -4,7 +4,7 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// A named audience or a template in a response.
+/// The JSON of a named audience or of a template in responses.
 package protocol LibraryResponse: ResponseObject {
     var record: LibraryItem { get }
 }
@@ -28,7 +28,7 @@ private struct LibraryItemResponse: ResponseObject {
     ]
 }
 
-/// A named audience in a response.
+/// The JSON of a named audience in responses, with its condition.
 package struct NamedAudienceResponse: LibraryResponse {
     private let item: LibraryItemResponse
     package var record: LibraryItem { self.item.item }
@@ -48,10 +48,10 @@ package struct NamedAudienceResponse: LibraryResponse {
         ]
 }
 
-/// A template in a response.
+/// The JSON of a template in responses, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings, which only the response to a request with a body has.
+    /// The warnings about the contents; `nil` except in responses to requests with a body.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }
     private var content: JSONValue { .object(self.record.body) }
@@ -77,7 +77,7 @@ package struct LibraryNameResponse: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.entry.id), .required("name", \.entry.name)]
 }
 
-/// An earlier or the present version of a named audience or a template.
+/// A version of a named audience or a template, which may be an earlier one.
 package struct LibraryVersionResponse: ResponseObject {
     package let version: LibraryVersion
     let kind: LibraryItem.Kind

@@ -12,7 +12,7 @@ struct TemplatesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// - Parameter turns: The turns in which long lists are encoded.
+    /// - Parameter turns: The budget of long lists, which are encoded one after the other.
     init(store: any AppStore & DeviceStore & LibraryStore & UserStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .template, store: store, turns: turns, time: time)
         (self.store, self.time) = (store, time)
@@ -85,8 +85,9 @@ struct TemplatesController: Controller {
         return try .json(PreviewResponse(notification, bundleID: app.bundleID, for: subject))
     }
 
-    /// Reads a notification whose member `template` has the members of a preview's body.
-    /// - Throws: ``RequestError`` that names the member of that body.
+    /// Reads the notification that a preview makes of a template. Its member `template` has the members of the
+    /// preview's body.
+    /// - Throws: ``RequestError`` that names a member of the preview's body.
     private func read(_ fields: JSONFields, of app: AppRecord) async throws -> NotificationRequest {
         do {
             return try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)

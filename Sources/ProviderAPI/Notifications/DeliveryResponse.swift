@@ -4,7 +4,7 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// A delivery in a response: the state of one recipient.
+/// The JSON of a delivery in responses: the state of one recipient.
 package struct DeliveryResponse: ResponseObject {
     package let delivery: DeliveryRecord
 
@@ -32,4 +32,88 @@ package struct DeliveryResponse: ResponseObject {
         .required("atMs", \.delivery.at),
         .optional("receipts", \.receipts, "What the app and the gateway report, the earliest first."),
     ]
+}
+
+/// The outcome of one recipient in the response to a sending request that waits.
+package struct OutcomeResponse: ResponseObject {
+    /// The token, if the request named tokens; `nil` for a device of an audience.
+    let token: DeviceToken?
+    let device: Int64?
+    let environment: PushEnvironment?
+    /// The final state; `nil` while the recipient has none.
+    let delivery: DeliveryRecord?
+    package let apnsID: String
+
+    private static let pending = "pending"
+    private var state: String { self.delivery?.state.word ?? Self.pending }
+    private static let states = DeliveryRecord.State.allCases.filter { $0 != .sending }.map(\.word) + [pending]
+
+    package static let schemaName: String? = "Outcome"
+    package static let members: [ResponseMember<Self>] = [
+        .optional("token", \.token?.hex, "The token that the request named."),
+        .optional("deviceId", \.device),
+        .optional("environment", \.environment),
+        .required("state", \.state, as: .choice(Self.states), "pending: it has no final state yet."),
+        .optional("reason", \.delivery?.reason),
+        .required("apnsId", \.apnsID, as: .uuid),
+        .optional("attempts", \.delivery?.attempts),
+        .optional("atMs", \.delivery?.at),
+    ]
+}
+
+/// The outcomes of a notification with few recipients.
+struct OutcomeList {
+    let outcomes: [OutcomeResponse]
+    /// The number of recipients without a final state.
+    let pending: Int
+
+    /// - Parameter found: The notification with its deliveries and devices. Devices without a final state are pending.
+    init(_ found: NotificationOutcomes) {
+        let (notification, devices) = (found.notification, found.devices)
+        let ids = DeliveryID(notification: notification.id)
+        let final = found.deliveries.filter { $0.state != .sending }
+        var outcomes: [OutcomeResponse] = []
+        if case .tokens = notification.audience {
+            let known = Dictionary(final.map { ($0.recipient, $0) }) { $1 }
+            for (recipient, token) in notification.namedRecipients {
+                let delivery = known[recipient]
+                outcomes.append(
+                    OutcomeResponse(
+                        token: token,
+                        device: delivery?.device,
+                        environment: notification.environment ?? .production,
+                        delivery: delivery,
+                        apnsID: ids.text(recipient: recipient)
+                    )
+                )
+            }
+        } else {
+            let others = devices.filter { device in device.isActive && !final.contains { $0.recipient == device.id } }
+            for delivery in final {
+                let id = ids.text(recipient: delivery.recipient)
+                outcomes.append(
+                    OutcomeResponse(
+                        token: nil,
+                        device: delivery.device,
+                        environment: delivery.environment,
+                        delivery: delivery,
+                        apnsID: id
+                    )
+                )
+            }
+            for device in others where !notification.hasEnded {
+                outcomes.append(
+                    OutcomeResponse(
+                        token: nil,
+                        device: device.id,
+                        environment: device.environment,
+                        delivery: nil,
+                        apnsID: ids.text(recipient: device.id)
+                    )
+                )
+            }
+        }
+        self.outcomes = outcomes
+        self.pending = outcomes.count { $0.delivery == nil }
+    }
 }

@@ -89,7 +89,7 @@ struct NotificationListController: Controller {
 }
 
 extension NotificationSort {
-    /// The list of the order, so that no other order takes its cursors.
+    /// The list that cursors of this order belong to. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .newest: .notifications

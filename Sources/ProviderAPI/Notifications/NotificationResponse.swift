@@ -1,3 +1,4 @@
+import Foundation
 package import PushHTTP
 package import PushProvider
 package import PushStore
@@ -7,50 +8,51 @@ package import PushTypes
 extension NotificationRecord.State: JSONRepresentable {}
 extension NotificationRecord.Guarantee: JSONRepresentable {}
 
-/// A notification in a response, with its progress.
+/// The JSON of a notification in responses, with its progress.
 package struct NotificationResponse: ResponseObject {
     package let notification: NotificationRecord
     /// The bundle id of the app; `nil` if the app was removed.
     package let app: Topic?
-    /// The time for which the rate and the end are estimated.
+    /// The time at which the rate and the end are estimated.
     let clocks: ClockReading
-    /// The start in the first time zone, which lists do not look up; see ``NotificationForecast/firstStart(of:in:)``.
+    /// The start in the first time zone, see ``NotificationForecast/firstStart(of:in:)``; `nil` in lists, which do not
+    /// look it up.
     var firstStart: Timestamp?
-    /// The audience, which only the response to a request for this one notification has.
+    /// The audience; `nil` in lists.
     var audience: Audience?
-    /// The content, which only the response to a request for this one notification has.
+    /// The content; `nil` in lists.
     package var content: ContentResponse?
-    /// The scopes of the key of the request, which only the response to the sending request has.
+    /// The scopes of the caller; `nil` except in the response to the request that sends the notification.
     var scopes: [String]?
-    /// The outcomes, which only the response to a sending request that waits has.
+    /// The outcomes; `nil` except in the response to a request that sends the notification and waits.
     package var outcomes: [OutcomeResponse]?
-    /// The number of outcomes that are still to come.
+    /// The number of recipients without a final state; `nil` where there are no ``outcomes``.
     var pending: Int?
-    /// The warnings, which only the response to the sending request has.
+    /// The warnings; `nil` except in the response to the request that sends the notification.
     var warnings: [ContentWarning]?
-    /// The environments that cannot be sent to, which only the response to a request for this one notification has.
+    /// The environments that are paused or failing; `nil` in lists.
     var environments: [EnvironmentResponse]?
 
-    /// The stop of the app, which only the response to a request for this one notification has.
+    /// The stop of the app; `nil` in lists, and while the app is not stopped.
     var stop: AppStopResponse?
 
-    /// The numbers of skipped recipients, which only the response to a request for this one notification has.
+    /// The numbers of skipped recipients by the reason; `nil` in lists.
     var skipped: [SkippedRecipients]?
 
-    /// The numbers of receipts, which only the response to a request for this one notification has.
+    /// The numbers of receipts by the event; `nil` in lists.
     package var receiptCounts: [ReceiptCountResponse]?
 
-    /// The number of pushes that could not be taken back, which only the response to a pause or cancellation has.
+    /// The number of pushes that were under way at a pause or cancellation; `nil` in all other responses.
     var underWay: Int?
 
-    /// The wait of the next wave for downloads; `nil` if it does not wait.
+    /// The wave that waits for downloads; `nil` if none does.
     package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
-    /// The expiration as a request may give it.
+    /// The expiration in the form that requests have.
     package var expiration: JSONValue? {
         switch self.headers.expiration {
         case .servicePolicy: nil
@@ -110,7 +112,7 @@ package struct NotificationResponse: ResponseObject {
             .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
-    /// The members that do not change while the notification is sent, and its state.
+    /// The state, and the members that do not change while the notification is sent.
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),
@@ -195,7 +197,7 @@ extension ScheduleRun: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.schedule), .required("atMs", \.at)]
 }
 
-/// A member that is allowed and probably not intended.
+/// A warning about a member of a request that is allowed and probably not intended.
 extension ContentWarning: ResponseObject {
     package static let schemaName: String? = "Warning"
     package static let members: [ResponseMember<Self>] = [
@@ -205,7 +207,7 @@ extension ContentWarning: ResponseObject {
 }
 
 extension ContentWarning {
-    /// Returns a warning if a notification that is done had no recipients.
+    /// Returns a warning if the notification is done and had no recipients.
     static func nobodyReached(by notification: NotificationRecord) -> [ContentWarning] {
         guard notification.state == .done, notification.progress.recipients == 0 else { return [] }
         return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
@@ -215,7 +217,7 @@ extension ContentWarning {
 extension NotificationForecast.Cause: JSONRepresentable {}
 
 extension NotificationRecord.Lane {
-    /// The name in a response.
+    /// The word of the API for the lane.
     var name: String { self == .urgent ? "urgent" : "bulk" }
 }
 
@@ -229,7 +231,7 @@ extension Audience {
         }
     }
 
-    /// The number of recipients that it names itself; `nil` for devices, which the store counts.
+    /// The number of recipients of tokens and channels; `nil` for an audience of devices, which the store counts.
     var namedCount: Int? {
         switch self {
         case .tokens(let tokens): tokens.count
@@ -237,4 +239,47 @@ extension Audience {
         case .devices: nil
         }
     }
+}
+
+/// The content of a notification in a response: the payload of all devices, or the template from which payloads are
+/// rendered.
+package struct ContentResponse: ResponseObject {
+    /// The maximum length of stored content that a response shows, in bytes. With localizations the response may be
+    /// longer.
+    private static let maximumBytes = 128 * 1024
+
+    /// The payload, with its variables not replaced; `nil` if it is too long or damaged.
+    package let payload: JSONValue?
+    /// The payloads of the localizations, by locale.
+    package let localizations: [String: JSONValue]?
+    /// The number that is added to the user's badge count.
+    let badgeIncrement: Int?
+    let isTemplate: Bool
+    let bytes: Int
+
+    init(_ content: NotificationContent) {
+        (self.isTemplate, self.bytes) = (content.isTemplate, content.payload.count)
+        guard self.bytes <= Self.maximumBytes else {
+            (self.payload, self.localizations, self.badgeIncrement) = (nil, nil, nil)
+            return
+        }
+        guard content.isTemplate else {
+            (self.payload, self.localizations) = (try? JSONValue(parsing: content.payload), nil)
+            self.badgeIncrement = nil
+            return
+        }
+        let template = try? PayloadTemplate(stored: content.payload)
+        self.payload = template.map { .object($0.payload) }
+        self.localizations = template?.localizations.mapValues { .object($0) }
+        self.badgeIncrement = template?.badge?.increment
+    }
+
+    package static let schemaName: String? = "Content"
+    package static let members: [ResponseMember<Self>] = [
+        .optional("payload", \.payload, "With variables as they were given; absent if the content is very long."),
+        .optional("localizations", \.localizations, "The payloads of the localizations."),
+        .optional("badgeIncrement", \.badgeIncrement, "Added to the user's badge count."),
+        .required("template", \.isTemplate, "true if each device gets a payload of its own."),
+        .required("bytes", \.bytes, "The size of what is stored."),
+    ]
 }

@@ -10,9 +10,9 @@ import PushTypes
 struct NotificationsController: Controller {
     let store: any AppStore & DeviceStore & NotificationStore
     let wakes: LaneWakeSignals
-    /// The notifications in memory, where a stop finds them.
+    /// The pushes that wait in memory. A stop takes them back.
     let direct: DirectDispatch
-    /// Wakes requests that wait for outcomes.
+    /// The signals that wake requests which wait for outcomes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let waits: HeldWaveRegistry
@@ -48,7 +48,7 @@ struct NotificationsController: Controller {
         .tag(.notifications).scope(.send).responses(.ok(NotificationResponse.schema)).errors(.conflict)
     }
 
-    /// Responds with a notification with its audience and content, which lists leave out.
+    /// Responds with a notification, including its audience and content, which lists leave out.
     private func show(_ request: OperationRequest) async throws -> Response {
         let detail = try await request.object("notification") { try await self.store.detail(of: $0) }
         let notification = detail.notification
@@ -64,7 +64,7 @@ struct NotificationsController: Controller {
         return try .json(response)
     }
 
-    /// Changes the state, and wakes the dispatcher. It fails with 409 if the present state does not allow the change.
+    /// Changes the state, and wakes the dispatcher. The response is 409 if the present state does not allow the change.
     private func set(_ change: StateChange, _ name: String, _ request: OperationRequest) async throws -> Response {
         let after = try await request.object("notification") { try await self.changed($0, change) }
         guard change.isDone(in: after) else {
@@ -79,8 +79,8 @@ struct NotificationsController: Controller {
         let underWay = self.direct.apply(.notification(after.id)).count
         self.wakes[after.lane].signal()
         self.outcomes.signal(after.id)
-        // Read after the count: what has ended meanwhile is in one of them. A state that another change has made since is not the
-        // response to this one.
+        // The notification is read after the count, so that a push that has ended meanwhile is in one of the two. A
+        // state that a later change has set is not returned for this one.
         let latest = try await self.store.notification(after.id) ?? after
         var response = try await self.response([after.state, .done].contains(latest.state) ? latest : after)
         response.underWay = underWay
@@ -140,17 +140,17 @@ struct NotificationsController: Controller {
 }
 
 extension StateChange {
-    /// Returns `true` if the notification is in the state that this change leads to.
+    /// Returns `true` if the notification is in a state that this change leads to.
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {
         case .pause: notification.state == .paused
-        // One that ended while it was paused has nothing to continue with.
+        // A notification that ended while it was paused has nothing left to send.
         case .resume: [.scheduled, .accepted, .sending, .done].contains(notification.state)
         case .cancel: notification.state == .cancelled
         }
     }
 
-    /// The effect on a notification whose record is damaged.
+    /// The effect of the change on a notification whose record is damaged, for a message.
     fileprivate var effectOnDamagedRow: String {
         switch self {
         case .pause: "it is paused, unless it had ended"

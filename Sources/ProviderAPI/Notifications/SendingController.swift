@@ -8,17 +8,17 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `POST /v1/apps/{app}/notifications`, and its preview.
+/// `POST /v1/apps/{app}/notifications`: the sending of notifications, their preview, and the resend of failed ones.
 struct SendingController: Controller {
-    /// The longest idempotency key, in bytes.
+    /// The maximum length of an idempotency key, in bytes.
     private static let maximumIdempotencyKey = 200
 
-    /// The parts of the store that sending and its preview need.
+    /// The stores that sending and previews need.
     typealias Store = AppStore & DeviceStore & LibraryStore & NotificationStore & UserStore & WebPushStore
 
     let store: any Store
     let acceptor: NotificationAcceptor
-    /// Wakes requests that wait for outcomes.
+    /// The signals that wake requests which wait for outcomes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let time: any TimeSource
@@ -29,7 +29,7 @@ struct SendingController: Controller {
         .string(length: 1...maximumIdempotencyKey, pattern: "^[!-~]+$")
     )
 
-    /// The response to a notification that is on disk.
+    /// The response to a notification that was accepted. The notification is on disk by then.
     static let accepted = ResponseDescription(
         status: 202,
         "Accepted.",
@@ -79,11 +79,12 @@ struct SendingController: Controller {
         let key = try Self.idempotencyKey(request.http)
         let waiting = try WaitParameter(request)
         let body = try JSONValue(parsing: try await request.body())
-        // The fingerprint of the canonical text is the same for every order of the members.
+        // The text is canonical, so that the order of the members does not change the fingerprint.
         let idempotency = try key.map {
             Idempotency(key: $0, fingerprint: Array(SHA256.hash(data: try body.text)))
         }
-        // This precedes all checks that depend on the time: an accepted request must not fail when it is repeated.
+        // A repeated request gets its response before all checks that depend on the time, because it must not fail
+        // after it was accepted once.
         if let idempotency, let earlier = try await self.earlier(idempotency, app) {
             return try await self.repeated(earlier, app, body, waiting, request)
         }
@@ -113,7 +114,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns a warning if the notification reaches nobody.
+    /// Returns a warning if the notification has no recipients.
     private func warnings(
         about notification: NotificationRecord,
         _ wanted: NotificationRequest
@@ -138,8 +139,8 @@ struct SendingController: Controller {
         at: "idempotency-key"
     )
 
-    /// Returns the notification that the same request was accepted as before; `nil` for a new request.
-    /// - Throws: A conflict if the key belongs to another request.
+    /// Returns the notification that an earlier request with the same key has made; `nil` for a new request.
+    /// - Throws: A conflict if the earlier request was another one.
     private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
@@ -150,7 +151,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the response to a repeated request, with the warnings of its first time.
+    /// Returns the response to a repeated request, with the warnings of the first response.
     private func repeated(
         _ earlier: NotificationRecord,
         _ app: AppRecord,
@@ -159,7 +160,7 @@ struct SendingController: Controller {
         _ request: OperationRequest
     ) async throws -> Response {
         let wanted = await self.request(body, app, now: earlier.createdAt)
-        // The first request may have come without a wait, to more recipients.
+        // The first request may not have waited, and may have had more recipients than one that waits.
         let isSmall = earlier.progress.recipients <= WaitParameter.maximumRecipients && earlier.delivery == nil
         let warnings = (wanted?.warnings ?? []) + ContentWarning.nobodyReached(by: earlier)
         var response = try await self.accepted(earlier, app, warnings: warnings, isSmall ? waiting : nil, request)
@@ -167,25 +168,27 @@ struct SendingController: Controller {
         return response
     }
 
-    /// Returns a repeated request as it is understood now; `nil` for one that would be rejected now.
+    /// Returns a repeated request as it is parsed now; `nil` for one that would be rejected now.
     private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async -> NotificationRequest? {
         guard let fields = try? JSONFields(body, known: NotificationRequest.object.known) else { return nil }
         return try? await NotificationRequest.read(fields, of: app, now: now, in: self.store)
     }
 
-    /// Returns a warning for each environment of a notification that cannot be sent to now.
+    /// Returns a warning if the app is stopped, and one for each environment of the notification that is paused or
+    /// failing.
     private func pauseWarnings(_ app: AppRecord, _ wanted: NotificationRequest) async throws -> [ContentWarning] {
         var needed = wanted.environment
         if needed == nil, case .tokens = wanted.audience { needed = .production }
         let environments = needed.map { [$0] } ?? PushEnvironment.allCases
         let stop = try await self.store.stop(of: app.id).map { AppStopResponse.warning($0, app: app.bundleID) }
-        // The environments are Apple's.
+        // Web Push has no environments.
         guard !wanted.content.isWeb else { return [stop].compactMap(\.self) }
         return [stop].compactMap(\.self)
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
 
-    /// Returns the response to an accepted notification, with its path in a header and the outcomes that it waited for.
+    /// Returns the response to an accepted notification, with its path in a header, and with the outcomes for a request
+    /// that waits.
     private func accepted(
         _ new: NotificationRecord,
         _ app: AppRecord,
@@ -197,12 +200,12 @@ struct SendingController: Controller {
         var list: OutcomeList?
         if let waiting {
             notification = try await waiting.end(of: new, self.outcomes, self.store, on: request.context.channel)
-            // A page may have held a few more recipients than were counted.
+            // There may be a few more recipients than were counted at the acceptance.
             let most = WaitParameter.maximumRecipients * 2
             let found = try await self.store.outcomes(of: new.id, limit: most) ?? NotificationOutcomes(notification)
             (notification, list) = (found.notification, OutcomeList(found))
         } else if new.delivery != nil {
-            // With its shards, which tell when it is sent.
+            // The stored notification has its shards, which say when it is sent.
             notification = try await self.store.notification(new.id) ?? new
         }
         var response = NotificationResponse(notification: notification, app: app.bundleID, clocks: self.time.reading)
@@ -214,7 +217,8 @@ struct SendingController: Controller {
         return try .json(response, status: .accepted, headers: headers)
     }
 
-    /// Sends a notification again, as a new one. The same request without a key is the same notification too.
+    /// Sends a notification again, as a new one. A repeated request makes no second notification, even without an
+    /// idempotency key.
     private func resend(_ request: OperationRequest) async throws -> Response {
         let key = try Self.idempotencyKey(request.http)
         let original = try await request.object("notification") { try await self.store.notification($0) }
@@ -224,7 +228,7 @@ struct SendingController: Controller {
         let resend = try NotificationResend(JSONFields(body, known: NotificationResend.object.known), of: original.id)
         let identity: JSONValue = .object(["resend": .string(original.id.uuidString), "body": body])
         let fingerprint = Array(SHA256.hash(data: try identity.text))
-        // No caller's key has a space.
+        // Keys of callers have no spaces, so none is the same as this one.
         let standard = "resend \(original.id.uuidString) \(Hexadecimal.encode(fingerprint))"
         let idempotency = Idempotency(key: key ?? standard, fingerprint: fingerprint)
         if let earlier = try await self.earlier(idempotency, app) {
@@ -258,7 +262,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Rejects a notification that could not be sent for want of a credential.
+    /// Rejects a notification for which the app has no credential.
     private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
         guard !wanted.content.isWeb else {
             guard try await !self.store.vapidKeys(app: app.id).isEmpty else { throw RequestError.noVAPIDKey }
@@ -286,10 +290,92 @@ struct SendingController: Controller {
             throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
         }
         guard key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            // The provider's own keys have a space, so that no caller's is the same.
+            // The provider's own idempotency keys have a space, so that keys of callers never equal them.
             let message = "an idempotency key has visible characters of ASCII only, and no spaces"
             throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
         }
         return key
+    }
+}
+
+extension SendingController {
+    /// Renders the notification without sending it. It counts the present recipients, unless the query says
+    /// `count=false`.
+    private func preview(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.previewRequest)
+        var wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
+        let subject = try await PreviewSubjectResolver(store: self.store).subject(fields, app, wanted.content)
+        guard try Self.counts(request) else {
+            return try .json(PreviewResponse(wanted, bundleID: app.bundleID, for: subject))
+        }
+        let recipients = try await self.recipients(wanted, app)
+        if recipients == 0,
+            let missing = try await ContentWarning.missingTokens(for: wanted, app: app.id, in: self.store)
+        {
+            wanted.warnings.append(missing)
+        }
+        let response = PreviewResponse(
+            wanted,
+            bundleID: app.bundleID,
+            for: subject,
+            recipients: recipients,
+            // Counting the skipped recipients takes as long as counting all.
+            forecast: recipients == nil ? nil : try await self.consentForecast(wanted, app)
+        )
+        return try .json(response)
+    }
+
+    private static func counts(_ request: OperationRequest) throws -> Bool {
+        try request.value(
+            "count",
+            { ["true": true, "false": false][$0] },
+            orThrow: .invalid("count", "use true or false")
+        ) ?? true
+    }
+
+    /// Returns the present number of recipients; `nil` if counting them takes too long.
+    private func recipients(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> Int? {
+        switch wanted.audience {
+        case .tokens, .channel: return wanted.audience.namedCount
+        case .devices(let audience):
+            do {
+                return try await self.store.count(
+                    app: app.id,
+                    audience: audience,
+                    environment: wanted.environment,
+                    kind: wanted.content.tokenKind
+                )
+            } catch StoreError.queryTooExpensive {
+                return nil
+            } catch is BudgetRefusal {
+                return nil
+            }
+        }
+    }
+
+    /// Returns the numbers of recipients that would be skipped, by the present preferences of devices and users; `nil`
+    /// if counting them takes too long.
+    private func consentForecast(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> ConsentForecast? {
+        let groups: [ConsentGroup]?
+        do {
+            groups = try await self.store.consentGroups(
+                app: app,
+                audience: wanted.audience,
+                environment: wanted.environment,
+                content: wanted.content,
+                rules: wanted.consent,
+                now: self.time.steady
+            )
+        } catch StoreError.queryTooExpensive {
+            return nil
+        } catch is BudgetRefusal {
+            return nil
+        }
+        guard let groups else { return nil }
+        let now = self.time.now
+        return ConsentForecast(groups) { zone in
+            wanted.delivery.map { $0.start(for: zone, acceptedAt: now) } ?? now
+        }
     }
 }

@@ -8,11 +8,11 @@ import PushTypes
 
 /// The query item `wait` of a sending request: the time for which the response waits for outcomes.
 package struct WaitParameter {
-    /// The largest number of recipients whose outcomes one response has.
+    /// The maximum number of recipients of a request that waits.
     static let maximumRecipients = 100
-    /// The longest wait, in seconds.
+    /// The longest time for which a request may wait, in seconds.
     static let maximumSeconds: Int64 = 30
-    /// The wait of `?wait=true`.
+    /// The time for which a request with `?wait=true` waits, in seconds.
     static let standardSeconds: Int64 = 10
 
     static let parameter = ParameterDescription.query(
@@ -36,7 +36,7 @@ package struct WaitParameter {
         self.limit = .seconds(seconds)
     }
 
-    /// Rejects a request that cannot be waited for, before it is accepted.
+    /// Rejects a notification whose outcomes cannot be waited for. It is called before the notification is accepted.
     func check(_ request: NotificationRequest) throws(RequestError) {
         guard request.delivery == nil else {
             throw Self.error(
@@ -48,7 +48,9 @@ package struct WaitParameter {
         throw Self.tooMany(tokens.count)
     }
 
-    /// The error for an audience that is too large, or takes too long to count (`nil`).
+    /// Returns the error for an audience that is too large.
+    ///
+    /// - Parameter count: The number of recipients; `nil` if counting them takes too long.
     static func tooMany(_ count: Int?) -> RequestError {
         let found = count.map { "these are \($0)" } ?? "these take long to count"
         let message = "wait is for at most \(Self.maximumRecipients) recipients, \(found): leave it out"
@@ -59,9 +61,10 @@ package struct WaitParameter {
         RequestError(.invalid, code: code, message: message, path: "wait")
     }
 
-    /// Waits until all recipients have a final state, or the time is over. Woken by the dispatcher's commits.
+    /// Waits until all recipients have a final state, or the time is over. The commits of the dispatcher wake it.
     ///
-    /// - Returns: The notification as it is then; as it was if the client has gone.
+    /// - Returns: The notification as it is then.
+    /// - Throws: `CancellationError` if the client has disconnected.
     package func end(
         of notification: NotificationRecord,
         _ signals: OutcomeSignals,

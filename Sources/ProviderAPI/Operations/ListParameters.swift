@@ -20,7 +20,7 @@ extension ParameterDescription {
         .choice(["true", "false"])
     )
 
-    /// Returns the query item `sort`.
+    /// Returns the description of the query item `sort`, with the orders of a list.
     static func sort<Sort: RawRepresentable<String> & CaseIterable>(_ type: Sort.Type) -> ParameterDescription {
         .query("sort", "The order; default \(type.allCases.first?.rawValue ?? "").", .choice(of: type))
     }
@@ -33,7 +33,7 @@ extension OperationRequest {
             name,
             { text in
                 if let time = Timestamp(rfc3339: text) { return time }
-                // Without a sign and leading zeros, as the document writes numbers.
+                // The number has no plus sign and no leading zeros, as the OpenAPI document requires.
                 guard let seconds = Int64(text), text == "\(seconds)", Schema.calendarSeconds.contains(seconds)
                 else { return nil }
                 return Timestamp(seconds: seconds)
@@ -42,7 +42,7 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the range of times in the query, whose end comes after its beginning.
+    /// Returns the range of times in the query. Its end must come after its beginning.
     func timeRange() throws -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try self.time("from"), try self.time("to"))
         if let from, let to, to <= from {
@@ -56,7 +56,7 @@ extension OperationRequest {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "use a UUID"))
     }
 
-    /// Returns a query item of 1 to `maximum` bytes; as long as most members by default.
+    /// Returns a query item of 1 to `maximum` bytes. The default maximum is that of most members.
     package func text(_ name: String, maximum: Int? = nil) throws -> String? {
         let maximum = maximum ?? DeviceRequest.maximumText
         return try self.value(
@@ -66,7 +66,7 @@ extension OperationRequest {
         )
     }
 
-    /// Returns `true` if the total is asked for, which only a first page has.
+    /// Returns `true` if the query asks for the total. Only the first page of a list has one.
     func wantsTotal() throws -> Bool {
         let wanted = try self.value(
             "total",
@@ -76,7 +76,7 @@ extension OperationRequest {
         return wanted == true && self.query["cursor"] == nil
     }
 
-    /// Returns the end of the page before in a list whose order is a sort; `nil` at the beginning.
+    /// Returns the position in a sorted list at which the page before ended; `nil` for the first page.
     func position(_ list: Cursor.List) throws -> ListPosition? {
         try self.cursor(list).map { cursor in
             cursor.second.map { ListPosition(key: cursor.position, number: $0) }
@@ -86,7 +86,7 @@ extension OperationRequest {
 }
 
 extension ListPosition {
-    /// Returns the cursor of the place, with one number or with two.
+    /// Returns the cursor of the position. In a sorted list it holds the sort key as well as the number.
     func cursor(_ list: Cursor.List, isSorted: Bool) -> String {
         (isSorted
             ? Cursor(list: list, position: self.key, second: self.number)

@@ -8,14 +8,24 @@ package import PushTypes
 // MARK: Query
 
 extension OperationRequest {
-    /// Returns the query item `environment`.
+    /// Returns the environment in the query item `environment`; `nil` without the item.
     package func environment() throws -> PushEnvironment? {
         try self.value("environment", PushEnvironment.init(named:), orThrow: .invalidEnvironment())
     }
 
-    /// Returns the query item `token`.
+    /// Returns the device token in the query item `token`; `nil` without the item.
     package func queryToken() throws -> DeviceToken? {
         try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
+    }
+
+    /// Returns the app that the query names, or all that the caller may use.
+    func queriedApps(_ store: any AppStore) async throws -> [AppRecord] {
+        let apps = try await store.apps().filter { self.caller?.mayUse($0.bundleID) ?? true }
+        guard let name = self.query["app"] else { return apps }
+        guard let app = apps.first(where: { $0.bundleID.name == name }) else {
+            throw RequestError.noSuch("app", by: "bundle id", at: "app")
+        }
+        return [app]
     }
 }
 
@@ -81,7 +91,7 @@ extension RequestError {
 
     package static var noSuchDevice: RequestError { .noSuch("device", by: "token", at: "token") }
 
-    /// A credential that has to be set before anything can be sent.
+    /// Returns the error for an environment without a credential.
     ///
     /// - Parameter environment: The name of the environment that lacks it.
     package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil)

@@ -1,4 +1,5 @@
 package import PushHTTP
+import PushProvider
 package import PushStore
 import PushSupport
 import PushTypes
@@ -22,7 +23,7 @@ extension OperationTag {
     static let people = OperationTag("People")
     static let operation = OperationTag("Operation")
 
-    /// The sections of the document, in their order.
+    /// The sections of the OpenAPI document, in their order.
     static let all: [OperationTag] = [
         .apps, .devices, .audiences, .templates, .notifications, .channels, .schedules, .publishing, .tokens, .webhooks,
         .bridges, .administration, .people, .operation,
@@ -54,4 +55,34 @@ extension ParameterDescription {
         "With tokens of this kind.",
         .choice(of: DeviceTokenKind.self)
     )
+    /// The query item `app`, with a bundle id.
+    static var ofApp: ParameterDescription { .query("app", "Of this app only, by its bundle id.", .bundleID) }
+}
+
+/// The schemas that several operations use.
+extension Schema {
+    /// A device token in hexadecimal.
+    static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
+
+    /// A text with the maximum length of most members.
+    static let text = Schema.string(length: 1...DeviceRequest.maximumText)
+
+    /// The range of seconds since 1970 that ends with the year 9999.
+    static let calendarSeconds: ClosedRange<Int64> = 0...253_402_300_799
+
+    /// A time in a query.
+    static let queryTime = Schema.any(of: [.rfc3339, .integer(Self.calendarSeconds)])
+}
+
+/// The members that several operations have.
+extension Member {
+    /// The URL of a server to which the provider connects.
+    static let url = Self.text(
+        "url",
+        1...WebhookAddress.maximumLength,
+        pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\<>#]+$"
+    )
+
+    /// An audience of devices, as JSON that is not parsed yet.
+    static let audience = Self.openObject("audience", as: AudienceExpression.object.schema)
 }

@@ -5,16 +5,16 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// A problem that a person has to know of, with its cause and its remedy.
+/// A problem that an operator has to know of, with its cause and its remedy.
 package struct HealthProblem: ResponseObject {
-    /// The kinds, those first that keep pushes from being sent.
+    /// The kinds of problems. Those that keep pushes from being sent come first.
     package enum Code: String, CaseIterable, JSONRepresentable {
         case appStopped, environmentPaused, diskLow, breakerOpen, certificateExpired, certificateEnds
         case bridgeOverruled, scheduleProblem, webhookDisabled, webhookFailing, filesMissing, logGrows
     }
 
     package let code: Code
-    /// The app; `nil` for what concerns the server.
+    /// The app; `nil` for a problem of the server.
     package var app: Topic?
     package var environment: PushEnvironment?
     /// The id of the webhook or the schedule, or the name of the bridge; `nil` for other kinds.
@@ -35,7 +35,7 @@ package struct HealthProblem: ResponseObject {
     ]
 }
 
-/// Collects the problems that the monitors and the store know already.
+/// Collects the problems that the monitors and the store have found.
 struct HealthChecker: Sendable {
     let store: SQLiteStore
     let faults: ConfigurationFaultTracker
@@ -43,15 +43,16 @@ struct HealthChecker: Sendable {
     let files: FileMonitor
     let time: any TimeSource
 
-    /// The most bridges, schedules and webhooks of a report.
+    /// The maximum number of problems with bridges, and likewise with schedules and with webhooks.
     private static let maximum = 50
-    /// The length of the log, in bytes, from which it is a problem; the log of the server warns at the same.
+    /// The length of the write-ahead log above which it is a problem, in bytes. ``WALMonitor`` logs a warning at the
+    /// same length.
     private static let longLog = 256 * 1024 * 1024
-    /// The least free space, in bytes.
+    /// The free space of the disk below which it is a problem, in bytes.
     private static let leastSpace = 1024 * 1024 * 1024
 
     /// Returns the problems of some apps, the worst kinds first.
-    /// - Parameter includesServer: Whether what concerns no app is reported.
+    /// - Parameter includesServer: Whether problems of the server are included.
     func all(_ apps: [AppRecord], includesServer: Bool) async throws -> [HealthProblem] {
         let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.bundleID) })
         var all = try await self.stops(names) + self.pauses(names) + self.breakers(Set(names.values))

@@ -12,7 +12,7 @@ struct OverviewController: Controller {
     let trouble: HealthChecker
     let time: any TimeSource
 
-    /// The most campaigns of each state.
+    /// The maximum number of campaigns in each state.
     private static let maximum = 20
 
     var operations: [ProviderOperation] {
@@ -58,7 +58,7 @@ struct OverviewController: Controller {
         return try .json(CampaignsResponse(campaigns: campaigns))
     }
 
-    /// Returns the campaigns that are sent, wait or are paused, the newest of each state first.
+    /// Returns the campaigns that are being sent, wait or are paused, the newest of each state first.
     private func campaigns(_ apps: [AppRecord]) async throws -> [NotificationResponse] {
         var campaigns: [NotificationRecord] = []
         for state in [NotificationRecord.State.sending, .accepted, .paused, .scheduled] {
@@ -95,7 +95,7 @@ package struct CampaignsResponse: ResponseObject {
     ]
 }
 
-/// The overview in a response.
+/// The JSON of the overview in responses.
 package struct OverviewResponse: ResponseObject {
     package let sending: [NotificationResponse]
     package let today: StatisticPoint

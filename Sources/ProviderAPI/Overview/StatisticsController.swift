@@ -5,14 +5,14 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/statistics`: what was sent and opened, in the intervals of a chart.
+/// `GET /v1/statistics`: the numbers of pushes by outcome and of openings, in the intervals of a chart.
 struct StatisticsController: Controller {
     let store: any AppStore & StatisticsStore
     let time: any TimeSource
 
-    /// The most intervals of a response: the minutes of a day.
+    /// The maximum number of intervals of a response: the minutes of a day.
     private static let maximumIntervals: Int64 = 1440
-    /// The most reasons of a response.
+    /// The maximum number of reasons of a response.
     private static let reasons = 20
 
     var operations: [ProviderOperation] {
@@ -50,7 +50,7 @@ struct StatisticsController: Controller {
         return try .json(StatisticsResponse(step: kept, from: start, to: to, points: points, reasons: reasons))
     }
 
-    /// Returns the step for a range: up to a day in minutes, up to 60 days in hours.
+    /// Returns the default step for a range: minutes up to a day, hours up to 60 days, else days.
     private static func step(from: Timestamp, to: Timestamp) -> StatisticStep {
         switch to.seconds - from.seconds {
         case ..<86_400: .minute
@@ -59,14 +59,14 @@ struct StatisticsController: Controller {
         }
     }
 
-    /// Returns the step in which the counters of a time are still kept.
+    /// Returns the shortest step, `step` or longer, in which the counters of a time are still kept.
     private static func kept(_ step: StatisticStep, from: Timestamp, now: Timestamp) -> StatisticStep {
         guard let next = step.next, from < now.advanced(by: .zero - step.retention) else { return step }
         return Self.kept(next, from: from, now: now)
     }
 }
 
-/// A chart in a response. Intervals in which nothing was counted are left out.
+/// The statistics in a response. Intervals in which nothing was counted are left out.
 package struct StatisticsResponse: ResponseObject {
     let step: StatisticStep
     let from, to: Timestamp

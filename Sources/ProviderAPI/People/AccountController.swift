@@ -1,12 +1,12 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
-/// `/v1/me`: the caller of the request, the own password and the own sessions.
+/// `/v1/me`: the caller of the request, with the password and the sessions of the caller.
 struct AccountController: Controller {
     let store: any PersonStore & SessionStore
     let signIns: SignInService
@@ -99,4 +99,50 @@ struct AccountController: Controller {
             language: person?.language
         )
     }
+}
+
+/// The JSON of the caller in responses: a person or an API key.
+package struct AccountResponse: ResponseObject {
+    let id: String
+    package let name: String
+    package let isPerson: Bool
+    package let role: PersonRole?
+    package let scopes: [String]
+    package let apps: [Topic]?
+    package let language: String?
+
+    package static let schemaName: String? = "Me"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.id, as: .uuid), .required("name", \.name),
+        .required("isPerson", \.isPerson, "Whether it is a person; otherwise it is an API key."),
+        .optional("role", \.role, "Absent for an API key."), .required("scopes", \.scopes),
+        .optional("apps", \.apps, "The apps that the caller is limited to; absent for all."),
+        .optional("language", \.language),
+    ]
+}
+
+/// The JSON of a session in responses, with its times by the wall clock.
+package struct SessionResponse: ResponseObject {
+    package let record: SessionRecord
+    package let isCurrent: Bool
+    private let createdAt, lastUsedAt, expiresAt: String
+
+    /// - Parameters:
+    ///   - current: The session of the request.
+    ///   - now: The present time by both clocks. It converts the times of a session, which are by the steady clock.
+    init(_ record: SessionRecord, current: UUID?, now: ClockReading) {
+        (self.record, self.isCurrent) = (record, record.id == current)
+        self.createdAt = now.wall(atSteady: record.createdAt).rfc3339
+        self.lastUsedAt = now.wall(atSteady: record.lastUsedAt).rfc3339
+        self.expiresAt = now.wall(atSteady: record.expiresAt).rfc3339
+    }
+
+    package static let schemaName: String? = "Session"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.record.id), .required("current", \.isCurrent, "Whether it is the session of this request."),
+        .required("createdAt", \.createdAt, as: .dateTime),
+        .required("lastUsedAt", \.lastUsedAt, as: .dateTime, "A minute late at most."),
+        .required("expiresAt", \.expiresAt, as: .dateTime, "The end, however much it is used."),
+        .required("agent", \.record.agent, "The browser, as it names itself."),
+    ]
 }

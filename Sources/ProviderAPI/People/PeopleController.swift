@@ -1,9 +1,10 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
+package import PushTypes
 
 /// `/v1/people`: the people who can sign in.
 struct PeopleController: Controller {
@@ -45,7 +46,7 @@ struct PeopleController: Controller {
         return try .page("people", people.map { PersonResponse(record: $0) }, next: next)
     }
 
-    /// Adds a person without a password.
+    /// Adds a person, who has no password until the link of the response is redeemed.
     private func add(_ request: OperationRequest) async throws -> Response {
         let settings = try PersonSettings(try await request.fields(PersonSettings.addition))
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the person") }
@@ -79,7 +80,7 @@ struct PeopleController: Controller {
         }
     }
 
-    /// Removes a person. The last one who can sign in and administer everything stays.
+    /// Removes a person, unless it is the last one who can sign in and administer everything.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("person") else { throw RequestError.noSuch("person") }
         switch try await self.store.deletePerson(id) {
@@ -120,4 +121,89 @@ struct PeopleController: Controller {
         """,
         at: "person"
     )
+}
+
+/// The members of a person that a request sets.
+struct PersonSettings {
+    private static let name = Member.text("name", 1...PersonRecord.maximumName)
+    private static let role = Member.choice("role", of: PersonRole.self)
+    private static let disabled = Member.bool("disabled").described("Whether the person cannot sign in.")
+    static let language = Member.text("language", 1...35, pattern: "^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$")
+        .described("A tag such as de, for the pages.")
+        .checked("invalid_language", "use a tag such as de or pt-BR") { text in
+            text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
+                (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { $0.isAlphanumeric }
+            }
+        }.clearable
+
+    /// The members of a request that adds a person.
+    static let addition = RequestObject(
+        required: [Self.name, Self.role],
+        optional: [KeySettings.appsMember, Self.language]
+    )
+    static let change = RequestObject(
+        optional: [
+            Self.name.neverNull, Self.role.neverNull, KeySettings.appsMember, Self.language,
+            Self.disabled.neverNull,
+        ]
+    )
+
+    let fields: JSONFields
+    let name: String?
+    let role: PersonRole?
+    let apps: Update<Set<Topic>>?
+    let isDisabled: Bool?
+    let language: Update<String>?
+
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(_ fields: JSONFields) throws {
+        self.fields = fields
+        self.name = try fields.value(Self.name).map { try PersonName.check($0) }
+        self.role = try fields.value(Self.role)
+        self.apps = try KeySettings.apps(fields)
+        self.isDisabled = try fields.value(Self.disabled)
+        self.language = try fields.value(Self.language)
+        for name in ["name", "role", "disabled"] where fields.nulls.contains(name) {
+            throw fields.error(name, "wrong_type", "it cannot be removed")
+        }
+    }
+
+    /// Sets the members of a person that the request names.
+    func apply(to person: inout PersonRecord) {
+        if let name { person.name = name }
+        if let role { person.role = role }
+        if let apps { person.apps = apps.value }
+        if let isDisabled { person.isDisabled = isDisabled }
+        if let language { person.language = language.value }
+    }
+}
+
+extension PersonRole: JSONRepresentable {}
+
+/// The JSON of a person in responses, which never has the password.
+package struct PersonResponse: ResponseObject {
+    package let record: PersonRecord
+    /// The link with which the person chooses a password; `nil` except in the response to its creation.
+    var link: PeopleService.NewLink?
+
+    package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
+    private var createdAt: String { self.record.createdAt.rfc3339 }
+    private var lastSeenAt: String? { self.record.lastSeenAt?.rfc3339 }
+    package var path: String? { self.link?.path }
+    private var linkExpiresAt: String? { self.link?.expiresAt.rfc3339 }
+
+    package static let schemaName: String? = "Person"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.record.id),
+        .required("name", \.record.name),
+        .required("role", \.record.role),
+        .optional("apps", \.apps, "The apps that the person is limited to; absent for all."),
+        .required("disabled", \.record.isDisabled, "Whether the person cannot sign in."),
+        .required("hasPassword", \.record.hasPassword, "Whether the person has redeemed a link."),
+        .required("createdAt", \.createdAt, as: .dateTime),
+        .optional("lastSeenAt", \.lastSeenAt, as: .dateTime, "Absent for a person who never signed in."),
+        .optional("language", \.record.language),
+        .optional("link", \.path, "The path with which the person chooses a password, once; only when it is made."),
+        .optional("linkExpiresAt", \.linkExpiresAt, as: .dateTime),
+    ]
 }

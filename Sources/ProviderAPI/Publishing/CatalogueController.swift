@@ -9,9 +9,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/catalogue`, `entitlements` and `issues/{productId}:download`: what an app asks for with its public key.
+/// `/v1/apps/{app}/catalogue`, `entitlements` and `issues/{productId}:download`: the operations of publishing that an
+/// app calls with its public key.
 struct CatalogueController: Controller {
-    /// The maximum size of a page that is kept, in bytes.
+    /// The maximum length of a page that is cached, in bytes.
     private static let maximumKeptPage = 256 * 1024
     private static let products = Member.texts("productIds", 1...100, maximum: 256)
     private static let screenForm = "use a size in pixels such as 2048x1536"
@@ -32,7 +33,7 @@ struct CatalogueController: Controller {
     let store: any AppStore & PublishingStore
     let entitlements: EntitlementResolver
     let addresses: FileAddresses
-    /// The pages that were asked for lately, as they are sent: 16 MiB at most.
+    /// The cache of recently requested pages, as encoded responses. It holds 16 MiB at most.
     private let pages = SharedCache<PageKey, ByteBuffer>(maximum: 64)
 
     private struct PageKey: Hashable {
@@ -76,13 +77,13 @@ struct CatalogueController: Controller {
         return (operations.map { $0.scope(.registerSelf) } + [preview]).map { $0.tag(.publishing) }
     }
 
-    /// Responds with a page of the catalogue, or with 304 after a single look-up.
+    /// Responds with a page of the catalogue, or with 304. A 304 takes a single query.
     private func catalogue(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (after, limit) = (try request.issueCursor(), try request.limit())
         let account = try request.text("account", maximum: EntitlementProof.maximumAccount)
         let version = try await self.store.catalogueVersion(app: app.id)
-        // The same version is another page to another account, place or length.
+        // The tag covers the account, the cursor and the limit too, because the page depends on them.
         let asked = Data("\(account ?? "")\0\(request.query["cursor"] ?? "")\0\(limit)".utf8)
         let digest = ContentHash(SHA256.hash(data: asked)).hex.prefix(8)
         let tag = "\"\(version)-\(self.addresses.coverEpoch)-\(digest)\""
@@ -91,7 +92,7 @@ struct CatalogueController: Controller {
             return Response(status: .notModified, headers: headers)
         }
         let key = PageKey(app: app.id, tag: tag, account: account, after: after, limit: limit)
-        // A caller within the process takes the entries, and pages are kept as they are sent.
+        // The dashboard, which calls in process, takes the entries themselves. The cache has encoded pages only.
         if ResponseValue.current == nil, let page = self.pages[key] {
             return .content(page, "application/json", .ok, headers)
         }
@@ -171,7 +172,8 @@ struct CatalogueController: Controller {
         )
     }
 
-    /// Returns the issues whose publications the account may see: those without an account, and its own.
+    /// Returns the issues that the account of the reader may see: those of publications without an account, and of its
+    /// own publications.
     private func visible(
         _ issues: [IssueRecord],
         _ app: AppRecord,
@@ -183,7 +185,7 @@ struct CatalogueController: Controller {
         return issues.filter { visible.contains($0.publication) }
     }
 
-    /// Returns the decisions about issues, unless the client goes before.
+    /// Returns the decisions about issues. It ends early if the client disconnects.
     private func decide(
         _ issues: [IssueRecord],
         _ app: AppRecord,
@@ -204,7 +206,8 @@ struct CatalogueController: Controller {
         return proof
     }
 
-    /// Returns the error for an issue that is not published. It does not tell a draft from nothing.
+    /// Returns the error for an issue that is not published. The error for a draft is that for an issue which does not
+    /// exist.
     private static func missing(_ issue: IssueRecord?) -> RequestError {
         guard issue?.state == .withdrawn else { return .noSuch("issue", by: "product id", at: "productId") }
         let message = "the publisher has withdrawn this issue"
@@ -213,13 +216,13 @@ struct CatalogueController: Controller {
 }
 
 extension RequestError {
-    /// The refusal of an issue that is not published.
+    /// The refusal of an issue that is not published, with the code and the message of this error.
     fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
 }
 
 /// Entity tags in conditional requests (RFC 9110 section 13.1).
 enum EntityTag {
-    /// Returns `true` if a field such as `if-none-match` names a tag, weakly compared, or any.
+    /// Returns `true` if a field such as `if-none-match` contains the tag, by weak comparison, or `*`.
     static func matches(_ field: String?, _ tag: String) -> Bool {
         guard let field else { return false }
         return field.split(separator: ",").contains { entry in

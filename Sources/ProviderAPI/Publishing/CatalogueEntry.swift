@@ -5,7 +5,7 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// An issue as apps see it.
+/// An issue in the catalogue, as apps see it.
 package struct CatalogueEntry: ResponseObject {
     package let issue: IssueRecord
     let publicationName: String
@@ -63,9 +63,9 @@ package struct CatalogueEntry: ResponseObject {
 
 extension EntitlementGrounds: JSONRepresentable {}
 
-/// The entitlement to one product.
+/// The decision about the entitlement to one product, in a response.
 struct EntitlementResponse: ResponseObject {
-    /// The code where it cannot be found out.
+    /// The code of a decision that cannot be made now.
     static let unavailable = "entitlement_unavailable"
 
     let productID: String
@@ -106,11 +106,11 @@ struct EntitlementResponse: ResponseObject {
     ]
 }
 
-/// The signed address of a rendition.
+/// The signed address of a rendition, in a response.
 struct DownloadResponse: ResponseObject {
     let issue: IssueRecord
     let rendition: RenditionRecord
-    /// `false` for the nearest that is not larger.
+    /// Indicates whether the rendition has exactly the requested size; otherwise it is the next smaller one.
     let isExact: Bool
     let grounds: EntitlementGrounds
     let address: FileAddresses.Address

@@ -6,7 +6,7 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/entitlement`: the publisher's server that is asked who is entitled to the app's issues.
+/// `/v1/apps/{app}/entitlement`: the publisher's server that decides who is entitled to the app's issues.
 struct EntitlementController: Controller {
     let store: any AppStore & EntitlementServerStore
     let addresses: AddressPolicy
@@ -18,7 +18,8 @@ struct EntitlementController: Controller {
 
     private static let form = Member.choice("form", of: Form.self).described("Default json.")
     private static let whenDown = Member.choice("whenDown", of: WhenDown.self).described("Default allowKnown.")
-    /// Printable ASCII without spaces, as a header could carry it.
+    /// The secret that the provider shares with the server: printable ASCII without spaces, so that a header can carry
+    /// it.
     private static let secret = Member.text("secret", 16...256, pattern: "^[!-~]+$")
         .described("Default: the present one, or a new one.")
         .checked("invalid_value", "use 16 to 256 printable ASCII characters") { text in
@@ -88,7 +89,7 @@ struct EntitlementController: Controller {
         return .noContent
     }
 
-    /// Asks the server. The response is 200 whatever it answers.
+    /// Asks the publisher's server as a test. The response is 200 whatever the server answers.
     private func test(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.testRequest)
@@ -138,7 +139,7 @@ extension EntitlementChecker.Grounds: ResponseObject {
 /// A publisher's server in a response.
 package struct EntitlementServerResponse: ResponseObject {
     let server: EntitlementServerRecord
-    /// The secret, if this response shows it.
+    /// The secret; `nil` except in the response to the request that made it.
     package var secret: String?
 
     package var url: String { self.server.url }

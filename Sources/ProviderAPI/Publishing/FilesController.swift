@@ -15,7 +15,7 @@ struct FilesController: Controller {
     let folder: FileFolder
     let addresses: FileAddresses
     let downloads: DownloadMonitor
-    /// The connections of the listener.
+    /// The limiter of the listener's connections.
     let connections: ConnectionLimiter
     let files: FileMonitor
     let logger: Logger
@@ -103,7 +103,8 @@ struct FilesController: Controller {
         path: "signature"
     )
 
-    /// The fields of every response with a file. What publishers upload is shown by no browser as a page of this server.
+    /// Returns the header fields of every response with a file. They keep browsers from showing a file of a publisher
+    /// as a page of this server.
     private static func headers(of file: FileRecord, tag: String) -> HTTPFields {
         [
             .eTag: tag, .acceptRanges: "bytes", .contentType: file.contentType, .cacheControl: "private, no-transform",
@@ -112,7 +113,8 @@ struct FilesController: Controller {
         ]
     }
 
-    /// Returns the body that sends a part of a file piece by piece, each when the connection has taken the one before.
+    /// Returns the body that sends a part of a file in pieces. Each piece is read when the connection has taken the one
+    /// before.
     private func body(
         _ download: UsedFile,
         _ part: Range<Int>,
@@ -120,7 +122,7 @@ struct FilesController: Controller {
     ) async throws -> ResponseBody {
         let channel = request.context.channel
         let app = try await self.store.app(id: download.app)?.bundleID
-        // The signed address of a file stands for its reader if all clients have the address of a proxy.
+        // If all clients have the address of a proxy, the signature of the file's address identifies the reader.
         let identity = BudgetCaller.Identity(ofReaderOn: channel) ?? .name(request.query["signature"] ?? "")
         let client = BudgetCaller(app: app, identity)
         let open = try self.downloads.begin(app: download.app, for: client)
@@ -140,13 +142,14 @@ struct FilesController: Controller {
                 after: .seconds(300)
             )
         }
-        // The address was signed for a reader with a key. What takes no place, such as HEAD, earns its connection nothing. It
-        // counts on the reader's network: who has one address gets as many others as it likes.
+        // The address was signed for a caller with a key, so the connection counts as one of the app. Requests that
+        // take no place in the budget of downloads, such as HEAD, do not change its account. It counts on the reader's
+        // network, because a reader can get any number of signed addresses.
         try self.connections.assign(channel, to: BudgetCaller(app: app, from: channel) ?? client)
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {
-                // A client that has gone frees its place at once, however long the next piece would wait.
+                // A client that disconnects frees its place at once, however long the next piece would wait.
                 let length = try await open.reserve(left: reader.rest.count) { delay in
                     try await channel.withClientConnected { try await Task.sleep(for: delay, clock: .continuous) }
                 }
@@ -158,5 +161,18 @@ struct FilesController: Controller {
             try await writer.finish(nil)
             open.end()
         }
+    }
+}
+
+extension BudgetCaller.Identity {
+    /// Creates the identity of a reader without a credential: its network.
+    ///
+    /// It is `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
+    init?(ofReaderOn channel: any Channel) {
+        // For a stream of HTTP/2, the connection has the address.
+        guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress,
+            !address.isOfLocalProxy
+        else { return nil }
+        self = .network(address.network)
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -11,7 +11,7 @@ struct IssuesController: Controller {
     let store: any FileStore & PublishingStore
     let folder: FileFolder
     let wakes: LaneWakeSignals
-    /// The notifications in memory, where a withdrawal finds them.
+    /// The pushes that wait in memory. A withdrawal takes them back.
     let direct: DirectDispatch
     let time: any TimeSource
 
@@ -100,7 +100,7 @@ struct IssuesController: Controller {
         try .json(IssueResponse(issue: try await request.object("issue") { try await self.store.issue($0) }))
     }
 
-    /// Changes the members that the body names. `null` removes a value.
+    /// Changes the members that are in the body and leaves the others. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
         let changes = try Self.changes(try await request.fields(Self.changesRequest))
         return try await self.change(request, changes)
@@ -123,8 +123,9 @@ struct IssuesController: Controller {
         }
     }
 
-    /// Takes back what is in memory of the notification of an issue that was withdrawn: the store has cancelled it.
-    /// - Returns: The number of pushes that are under way; `nil` if the issue was not withdrawn, or not notified of.
+    /// Takes back the pushes in memory that belong to the notification of a withdrawn issue. The store has cancelled
+    /// the notification.
+    /// - Returns: The number of pushes under way; `nil` if the issue was not withdrawn, or has no notification.
     private func takeBack(_ result: IssueChangeResult) -> Int? {
         guard case .done(let issue) = result, let notification = issue.notification else { return nil }
         let underWay = self.direct.apply(.notification(notification)).count
@@ -161,11 +162,12 @@ struct IssuesController: Controller {
         )
     }
 
-    /// Returns the file that the body names, which is an image by its content, whatever it was uploaded as.
+    /// Returns the file that the body names as a cover. Its content must be an image, whatever content type it was
+    /// uploaded with.
     private func cover(_ request: OperationRequest) async throws -> CoverFile {
         let (hash, folder) = (try await self.file(request), self.folder)
         let issue = try await request.object("issue") { try await self.store.issue($0) }
-        // Without its row it may be another app's, whose content is not looked at.
+        // A file without a record in this app may belong to another app, and its content must not be read.
         guard let file = try await self.store.file(hash, app: issue.app) else { throw Self.noFile }
         guard try await FileFolder.blocking({ folder.hasContent(hash, size: file.size) }) else {
             throw RequestError.conflict(
@@ -186,4 +188,191 @@ struct IssuesController: Controller {
     private func file(_ request: OperationRequest) async throws -> ContentHash {
         try await request.fields(Self.fileRequest).required(Self.file)
     }
+}
+
+extension IssuesController {
+    private static let productID = Member.text("productId", maximum: 256, as: .productID)
+        .checked("invalid_product_id", "use 1 to 256 letters, digits, dots, hyphens or underscores") { text in
+            text.utf8.allSatisfy { $0.isAlphanumeric || ".-_".utf8.contains($0) }
+        }
+    private static let title = Member.text("title", 1...1000)
+    private static let number = Member.text("number", 1...100).clearable
+    private static let date = Member.text("date", maximum: 10, as: .date)
+        .parsed("invalid_date", "use a date such as 2026-11-20") { CivilDate($0) }
+    private static let access = Member.choice(
+        "access",
+        of: IssueAccess.self,
+        maximum: 16,
+        message: "use free or retail"
+    )
+
+    static let addition = RequestObject(
+        required: [Self.productID, Self.title, Self.date],
+        optional: [Self.number, Self.access.described("Default free.")]
+    ) { $0.example(.texts(["productId": "com.example.issue7", "title": "Issue 7", "date": "2026-11-20"])) }
+    static let changesRequest = RequestObject(
+        optional: [Self.productID, Self.title, Self.number, Self.date, Self.access]
+    )
+
+    private static let file = Member.contentHash("file")
+    static let fileRequest = RequestObject(required: [Self.file.described("The SHA-256 of one of the app's files.")])
+
+    /// Reads the members of an issue that the body names.
+    private static func changes(_ fields: JSONFields) throws(RequestError) -> IssueChanges {
+        var changes = IssueChanges()
+        changes.productID = try fields.value(Self.productID)
+        changes.title = try fields.value(Self.title)
+        changes.number = try fields.value(Self.number)
+        changes.date = try fields.value(Self.date)
+        changes.access = try fields.value(Self.access)
+        return changes
+    }
+
+    /// Returns the response with the changed issue, or throws the reason for which it was not changed.
+    ///
+    /// - Parameters:
+    ///   - underWay: The number of pushes that a withdrawal could not take back.
+    ///   - warnings: Returns the warnings about the changed issue.
+    private static func response(
+        _ result: IssueChangeResult,
+        status: HTTPResponse.Status = .ok,
+        underWay: Int? = nil,
+        warnings: (IssueRecord) -> [ContentWarning]? = { _ in nil }
+    ) throws -> Response {
+        switch result {
+        case .done(let issue):
+            let response = IssueResponse(issue: issue, warnings: warnings(issue), underWay: underWay)
+            return try .json(response, status: status)
+        case .missing: throw RequestError.noSuch("issue")
+        case .productIDTaken:
+            throw RequestError.conflict("product_id_taken", "another issue of the app has it", at: "productId")
+        case .tooMany:
+            let message = """
+                an app has at most \(IssueRecord.maximumOfApp) issues, and an issue \(IssueRecord.maximumRenditions) \
+                renditions
+                """
+            throw RequestError.conflict("too_many", message)
+        case .wasPublished:
+            let message = "apps know the issue by it since it was published: add another issue"
+            throw RequestError.conflict("was_published", message, at: "productId")
+        case .isDraft:
+            throw RequestError.conflict("is_draft", "a draft is not in the catalogue: remove it instead")
+        case .noFile: throw Self.noFile
+        }
+    }
+
+    private static let noFile = RequestError.conflict(
+        "no_such_file",
+        "the app has no such file: upload it first",
+        at: "file"
+    )
+}
+
+extension ContentWarning {
+    /// Returns a warning if an issue has no file that a device could download.
+    fileprivate static func lacksFile(_ issue: IssueRecord) -> [ContentWarning]? {
+        guard issue.renditions.isEmpty else { return nil }
+        let message = "the issue has no file: readers see it in the catalogue and cannot download it, so upload one"
+        return [ContentWarning(field: "renditions", message: message)]
+    }
+}
+
+extension Schema {
+    /// The product id of an issue, as the App Store and pushes name it.
+    static let productID = Schema.string(length: 1...256, pattern: "^[A-Za-z0-9._-]+$")
+    /// A SHA-256 in hexadecimal.
+    static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
+    static let screenSize = Schema.string(length: 3...11, pattern: "^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$")
+    static let date = Schema.string(length: 10...10, pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")
+}
+
+extension Member {
+    /// Makes a member that holds the SHA-256 of a file's content.
+    static func contentHash(_ name: String) -> RequestMember<ContentHash> {
+        Self.text(name, maximum: 64, as: .contentHash)
+            .parsed("invalid_hash", "use the 64 hexadecimal digits of a SHA-256") { ContentHash(hex: $0) }
+    }
+}
+
+extension Cursor {
+    /// Creates the cursor of a position in a list of issues.
+    init(_ position: IssueCursor) {
+        self.init(list: .issues, position: position.day, second: position.position)
+    }
+}
+
+extension OperationRequest {
+    /// Returns the position at which the page before ended; `nil` for the first page.
+    func issueCursor() throws -> IssueCursor? {
+        try self.cursor(.issues).map { IssueCursor(day: $0.position, position: $0.second ?? 0) }
+    }
+}
+
+/// The JSON of an issue in responses, with its state and its files.
+package struct IssueResponse: ResponseObject {
+    package let issue: IssueRecord
+    /// The warnings; `nil` except in the response to a publication.
+    var warnings: [ContentWarning]?
+    /// The number of pushes that were under way at a withdrawal; `nil` in all other responses.
+    var underWay: Int?
+
+    private var date: String { self.issue.date.description }
+    package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }
+    package var renditions: [RenditionResponse] { self.issue.renditions.map(RenditionResponse.init) }
+
+    package static let schemaName: String? = "Issue"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.issue.id),
+        .required("publication", \.issue.publication),
+        .required("productId", \.issue.productID),
+        .required("title", \.issue.title),
+        .optional("number", \.issue.number, "The number that readers see."),
+        .required("date", \.date, as: .date),
+        .required("state", \.issue.state),
+        .required("access", \.issue.access),
+        .optional("cover", \.cover),
+        .required("renditions", \.renditions, "The files by screen size, the smallest first."),
+        .optional("notification", \.issue.notification, "The notification of its latest Notify."),
+        .required("createdAtMs", \.issue.createdAt),
+        .optional("publishedAtMs", \.issue.publishedAt, "The time of its latest publication."),
+        .optional("warnings", \.warnings, "Only of publishing."),
+        .optional(
+            "underWay",
+            \.underWay,
+            "The pushes of its notification that a withdrawal could not take back: the last ones."
+        ),
+    ]
+}
+
+extension IssueState: JSONRepresentable {}
+extension IssueAccess: JSONRepresentable {}
+
+/// The JSON of an uploaded file in responses.
+package struct FileResponse: ResponseObject {
+    package let file: FileRecord
+
+    package var hash: String { self.file.hash.hex }
+
+    package static let schemaName: String? = "File"
+    package static let members: [ResponseMember<Self>] = [
+        .required("sha256", \.hash, as: .contentHash),
+        .required("size", \.file.size, "In bytes."),
+        .required("contentType", \.file.contentType),
+        .required("name", \.file.name, "The name that it had when it was uploaded."),
+        .required("createdAtMs", \.file.createdAt),
+        .optional("unusedSinceMs", \.file.unusedSince, "The time since which no issue uses it."),
+    ]
+}
+
+/// The JSON of a rendition in responses: the file of an issue for a screen size.
+package struct RenditionResponse: ResponseObject {
+    let rendition: RenditionRecord
+
+    package var size: String { self.rendition.screenSize.description }
+    package var file: FileResponse { FileResponse(file: self.rendition.file) }
+
+    package static let schemaName: String? = "Rendition"
+    package static let members: [ResponseMember<Self>] = [
+        .required("screenSize", \.size, "The longer side first."), .required("file", \.file),
+    ]
 }

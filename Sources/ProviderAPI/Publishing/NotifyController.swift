@@ -71,7 +71,7 @@ struct NotifyController: Controller {
         }
     }
 
-    /// Returns the warning that nothing was sent, because the issue was notified of before.
+    /// Returns the warning that nothing was sent, because the issue has a notification already.
     private static func alreadyNotified(_ earlier: NotificationRecord) -> ContentWarning {
         let hasEnded = [.done, .cancelled].contains(earlier.state)
         let remedy =
@@ -94,11 +94,11 @@ struct NotifyController: Controller {
     }
 }
 
-/// The plan of *Notify* for an issue.
+/// The plan of *Notify* for an issue, in a response.
 package struct NotifyPreview: ResponseObject {
     package let plan: IssueNotifier.Plan
 
-    /// The reason for which nobody is notified.
+    /// The reason for which *Notify* would be refused.
     struct Refusal: ResponseObject {
         let error: RequestError
 
@@ -124,7 +124,7 @@ package struct NotifyPreview: ResponseObject {
 
 /// The open downloads of an app in a response.
 package struct DownloadsResponse: ResponseObject {
-    /// `nil` while they are not known, for ten seconds after a start.
+    /// The figures; `nil` for ten seconds after a start, while they are not known.
     package let figures: DownloadFigures?
 
     package static let schemaName: String? = "Downloads"

@@ -77,7 +77,7 @@ struct PublicationsController: Controller {
         try await self.response(try await request.object("publication") { try await self.store.publication($0) })
     }
 
-    /// Changes the members that the body names. `null` removes a value.
+    /// Changes the members that are in the body and leaves the others. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
         let changes = try Self.changes(try await request.fields(Self.changes))
         let publication = try await request.object("publication") {
@@ -114,7 +114,7 @@ struct PublicationsController: Controller {
     }
 }
 
-/// A publication in a response.
+/// The JSON of a publication in responses, with the waves of *Notify*.
 package struct PublicationResponse: ResponseObject {
     package let publication: PublicationRecord
     /// The bundle id of the app; `nil` if the app was removed.
@@ -135,7 +135,7 @@ package struct PublicationResponse: ResponseObject {
     ]
 }
 
-/// The member `waves` of a publication.
+/// The member `waves` of a publication in requests and responses.
 enum NotifyWavesSetting {
     private static let bandwidth = SteeringLimits.bandwidth.clearable
     private static let downloads = SteeringLimits.downloads.clearable

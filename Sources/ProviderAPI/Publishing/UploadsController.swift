@@ -7,15 +7,13 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`: files of any length, sent in as many requests as it
-/// takes.
+/// `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`: uploads of files in one request or in several.
 ///
-/// It follows the draft "Resumable Uploads for HTTP" in its fields and methods; docs/publishing.md says exactly what is
-/// done.
+/// Fields and methods follow the draft "Resumable Uploads for HTTP". docs/publishing.md describes them.
 struct UploadsController: Controller {
-    /// The type of a body that is a part of a file, by the draft; a plain body of bytes is taken as well.
+    /// The content types of a body with a part of a file: the one of the draft, and plain bytes.
     private static let partTypes = ["application/partial-upload", "application/octet-stream"]
-    /// The most bytes of a content type and of a name.
+    /// The maximum lengths of a content type and of a name, in bytes.
     private static let (maximumType, maximumName) = (128, 256)
 
     let store: any AppStore & FileStore
@@ -84,7 +82,7 @@ struct UploadsController: Controller {
         .checked("invalid_value", "use a media type such as application/zip") { Self.isMediaType($0) }
     private static let name = Member.text("name", 1...Self.maximumName).described("Default the hash.")
 
-    /// The length of a file. What is too long for the provider is refused when the upload begins.
+    /// The member with the length of a file. A file that is too long is rejected when its upload begins.
     private var size: RequestMember<Int64> {
         let maximum = self.maximumFile
         return RequestMember<Int64>("size", .integer(1...Int64(maximum))) { (fields, name) throws(RequestError) in
@@ -158,7 +156,7 @@ struct UploadsController: Controller {
         }
     }
 
-    /// Stores the body as a file of the app, whose hash the response has.
+    /// Stores the body as a file of the app. The response has the hash of the file.
     private func receiveWhole(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let name = try request.value(
@@ -219,5 +217,77 @@ struct UploadsController: Controller {
         } catch let failure as UploadFailure {
             return failure.response(ifFull: consequence)
         }
+    }
+}
+
+extension UploadFailure {
+    /// Returns the response to the request that failed.
+    /// - Parameter consequence: What a full disk means for the file.
+    fileprivate func response(ifFull consequence: String) -> Response {
+        switch self {
+        case .missing: return .error(.noSuch("upload"))
+        case .busy:
+            let message = "another request sends bytes of this upload: wait until it has ended, then ask for the offset"
+            return .error(.conflict("upload_in_progress", message), headers: [.retryAfter: "1"])
+        case .wrongOffset(let present):
+            let message = "the next byte has the position \(present): continue from there"
+            return .error(
+                .conflict("wrong_offset", message, at: "upload-offset"),
+                headers: [UploadField.offset: "\(present)"]
+            )
+        case .wrongHash:
+            let message = "the bytes have another SHA-256 than the upload was begun with: send all of them again"
+            let error = RequestError(.invalid, code: "wrong_hash", message: message, path: "sha256")
+            return .error(error, headers: [UploadField.offset: "0"])
+        case .full(let reason):
+            let message = "the disk of the provider is full (\(reason)): \(consequence)"
+            let error = RequestError(.unavailable, code: "storage_full", message: message)
+            return .error(error, headers: [.retryAfter: "60"])
+        case .unwritable:
+            let message = "the provider cannot write the file; its log has the cause"
+            let error = RequestError(.unavailable, code: "storage_unavailable", message: message)
+            return .error(error, headers: [.retryAfter: "5"])
+        }
+    }
+}
+
+/// The JSON of an upload in responses, with the number of bytes that have arrived.
+private struct UploadResponse: ResponseObject {
+    let upload: UploadRecord
+
+    private var hash: String { self.upload.hash.hex }
+    private var isComplete: Bool { self.upload.completedAt != nil }
+
+    static let schemaName: String? = "Upload"
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.upload.id),
+        .required("size", \.upload.size, "In bytes."),
+        .required("sha256", \.hash, as: .contentHash),
+        .required("contentType", \.upload.contentType),
+        .required("name", \.upload.name),
+        .required("offset", \.upload.received, "The position of the next byte: what is before it is on disk."),
+        .required("complete", \.isComplete, "true once all bytes are there and their SHA-256 is right."),
+        .required("createdAtMs", \.upload.createdAt),
+        .required("changedAtMs", \.upload.changedAt),
+    ]
+}
+
+/// The header fields of requests and responses about uploads.
+private enum UploadField {
+    // The draft defines the names. The fallback is never used, because they are valid.
+    static let offset = HTTPField.Name("upload-offset") ?? .range
+    private static let complete = HTTPField.Name("upload-complete") ?? .range
+    private static let length = HTTPField.Name("upload-length") ?? .range
+
+    static let descriptions = [
+        "upload-offset": "The position of the next byte.", "upload-complete": "?1 for a complete file, else ?0.",
+        "upload-length": "The size of the file.",
+    ]
+
+    static func fields(of upload: UploadRecord) -> HTTPFields {
+        [
+            self.offset: "\(upload.received)", self.length: "\(upload.size)",
+            self.complete: upload.completedAt == nil ? "?0" : "?1",
+        ]
     }
 }

@@ -7,17 +7,17 @@ import PushTypes
 
 /// The body of a request with receipts.
 ///
-/// A receipt that cannot be read is refused in the response, so that the others are processed; a body of another shape is an
-/// error of the request.
+/// A receipt with an invalid value is refused in the response, and the others are processed. A body of another shape is
+/// an error of the whole request.
 struct ReceiptRequest {
-    /// The most receipts of a request.
+    /// The maximum number of receipts in a request.
     static let maximumCount = 100
-    /// The longest body, in bytes.
+    /// The maximum length of a body, in bytes.
     static let maximumBody = 64 * 1024
 
-    /// A receipt, or the cause for which there is none.
+    /// A receipt of the request, or the error because of which it is refused.
     struct Entry {
-        /// The id as the request has it.
+        /// The id of the receipt, as the request writes it.
         var id: String
         var entry: Result<ReceiptBatch.Entry, RequestError>
     }
@@ -126,7 +126,7 @@ struct ReceiptRequest {
 
 /// The results of a request with receipts.
 struct ReceiptSubmissionResponse: ResponseObject {
-    /// A receipt that is not kept, and never will be.
+    /// A receipt that is not kept. Sending it again would not help.
     struct Refused: ResponseObject {
         let id: String
         let code: ReceiptRefusal

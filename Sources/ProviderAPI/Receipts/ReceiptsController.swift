@@ -65,8 +65,8 @@ struct ReceiptsController: Controller {
         return try .json(results)
     }
 
-    /// Returns the app of a request with the secret of its installation. The app is read only for an error: the secret
-    /// proves that there is, or was, one.
+    /// Returns the app of a request, after checking the secret of its installation. The app is read from the store only
+    /// for an error, because a valid secret proves that the app exists, or existed.
     private func app(of request: OperationRequest) async throws -> Topic {
         guard let app = request.context.bundleID else { throw RequestError.noSuch("app", by: "bundle id") }
         do {
@@ -94,7 +94,7 @@ struct ReceiptsController: Controller {
         )
     }
 
-    /// Responds with the receipts as they are read.
+    /// Responds with the receipts while they are read from the store.
     private func export(_ request: OperationRequest) async throws -> Response {
         let notification = try await request.object("notification") { try await self.store.notification($0) }
         let format = try request.choice("format", TransferFormat.self) ?? .ndjson
@@ -108,10 +108,10 @@ struct ReceiptsController: Controller {
     }
 }
 
-/// A receipt in a response.
+/// The JSON of a receipt in responses.
 struct ReceiptResponse: ResponseObject {
     let receipt: ReceiptRecord
-    /// The device, where a list has those of several.
+    /// The device; `nil` where all receipts are of one device.
     var device: Int64?
 
     static let schemaName: String? = "Receipt"
@@ -132,7 +132,7 @@ package struct ReceiptCountResponse: ResponseObject {
     let total: Int
     var actions: [Action]?
 
-    /// The numbers for one name of an action.
+    /// The numbers of receipts for one action.
     struct Action: ResponseObject {
         let name: String
         let unique, total: Int

@@ -5,18 +5,18 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The app that a request acts on, as its operation and path name it.
+/// The app that a request acts on, by its operation and path.
 enum AppSubject: Hashable, Sendable {
-    /// The path has a bundle id.
+    /// The app whose bundle id is in the path.
     case app
-    /// The path has the id of a record of one app.
+    /// The app that owns the record whose id is in the path.
     case record(Kind)
-    /// The handler leaves out other apps than the caller's.
+    /// The apps of the caller. The handler leaves all others out.
     case filtered
-    /// The request is about no app, or about all.
+    /// No app, or all apps.
     case server
 
-    /// The records that have ids of their own, by the names of their path parameters.
+    /// The kinds of records that paths name without their app. The raw value is the name of the path parameter.
     enum Kind: String, CaseIterable, Sendable {
         case notification, schedule, webhook, publication, issue, upload
         case delivery = "apnsId"
@@ -24,8 +24,8 @@ enum AppSubject: Hashable, Sendable {
 }
 
 extension ProviderOperation {
-    /// The app that requests act on. A parameter that is not known here leads to ``AppSubject/server``, which keys of
-    /// single apps cannot reach.
+    /// The app that requests for the operation act on. An unknown path parameter leads to ``AppSubject/server``, which
+    /// callers that are limited to apps cannot use.
     var subject: AppSubject {
         if self.pathParameters.contains("app") { return .app }
         if let kind = self.pathParameters.lazy.compactMap(AppSubject.Kind.init(rawValue:)).first {
@@ -37,7 +37,7 @@ extension ProviderOperation {
 
 /// Checks that a caller that is limited to apps acts on these only.
 ///
-/// It is the one place for that, before any handler runs. The response does not reveal whether another app, or a record
+/// No other code checks this. It runs before the handler. The response does not reveal whether another app, or a record
 /// of another app, exists.
 struct AppAuthorization: Sendable {
     let store: any AppStore
@@ -74,11 +74,16 @@ struct AppAuthorization: Sendable {
         }
     }
 
-    /// Returns the error that the handler throws where there is no such record.
+    /// Returns the error that the handler would throw for a record that does not exist.
     private static func missing(_ kind: AppSubject.Kind) -> RequestError {
         switch kind {
         case .notification, .schedule, .webhook, .publication, .issue, .upload: .noSuch(kind.rawValue)
         case .delivery: .noSuch("delivery", by: "apns-id", at: "apnsId")
         }
     }
+}
+
+extension APICaller {
+    /// The caller in the words of an error: `this API key`, `this person`.
+    var text: String { self.isPerson ? "this person" : "this API key" }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Aggregates failed requests, or frequent changes, for the audit.
 ///
-/// There is one entry a minute with a count for each key, action and status, and a limited number of entries of a key.
-/// A value without I/O; time is passed in.
+/// For each caller, action and status there is one entry a minute, with a count. The number of entries of a caller in a
+/// minute is limited. This is a state machine: a value without I/O that takes the time as an argument.
 struct AuditAggregator {
     /// The requests that share an entry.
     struct Kind: Hashable {
@@ -11,7 +11,7 @@ struct AuditAggregator {
         var status: Int
     }
 
-    /// The action for a request.
+    /// The action that the caller of ``add(_:of:now:)`` has to take.
     enum Step: Equatable {
         /// Write an entry, and call ``written(_:as:of:)`` with its id.
         case write(Kind)
@@ -21,18 +21,18 @@ struct AuditAggregator {
         case none
     }
 
-    /// The most entries of one key in a minute, without the one for all others.
+    /// The maximum number of entries of one key in a minute, besides the one for all further requests.
     static let maximumKinds = 10
-    /// The time for which requests share an entry.
+    /// The time during which equal requests share an entry.
     static let window: Duration = .seconds(60)
     /// The action of the entry for all other failed requests.
     static let others = "further refused requests"
     /// The action of the entry for all other changes.
     static let otherChanges = "further changes"
-    /// The most keys that are tracked.
+    /// The maximum number of keys with counts in memory.
     private static let maximumKeys = 1000
 
-    /// An audit entry, with the requests since it was written.
+    /// An audit entry, with the present count and the count that was last written.
     private struct Entry {
         var id: Int64?
         var count = 1
@@ -49,7 +49,7 @@ struct AuditAggregator {
     /// The counts of entries whose minute is over.
     private var pending: [Int64: Int] = [:]
 
-    /// Counts a request, and returns what to write.
+    /// Counts a request, and returns the write that it requires.
     mutating func add(_ kind: Kind, of key: UUID, now: ContinuousClock.Instant) -> Step {
         self.forget(now)
         var minute = self.minutes[key] ?? Minute(began: now)
@@ -67,7 +67,8 @@ struct AuditAggregator {
         }
         entry.count += 1
         defer { minute.entries[kind] = entry }
-        // A write at every doubling keeps writes few and the entry nearly right.
+        // Writing the count only when it has doubled keeps writes few, and stored counts at least half of the real
+        // ones.
         guard let id = entry.id, entry.count >= 2 * entry.written else { return .none }
         entry.written = entry.count
         return .count(entry.count, entry: id)
@@ -78,12 +79,12 @@ struct AuditAggregator {
         self.minutes[key]?.entries[kind]?.id = id
     }
 
-    /// Notes that an entry could not be written. The next failed request tries again.
+    /// Notes that an entry could not be written. The next equal request tries again.
     mutating func writeFailed(_ kind: Kind, of key: UUID) {
         self.minutes[key]?.entries[kind] = nil
     }
 
-    /// Returns the counts that entries lack, by the id of the entry.
+    /// Returns the counts that have not been written, by the id of the entry.
     mutating func takePending(now: ContinuousClock.Instant) -> [Int64: Int] {
         self.forget(now)
         for key in self.minutes.keys {
@@ -97,8 +98,8 @@ struct AuditAggregator {
         return self.pending
     }
 
-    /// Moves the counts of minutes that are over to the pending ones, and those of all minutes if too many keys are
-    /// tracked.
+    /// Moves the counts of minutes that are over to the pending ones. If there are too many keys, it moves those of all
+    /// minutes.
     private mutating func forget(_ now: ContinuousClock.Instant) {
         let isFull = self.minutes.count >= Self.maximumKeys
         for (key, minute) in self.minutes where isFull || now >= minute.began + Self.window {

@@ -4,8 +4,9 @@ import PushStore
 import PushSupport
 import Synchronization
 
-/// Writes the changes by API keys and persons. Every change that was made has an entry of its own, unless it is a
-/// frequent one. Those and failed requests are aggregated, so that no caller can fill the store with them.
+/// Writes audit entries for the changes of API keys and people. Every change has an entry of its own, except for
+/// frequent ones. Frequent changes and failed requests are aggregated, so that no caller can fill the store with
+/// entries.
 final class AuditTrail: Sendable {
     private let store: any AuditStore
     private let time: any TimeSource
@@ -16,7 +17,7 @@ final class AuditTrail: Sendable {
     /// The requests that share entries.
     private struct Counted {
         var failed = AuditAggregator()
-        /// Frequent changes that were made, such as registrations and sends.
+        /// The frequent changes, such as registrations and sent notifications.
         var made = AuditAggregator()
     }
 
@@ -28,7 +29,7 @@ final class AuditTrail: Sendable {
     ///
     /// - Parameters:
     ///   - action: The method and path.
-    ///   - resource: The id of what the request made.
+    ///   - resource: The id of the object that the request created.
     ///   - isFrequent: Whether equal changes of a minute share an entry.
     func record(
         _ action: String,
@@ -48,13 +49,13 @@ final class AuditTrail: Sendable {
         }
     }
 
-    /// Returns a method and path as a log line may show them.
+    /// Returns a method and path without the parts that must not be in logs.
     private static func logged(_ action: String) -> String {
         guard let space = action.firstIndex(of: " ") else { return action }
         return "\(action[...space])\(RedactedPath.of(String(action[action.index(after: space)...])))"
     }
 
-    /// Writes the counts that entries lack. Call it before entries are read.
+    /// Writes the counts that are pending. It is called before entries are read.
     func flush() async throws {
         let now = self.instant()
         let counts = self.counted.withLock { counted in
@@ -63,8 +64,8 @@ final class AuditTrail: Sendable {
         for (id, count) in counts { try await self.store.setAuditCount(count, of: id) }
     }
 
-    /// Counts a request, and writes what the aggregator asks for. An entry that could not be written is tried again with
-    /// the next request.
+    /// Counts a request, and makes the write that the aggregator requires. If the write fails, the next equal request
+    /// tries again.
     private func count(_ kind: AuditAggregator.Kind, _ caller: APICaller) async throws {
         let (isFailure, now) = (kind.status >= 400, self.instant())
         switch self.aggregator(isFailure, { $0.add(kind, of: caller.id, now: now) }) {

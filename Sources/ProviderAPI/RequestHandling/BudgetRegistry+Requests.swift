@@ -12,29 +12,39 @@ extension BudgetRegistry {
         try self[.requests].spend(for: account)
     }
 
-    /// Counts a request with a public key of a client's site.
+    /// Counts a request with a public key, on the account of the client's site.
     package func countPublicRequest(from channel: any Channel) throws(BudgetRefusal) {
         guard let client = BudgetCaller(from: channel) else { return }
         try self[.publicRequests].spend(for: client.site)
     }
 
-    /// Counts a form of a client's site that registers a device of an app.
+    /// Counts a registration form, on the account of the client's site.
     package func countForm(of client: BudgetCaller) throws(BudgetRefusal) { try self[.forms].spend(for: client.site) }
 
-    /// Counts a request that was admitted by the secret of an app's bridge. Forms, which anybody can post, take nothing of it.
+    /// Counts a request that showed the secret of a bridge of the app. This budget is separate from that of forms,
+    /// which anybody can post.
     package func countBridgeRequest(of app: Topic) throws(BudgetRefusal) {
         try self[.bridgeRequests].spend(for: BudgetCaller(app: app))
     }
 
-    /// Counts a body, and waits until its caller's rate has room for it.
+    /// Counts a body, and waits until the rate of its caller allows it.
     package func pace(_ body: Data, of account: BudgetCaller) async throws {
         let delay = try self.bodyDelay(of: account, bytes: body.count)
         if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
     }
 
-    /// Counts a body, and returns the time to wait before it is parsed: a megabyte costs more than many small requests.
+    /// Counts a body, and returns the time to wait before it is parsed. Parsing a megabyte costs more than many small
+    /// requests.
     package func bodyDelay(of account: BudgetCaller, bytes: Int) throws(BudgetRefusal) -> Duration {
         guard bytes > Budget.uncountedBodyLength else { return .zero }
         return try self[.longBodies].owe(bytes, for: account)
+    }
+}
+
+extension TimeSource {
+    /// The steady clock as a function that returns instants, for state machines that measure time with these.
+    package var instants: @Sendable () -> ContinuousClock.Instant {
+        let (start, first) = (ContinuousClock.now, self.steady)
+        return { start.advanced(by: self.steady.since(first)) }
     }
 }

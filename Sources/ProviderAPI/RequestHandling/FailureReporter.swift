@@ -5,10 +5,10 @@ import PushProvider
 import PushStore
 package import PushSupport
 
-/// Turns failures of the store and of admission into errors that a caller may see, and counts and logs them.
+/// Turns failures of the store and refusals of budgets into errors that a caller may see, and counts and logs them.
 package struct FailureReporter: Sendable {
     let metrics: RequestMetrics
-    /// Limits the lines that requests cause.
+    /// The log, with a limit on the lines that requests cause.
     private let log: RateLimitedLog
     private let others: ErrorMiddleware
 
@@ -29,8 +29,9 @@ package struct FailureReporter: Sendable {
 
     /// Counts and logs a failure.
     ///
-    /// - Parameter place: Where it happened, for the log.
-    /// - Returns: The error for the caller, with the fields of its response; `nil` for a failure of another kind.
+    /// - Parameter place: The metadata of the log line, such as the path.
+    /// - Returns: The error for the caller, with the header fields of its response; `nil` for a failure of another
+    ///   kind.
     package func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
         guard let (known, headers) = self.known(error, place) else { return nil }
         await TooManyRequestsDelay.wait(before: known)
@@ -39,7 +40,7 @@ package struct FailureReporter: Sendable {
 
     /// Counts and logs a failure of a page, as ``report(_:_:)`` does.
     ///
-    /// - Returns: The error for the person, with the fields of its response.
+    /// - Returns: The error for the person, with the header fields of its response.
     package func pageFailure(_ error: any Error, _ place: Logger.Metadata) -> (RequestError, HTTPFields) {
         if let error = error as? RequestError { return (error, [:]) }
         return self.known(error, place) ?? (self.unknown(error, "page failed", place), [:])
@@ -61,7 +62,7 @@ package struct FailureReporter: Sendable {
         case StoreError.cannotWrite(let why):
             self.metrics.countWriteFailure()
             self.log.log(.error, "store cannot write", place.merging(["error": "\(why)"]) { $1 })
-            // Strangers cause it too, and learn nothing of the machine.
+            // The message says nothing about the machine, because callers without a key get it too.
             let message = "nothing can be stored now, so nothing was done: try again later"
             return (RequestError(.unavailable, code: "storage_unavailable", message: message), [.retryAfter: "5"])
         default:
@@ -70,5 +71,45 @@ package struct FailureReporter: Sendable {
             self.metrics.countThrottled(later.error.code)
             return (later.error, [.retryAfter: later.seconds])
         }
+    }
+}
+
+extension RetryLaterError {
+    /// Wraps an error of the store or of a budget that another try may resolve; `nil` for any other error.
+    init?(_ error: any Error) {
+        let (kind, code, message, delay): (RequestError.Kind, String, String, Duration)
+        switch error {
+        case let error as RetryLaterError:
+            self = error
+            return
+        case let refusal as BudgetRefusal:
+            self = refusal.error
+            return
+        case StoreError.queryTooExpensive(let budget):
+            (kind, code, delay) = (.unavailable, "query_too_expensive", .seconds(9))
+            message = """
+                the query found no result within \(budget.components.seconds) s: use fewer conditions, or a required \
+                one with an index, such as a user, a tag or the value of an attribute
+                """
+        case StoreError.queryInterrupted:
+            (kind, code, delay) = (.unavailable, "busy", .seconds(4))
+            message = "so much is being written now that the query could not end: try again later"
+        case StoreError.ending, is BudgetEnded:
+            (kind, code, delay) = (.unavailable, "ending", .seconds(4))
+            message = "the provider is shutting down: try again later"
+        default: return nil
+        }
+        self.init(RequestError(kind, code: code, message: message), after: delay)
+    }
+}
+
+/// The delay of responses with status 429. It slows down clients that ignore `retry-after`.
+private enum TooManyRequestsDelay {
+    private static let length: Duration = .milliseconds(250)
+
+    /// Waits before the response to an error of that status; returns at once for any other.
+    static func wait(before error: RequestError) async {
+        guard error.kind == .rateLimited else { return }
+        try? await Task.sleep(for: Self.length, clock: .continuous)
     }
 }

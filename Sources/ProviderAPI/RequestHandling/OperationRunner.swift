@@ -1,6 +1,7 @@
 import Foundation
-import Hummingbird
-import Logging
+import HTTPTypes
+package import Hummingbird
+package import Logging
 package import NIOCore
 package import PushHTTP
 package import PushProvider
@@ -14,16 +15,16 @@ package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
     package let budgets: BudgetRegistry
-    /// The connections of the listener.
+    /// The limiter of the listener's connections.
     package let connections: ConnectionLimiter
-    /// The time that one query may take.
+    /// The longest time that one query may take.
     let queryBudget: Duration
     let audit: AuditTrail
     package let metrics: RequestMetrics
     let refusals: RefusedKeyLog
     package let failures: FailureReporter
 
-    /// Responds to a request. It never throws: errors become responses, and are counted and audited like others.
+    /// Responds to a request. Errors become responses, which are counted and audited like others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         var known: APICaller?
@@ -33,21 +34,22 @@ package struct OperationRunner: Sendable {
             let caller = try await self.caller(for: operation, request, context)
             known = caller
             if let caller {
-                // A public key is in every copy of an app: it earns its connection nothing, and an address that exceeds
-                // its own rate takes nothing of the key's.
+                // A public key is in every copy of an app, so its connection stays on the account of its network. The
+                // rate of the client is checked first, so that one client cannot use up the rate of the key.
                 if caller.isPublic { try self.budgets.countPublicRequest(from: context.channel) }
                 try self.budgets.countRequest(of: caller)
                 if !caller.isPublic { try self.connections.assign(context.channel, to: caller.account) }
             }
             try Self.authorize(caller, operation)
             if let caller { try await self.apps.check(caller, operation, context) }
-            // The caller's budget is charged with the queries of the operation.
+            // The queries of the operation count on the caller's account.
             let account = caller.map { $0.account(of: context.bundleID ?? $0.onlyApp) } ?? BudgetCaller()
             let asker = QueryCaller(budget: self.queryBudget, account: account)
-            // All copies of an app have its public key: what one client sends and reads is on the account of its site.
+            // All copies of an app have the same public key, so the bytes of a client count on the account of its site.
             let isStranger = caller?.isPublic ?? true
             let client = isStranger ? BudgetCaller(app: account.app, from: context.channel)?.site ?? account : account
-            // Held while the response is made: many at once would take more memory than the responses themselves.
+            // The expected length is taken while the response is made, because many at once would need more memory than
+            // the responses.
             let expected = try operation.expectedLength(of: request).map {
                 try self.budgets[.responseBytes].take($0, for: client)
             }
@@ -78,7 +80,7 @@ package struct OperationRunner: Sendable {
         effects.end()
         if let known, let isFrequent = Self.isFrequent(operation.effect) {
             let status = response.status.code
-            // Failed requests that would have changed nothing of note leave no trace.
+            // Failed requests for frequent changes are not audited.
             if !isFrequent || status < 400 {
                 let path = Self.audited(request.uri.path, of: operation).prefix(300)
                 let action = "\(request.method.rawValue) \(path)"
@@ -91,9 +93,10 @@ package struct OperationRunner: Sendable {
         return response
     }
 
-    /// Returns a response that holds the bytes of its body, if that is long, until its reader has taken them.
+    /// Returns a response that keeps the permit for the bytes of a long body until its reader has taken them.
     ///
-    /// A change that was made is not refused any more: without room, its response holds what the body of the request did.
+    /// A change that was made is not refused any more. If the budget has no room, its response keeps the permit of the
+    /// request's body.
     /// - Parameter expected: The permit of the expected length; `nil` if nothing was taken before.
     /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
     private func holding(
@@ -132,9 +135,10 @@ package struct OperationRunner: Sendable {
     /// The parameters of paths that name a person.
     private static let hidden: Set<String> = ["user", "token", "installation"]
 
-    /// Returns the path for the audit, which names no user and no token: they must be gone once they are erased.
+    /// Returns the path for the audit without users, tokens and installations, which must not remain in it after their
+    /// erasure.
     ///
-    /// Repeated separators count as one, as they do for the router.
+    /// Repeated slashes count as one, as they do for the router.
     private static func audited(_ path: String, of operation: ProviderOperation) -> String {
         guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
         let hidden = Set(Self.hidden.map { "{\($0)}"[...] })
@@ -144,7 +148,8 @@ package struct OperationRunner: Sendable {
         }.joined()
     }
 
-    /// Returns the caller of a request: that of its context, or its API key; `nil` for an operation that needs none.
+    /// Returns the caller of a request: the one in its context, or that of its API key; `nil` for an operation that
+    /// needs none.
     ///
     /// - Throws: ``RequestError`` for a request without a valid key.
     private func caller(
@@ -164,7 +169,7 @@ package struct OperationRunner: Sendable {
         return APICaller(key)
     }
 
-    /// Returns the API key with a text that a client has sent; `nil` if there is none.
+    /// Returns the API key that has the text which a client has sent; `nil` if there is none.
     ///
     /// - Throws: ``RequestError`` for a key that has expired, `BudgetRefusal` for a client that has sent too many wrong ones.
     package func key(_ text: String, from channel: any Channel) async throws -> APIKeyRecord? {
@@ -187,7 +192,8 @@ package struct OperationRunner: Sendable {
     }
 }
 
-/// The effects of a request's handler: the id of what it made, and the permit of its body.
+/// The results that a handler leaves behind: the id of the object that it created, and the permit of the request's
+/// body.
 private final class RequestEffects: Sendable {
     private let state = Mutex<(resource: String?, held: BudgetPermit?)>((nil, nil))
 
@@ -197,9 +203,43 @@ private final class RequestEffects: Sendable {
 
     func hold(_ permit: BudgetPermit?) { self.state.withLock { $0.held = permit } }
 
-    /// Returns what the body holds, which ``end()`` does not give back then.
+    /// Returns the permit of the body, which ``end()`` does not give back any more.
     func handOver() -> BudgetPermit? { self.state.withLock { $0.held.take() } }
 
-    /// Gives back what the body holds: there is a response.
+    /// Gives the permit of the body back, once there is a response.
     func end() { self.state.withLock { $0.held }?.end() }
+}
+
+extension OperationRunner {
+    /// Runs the handler of a route beside `/v1`: counts its response, and turns an error into one that the route's clients
+    /// understand.
+    ///
+    /// - Parameters:
+    ///   - operation: The name of the operation at `/metrics`.
+    ///   - place: The metadata of log lines. It is given instead of the path, which may contain a secret.
+    ///   - failure: Makes the response to an error.
+    package func respond(
+        _ operation: String,
+        at place: Logger.Metadata,
+        failure: (RequestError) -> Response,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        let start = ContinuousClock.now
+        var response: Response
+        do {
+            response = try await body()
+        } catch let error as RequestError {
+            response = failure(error)
+        } catch {
+            if let (error, headers) = await self.failures.report(error, place) {
+                response = failure(error)
+                // These header fields, such as `retry-after`, replace those that the route has set.
+                for field in headers { response.headers[field.name] = field.value }
+            } else {
+                response = failure(self.failures.unknown(error, "request could not be processed", place))
+            }
+        }
+        self.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
+        return response
+    }
 }

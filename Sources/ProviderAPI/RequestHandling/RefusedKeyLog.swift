@@ -3,17 +3,18 @@ import PushSupport
 import ServiceLifecycle
 import Synchronization
 
-/// Logs requests whose API key was refused, as sums of a minute: an attacker or a forgotten key causes a few lines.
+/// Logs requests whose API key was refused. It logs the sums of each minute, so that an attack or a forgotten key
+/// causes only a few lines.
 final class RefusedKeyLog: Service {
     /// The time between two summaries.
     private static let interval: Duration = .seconds(60)
-    /// The most sums of one summary.
+    /// The maximum number of sums in one summary.
     private static let maximumLines = 10
 
     /// The requests that are counted together.
     private struct Kind: Hashable {
         var status: Int
-        /// The name of a key that is not allowed to do this; `nil` for a request without a valid key.
+        /// The name of a key that lacks the right to make the request; `nil` for a request without a valid key.
         var key: String?
     }
 

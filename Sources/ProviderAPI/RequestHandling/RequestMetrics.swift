@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// The counters of requests.
+/// The metrics of requests.
 ///
 /// They are `martlet_api_requests_total` by operation and status, `martlet_api_request_seconds` by operation,
 /// `martlet_api_throttled_total` by code, and `martlet_store_write_failures_total`.
@@ -12,7 +12,8 @@ package final class RequestMetrics: Sendable {
         let status: Int
     }
 
-    /// The metrics of requests with one status. To find them by their labels would cost as much as a small request.
+    /// The metrics of requests to one operation with one status. They are kept, because finding them by their labels
+    /// would cost as much as a small request.
     private struct Handles {
         let count: Counter
         let time: Metrics.Timer
@@ -30,7 +31,7 @@ package final class RequestMetrics: Sendable {
         }
     }
 
-    /// The codes that are counted from 0, so that the first request of each is an increase.
+    /// The codes whose counters exist from the start with the value 0, so that the first request counts as an increase.
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
     /// - Parameter operation: The id of the operation.

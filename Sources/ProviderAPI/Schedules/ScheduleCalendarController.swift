@@ -11,9 +11,9 @@ struct ScheduleCalendarController: Controller {
     let store: any AppStore & ScheduleStore
     let time: any TimeSource
 
-    /// The longest range, in days.
+    /// The maximum length of a range, in days.
     private static let maximumDays: Int64 = 93
-    /// The most runs of a response.
+    /// The maximum number of runs in a response.
     private static let maximumRuns = 1000
 
     var operations: [ProviderOperation] {
@@ -46,7 +46,7 @@ struct ScheduleCalendarController: Controller {
         return schedules
     }
 
-    /// Returns the runs of schedules, of all together the earliest ones.
+    /// Returns the earliest runs of all schedules together.
     private static func calendar(of schedules: [ScheduleRecord], from: Timestamp, to: Timestamp) -> CalendarResponse {
         typealias Run = CalendarResponse.Run
         let beforeFirst = from.advanced(by: .milliseconds(-1))
@@ -71,7 +71,7 @@ struct ScheduleCalendarController: Controller {
 
 /// The runs of an app's schedules in a response.
 package struct CalendarResponse: ResponseObject {
-    /// One run.
+    /// One run of a schedule.
     package struct Run: ResponseObject {
         package let schedule: ScheduleRecord
         package let at: Timestamp

@@ -1,10 +1,10 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
-import PushSupport
-import PushTypes
+package import PushStore
+package import PushSupport
+package import PushTypes
 
 /// `/v1/schedules`: recurring notifications.
 struct SchedulesController: Controller {
@@ -14,7 +14,7 @@ struct SchedulesController: Controller {
     let time: any TimeSource
     var limits = ScheduleLimits()
 
-    /// The attempts at a change that meets concurrent changes of the schedule.
+    /// The maximum number of attempts to pause or resume a schedule that other requests change at the same time.
     private static let maximumAttempts = 16
 
     private static let name = Member.text("name", 1...200)
@@ -100,7 +100,7 @@ struct SchedulesController: Controller {
         return (schedule, times + content)
     }
 
-    /// Rejects absolute times in the notification, which cannot suit every run.
+    /// Rejects absolute times in the notification, which would suit one run only.
     private static func checkTimes(_ notification: JSONFields) throws {
         if let expiration = notification.members["expiration"], expiration != .integer(0) {
             let message = "one time cannot suit every run: use expiresIn, which counts from each run, or 0"
@@ -145,7 +145,8 @@ struct SchedulesController: Controller {
         return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID))
     }
 
-    /// Replaces the name, the rule and the notification, also of a schedule that cannot be read. A paused one stays paused.
+    /// Replaces the name, the rule and the notification. This works for a schedule with a damaged record too. A paused
+    /// schedule stays paused.
     private func change(_ request: OperationRequest) async throws -> Response {
         let (id, app) = try await request.object("schedule") { id in
             try await self.store.app(ofSchedule: id).map { (id, $0) }
@@ -164,7 +165,7 @@ struct SchedulesController: Controller {
         return try self.response(result, app, warnings: warnings)
     }
 
-    /// Pauses or resumes a schedule, see ``maximumAttempts``.
+    /// Pauses or resumes a schedule. It tries again if another request changes the schedule meanwhile.
     private func pause(_ request: OperationRequest, _ isPaused: Bool) async throws -> Response {
         for _ in 0..<Self.maximumAttempts {
             let (schedule, app) = try await self.schedule(request)
@@ -174,7 +175,7 @@ struct SchedulesController: Controller {
                 ? .pause(version: nil)
                 : .resume(nextRunAt: schedule.rule.nextRun(after: self.time.now), version: schedule.version)
             let result = try await self.store.changeSchedule(schedule.id, change, limits: self.limits)
-            // The rule, and so the next run, was changed in the meantime.
+            // Another request has changed the rule, and with it the next run.
             if result == .stale { continue }
             return try self.response(result, app)
         }
@@ -227,7 +228,7 @@ struct SchedulesController: Controller {
         return try self.runs(of: schedule.isPaused ? nil : schedule.rule, request)
     }
 
-    /// Lists the runs that a schedule of the rule in the body would have.
+    /// Lists the runs that a schedule with the rule in the body would have.
     private func preview(_ request: OperationRequest) async throws -> Response {
         _ = try await request.app(self.store)
         return try self.runs(of: try self.rule(in: try await request.fields(Self.previewRequest)), request)
@@ -263,4 +264,71 @@ extension RecurringSchedule {
         while runs.count < count, let next = self.nextRun(after: runs.last ?? start) { runs.append(next) }
         return runs
     }
+}
+
+/// The JSON of a schedule in responses, with the notification that it sends.
+package struct ScheduleResponse: ResponseObject {
+    package let schedule: ScheduleRecord
+    /// The bundle id of the app.
+    package let app: Topic
+    /// The warnings; `nil` except in responses to requests with a body.
+    var warnings: [ContentWarning]?
+
+    /// The notification, as the body of a request that sends it.
+    package var notification: JSONValue { (try? JSONValue(parsing: self.schedule.request)) ?? .object([:]) }
+
+    package static let schemaName: String? = "Schedule"
+    package static let members =
+        Self.common + [
+            .required("notification", \.notification),
+            .required("notificationBytes", \.schedule.request.count), .optional("warnings", \.warnings),
+        ]
+
+    /// The members that entries of lists have as well.
+    private static let common: [ResponseMember<Self>] = [
+        .required("id", \.schedule.id),
+        .required("app", \.app),
+        .required("name", \.schedule.name),
+        .required("schedule", \.schedule.rule.json),
+        .required("paused", \.schedule.isPaused),
+        .optional("nextRunAtMs", \.schedule.nextRunAt),
+        .optional("lastRunAtMs", \.schedule.lastRunAt),
+        .required("createdAtMs", \.schedule.createdAt),
+        .optional("key", \.schedule.key, "The API key that added or replaced it."),
+        .optional("problem", \.schedule.problem?.message, "What went wrong with its latest runs."),
+        .optional("problemAtMs", \.schedule.problem?.at),
+    ]
+
+    /// A schedule in a list, which leaves long notifications out.
+    package struct Entry: ResponseObject {
+        /// The maximum length of a notification that a list shows, in bytes.
+        static let maximumNotification = 2048
+
+        package let response: ScheduleResponse
+        /// The length of the stored notification, in bytes.
+        let notificationBytes: Int
+
+        private var notification: JSONValue? {
+            self.notificationBytes > Self.maximumNotification ? nil : self.response.notification
+        }
+
+        package static let schemaName: String? = "ListedSchedule"
+        package static let members =
+            ScheduleResponse.common.map { $0.within(\Self.response) } + [
+                .optional("notification", \.notification, "Absent if it has more than 2,048 bytes."),
+                .required("notificationBytes", \.notificationBytes),
+            ]
+    }
+}
+
+/// The JSON of the next runs of a schedule in responses.
+package struct RunsResponse: ResponseObject {
+    let runs: [Timestamp]
+
+    package var times: [String] { self.runs.map(\.rfc3339) }
+
+    package static let schemaName: String? = "Runs"
+    package static let members: [ResponseMember<Self>] = [
+        .required("runs", \.runs, "In milliseconds since 1970."), .required("times", \.times, "In RFC 3339."),
+    ]
 }

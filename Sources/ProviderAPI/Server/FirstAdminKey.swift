@@ -13,7 +13,7 @@ import PushSupport
 /// | before the key is stored | deletes the pending file, and issues another key |
 /// | after that, before the file is renamed | renames the file |
 struct FirstAdminKey: Sendable {
-    /// The longest file that is read, in bytes.
+    /// The maximum length of a file that is read, in bytes.
     private static let maximumFileSize = 1024
 
     /// The text of the key; `nil` if the store has a key already.
@@ -26,7 +26,7 @@ struct FirstAdminKey: Sendable {
     ///
     /// - Parameters:
     ///   - file: The file for the key; `nil` for none.
-    ///   - show: Is called with the key, once, when the key is valid or about to be.
+    ///   - show: Is called once with the key. With a file, the key is valid by then; without one, it is about to be.
     /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that holds something else than a key, or
     ///   cannot be made.
     init(_ keys: APIKeys, file: String?, show: @escaping @Sendable (String) -> Void) async throws {
@@ -41,13 +41,13 @@ struct FirstAdminKey: Sendable {
         if FileManager.default.fileExists(atPath: file), Self.key(in: file) == nil {
             throw ProviderError.cannotWriteAdminKey(path: file, why: "File exists")
         }
-        // Here nothing runs yet that would have to end.
+        // The check is made here, before any service runs that would have to be ended.
         guard access(URL(filePath: file).deletingLastPathComponent().path, W_OK | X_OK) == 0 else {
             throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)
         }
     }
 
-    /// Writes the key to its file and stores it. Call it when the listener is bound.
+    /// Writes the key to its file and stores it. It is called when the listener is bound.
     func issue() async throws {
         guard let text else { return }
         guard let file else {

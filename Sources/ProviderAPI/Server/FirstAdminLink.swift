@@ -5,15 +5,15 @@ import PushSupport
 
 /// The link with which the first person, an admin, is made.
 ///
-/// Every start makes another one while there is no person, so that a lost one needs no remedy. It is worth nothing once
-/// there is a person.
+/// While there is no person, every start makes another link, so that a lost one does not matter. The link is invalid
+/// once there is a person.
 struct FirstAdminLink: Sendable {
     private let people: PeopleService
     private let configuration: ProviderConfiguration
     private let logger: Logger
     private let show: @Sendable (String) -> Void
 
-    /// - Parameter show: Is called with the link when it is valid, and in its file.
+    /// - Parameter show: Is called with the link once it is valid and in its file.
     init(
         _ people: PeopleService,
         _ configuration: ProviderConfiguration,
@@ -23,9 +23,9 @@ struct FirstAdminLink: Sendable {
         (self.people, self.configuration, self.logger, self.show) = (people, configuration, logger, show)
     }
 
-    /// Makes the link if there is no person, and writes it to its file. Call it when the listener is bound.
+    /// Makes the link if there is no person, and writes it to its file. It is called when the listener is bound.
     ///
-    /// A failure ends no start: an administrator can add people with an API key.
+    /// A failure is only logged, because an administrator can add people with an API key.
     func issue(port: Int) async {
         do {
             guard let link = try await self.people.makeLink(for: nil) else { return self.removeFile() }
@@ -56,12 +56,13 @@ struct FirstAdminLink: Sendable {
 }
 
 extension ProviderConfiguration {
-    /// The file for the link with which the first person is made: that of the admin key, with the ending `link`.
+    /// The file for the link with which the first person is made. Its name is that of the admin key file with the
+    /// extension `link`.
     package var adminLinkFile: String? {
         self.adminKeyFile.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("link").path }
     }
 
-    /// Returns the address of the pages as this host reaches them.
+    /// Returns the URL by which this host reaches the pages.
     func base(port: Int) -> String {
         let isAny = ["0.0.0.0", "::"].contains(self.host)
         let host = isAny ? "localhost" : self.host.contains(":") ? "[\(self.host)]" : self.host

@@ -2,7 +2,7 @@ import PushHTTP
 import PushStore
 import PushSupport
 
-/// The parameters in the paths of the API.
+/// The path parameters of the API, for the OpenAPI document.
 enum PathParameter {
     static let all: [String: OpenAPIDocument<APIScope>.PathParameter] = [
         "app": ("The app's bundle id.", .bundleID),
@@ -34,7 +34,7 @@ enum PathParameter {
         "apnsId": ("The apns-id of a push.", .uuid),
     ]
 
-    /// The operations that make or list what paths name.
+    /// The operations whose responses have values of path parameters.
     static let sources: [OpenAPIDocument<APIScope>.Source] = [
         ("app", "addApp", "$response.body#/bundleId"),
         ("app", "listApps", "$response.body#/apps/0/bundleId"),

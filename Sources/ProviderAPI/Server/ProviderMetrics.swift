@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The provider's metrics: gauges that are read from the store at each request, and the counters of the registry.
+/// The provider's metrics: gauges, which are read at each request, and the counters of the registry.
 struct ProviderMetrics: Sendable {
     private let gauges = GaugeRegistry()
     private let registry: PrometheusRegistry
@@ -131,7 +131,7 @@ struct ProviderMetrics: Sendable {
         }
     }
 
-    /// Adds a gauge with one of the store's numbers.
+    /// Adds a gauge with one of the numbers in the store's statistics.
     private func add(
         _ name: String,
         _ help: String,

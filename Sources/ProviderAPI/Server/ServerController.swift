@@ -4,7 +4,7 @@ import PushHTTP
 import PushStore
 import PushSupport
 
-/// `/health`, `/ready` and `/metrics`.
+/// `/health`, `/ready` and `/metrics`: the state of the process for monitors.
 struct ServerController: Controller {
     let probe: ReadyProbe
     let metrics: ProviderMetrics
@@ -26,5 +26,55 @@ struct ServerController: Controller {
             .tag(.operation).scope(.metrics)
             .responses(ResponseDescription(status: 200, "Text format 0.0.4.", .string(), contentTypes: ["text/plain"])),
         ]
+    }
+}
+
+/// Checks that the store can be read and written. The check is made at most once a second, however many requests there
+/// are.
+actor ReadyProbe {
+    /// The time for which the result of a check is reused.
+    static let lifetime: Duration = .seconds(1)
+
+    private let probe: @Sendable () async throws -> Void
+    private let clock: @Sendable () -> ContinuousClock.Instant
+    private var last: (at: ContinuousClock.Instant, result: Result<Void, any Error>)?
+    private var running: Task<Void, any Error>?
+
+    /// - Parameters:
+    ///   - clock: A monotonic clock.
+    ///   - probe: Throws if the store is not ready.
+    init(
+        clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        probe: @escaping @Sendable () async throws -> Void
+    ) {
+        (self.probe, self.clock) = (probe, clock)
+    }
+
+    /// Makes a probe that reads and writes a store.
+    init(store: any AppStore & MaintenanceStore) {
+        self.init {
+            _ = try await store.apps()
+            try await store.checkWritable()
+        }
+    }
+
+    /// - Throws: ``StoreError/cannotWrite(why:)``.
+    func check() async throws {
+        if let last, self.clock() < last.at + Self.lifetime { return try last.result.get() }
+        if let running { return try await running.value }
+        let probe = Task { [probe = self.probe] in
+            do {
+                try await probe()
+            } catch StoreError.cannotWrite(let why) {
+                throw StoreError.cannotWrite(why: why)
+            } catch {
+                throw StoreError.cannotWrite(why: "\(error)")
+            }
+        }
+        self.running = probe
+        let result = await probe.result
+        self.running = nil
+        self.last = (self.clock(), result)
+        try result.get()
     }
 }

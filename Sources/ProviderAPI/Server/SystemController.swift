@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/system`: the store, the lanes and the process, as one page shows them.
+/// `GET /v1/system`: the state of the store, the lanes and the process.
 struct SystemController: Controller {
     let store: SQLiteStore
     let dispatch: DispatchMetrics
@@ -86,7 +86,7 @@ package struct SystemResponse: ResponseObject {
     struct Node: ResponseObject {
         let name, version: String
         let startedAt: Timestamp
-        /// In seconds.
+        /// The time since the start, in seconds.
         let uptime: Int64
 
         static let members: [ResponseMember<Self>] = [
@@ -98,7 +98,7 @@ package struct SystemResponse: ResponseObject {
     package let store: Store
     let lanes: [Lane]
     let queue: StoreStatistics
-    /// The seconds since the oldest retry was due; `nil` for none.
+    /// The seconds since the oldest due retry became due; `nil` without one.
     let retryLag: Double?
     let nodes: [Node]
 

@@ -3,16 +3,16 @@ import Metrics
 import PushStore
 import ServiceLifecycle
 
-/// Folds a write-ahead log that is long although nothing is written, counts the folds, and logs a warning where a snapshot of
-/// another process prevents them. While the store writes, it bounds the log itself.
+/// Bounds the length of the write-ahead log of an idle store by folding it into the database. It counts the folds, and
+/// logs a warning when a snapshot of another process prevents them. A store that writes bounds the log itself.
 struct WALMonitor: Service {
-    /// The length from which the log is folded, in bytes.
+    /// The length of the log above which it is folded, in bytes.
     private static let foldLength = 64 * 1024 * 1024
-    /// The length from which a log that was folded causes a warning, in bytes.
+    /// The length of the log, after a fold, above which a warning is logged, in bytes.
     private static let warningLength = 256 * 1024 * 1024
     /// The time between two checks.
     private static let pause: Duration = .seconds(1)
-    /// The shortest time between two warnings.
+    /// The minimum time between two warnings.
     private static let warningInterval: Duration = .seconds(60)
 
     private let store: SQLiteStore

@@ -5,14 +5,15 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The history of a token, a user or an apns-id, and badge counts.
+/// The history of a token or a user, the delivery with an apns-id, and badge counts.
 struct HistoryController: Controller {
-    /// The most devices of one user whose histories are merged.
+    /// The maximum number of devices of one user whose histories are merged.
     private static let maximumDevices = 50
-    /// The lookups of a device in a campaign for one response, which bound how far back it reaches.
+    /// The maximum number of lookups of devices in campaigns for one response. It bounds how far back a response
+    /// reaches.
     private static let maximumLookups = 5000
 
-    /// The parts of the store that the histories of devices and users need.
+    /// The stores that the histories of devices and users need.
     typealias Store = AppStore & DeviceStore & TimelineStore & TokenStateStore & UserStore
 
     let store: any Store
@@ -46,7 +47,8 @@ struct HistoryController: Controller {
             .responses(.ok(HistoryResponse.schema)).reservingPage(ofEntries: 640)
     }
 
-    /// Responds for any token, because the deliveries to an unregistered one have no device.
+    /// Responds with the history of a token, which need not be registered: deliveries to unregistered tokens have no
+    /// device.
     private func ofToken(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let token = try request.pathToken()
@@ -55,7 +57,7 @@ struct HistoryController: Controller {
         return try await self.response(request, app: app.id, devices, periods, tokens: [token: nil])
     }
 
-    /// Merges the histories of the user's devices, each from the time for which it was the user's.
+    /// Merges the histories of the user's devices. Of each device, only the time counts for which it was the user's.
     private func ofUser(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (user, limit) = (try request.user(), Self.maximumDevices)
@@ -67,8 +69,8 @@ struct HistoryController: Controller {
 
     /// Returns a page of the merged histories of devices and tokens.
     ///
-    /// Every list is read from the end of the page before, and no further back than the horizon, so that one response
-    /// costs a bounded number of lookups.
+    /// Every list is read from the end of the page before, and no further back than the horizon: the oldest campaign
+    /// that is searched for this response. So the number of lookups is bounded.
     /// - Parameter tokens: The tokens, each with the time after which its deliveries count; `nil` for all.
     private func response(
         _ request: OperationRequest,
@@ -104,7 +106,7 @@ struct HistoryController: Controller {
             )
             let end = page.eventsBefore
             let events = try await store.tokenEvents(app: app, token: token, action: nil, before: end, limit: limit)
-            // Those before are the former user's, and so are all older ones.
+            // Events before that time are of the former user, as are all older ones.
             page.add(events.filter { event in since.map { event.at > $0 } ?? true })
         }
         return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page: page))

@@ -4,16 +4,17 @@ import PushStore
 
 /// A page of the merged history of several devices: deliveries and token events, each newest first.
 struct HistoryPage {
-    /// The entries of each list. All deliveries of one notification stay together, so there may be a few more.
+    /// The maximum number of entries of each list. All deliveries of one notification stay together, so there may be a
+    /// few more.
     let limit: Int
     let deliveriesBefore: NotificationCursor?
     let eventsBefore: Int64?
     /// The oldest notification that was searched; `nil` for all.
     let horizon: NotificationCursor?
-    /// The deliveries without duplicates.
+    /// The deliveries that were added, without duplicates.
     private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]
     private var allEvents: [TokenEventRecord] = []
-    /// Indicates whether one of the lists that were added continues.
+    /// Indicates whether there are more deliveries than those that were added.
     private var hasMoreDeliveries = false
     private var hasMoreEvents = false
 

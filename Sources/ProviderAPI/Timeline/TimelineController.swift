@@ -1,21 +1,21 @@
 import Foundation
 import Hummingbird
-import PushHTTP
-import PushProvider
+package import PushHTTP
+package import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
 
 /// `/v1/timeline`: one ordered list of what happened with a delivery, a notification, a token or a user.
 struct TimelineController: Controller {
-    /// The deliveries of a page without `limit`, and the most that it may have.
+    /// The default and the maximum number of deliveries of a page.
     private static let limits = (standard: 5, most: 20)
-    /// The most devices of one user that are searched.
+    /// The maximum number of devices of one user that are searched.
     private static let maximumDevices = 50
-    /// The lookups of a device in a campaign for one response.
+    /// The maximum number of lookups of devices in campaigns for one response.
     private static let maximumLookups = 5000
 
-    /// The parts of the store that the timeline and its reader need.
+    /// The stores that the timeline and its reader need.
     typealias Store = AppStore & DeviceStore & NotificationStore & ReceiptStore & TimelineStore
 
     private let store: any Store
@@ -83,8 +83,8 @@ struct TimelineController: Controller {
 
     // MARK: The subject
 
-    /// Returns the subject.
-    /// - Throws: ``RequestError`` unless exactly one is named, and an app with what needs one.
+    /// Returns the subject that the query names.
+    /// - Throws: ``RequestError`` unless the query names exactly one subject, and the app of a token or user.
     private static func subject(_ request: OperationRequest) throws -> Subject {
         let names = ["apnsId", "notification", "token", "user"].filter { request.query[$0] != nil }
         guard let name = names.first, names.count == 1, let text = request.query[name] else {
@@ -153,8 +153,8 @@ struct TimelineController: Controller {
         return try await self.reader.timelines(of: [recipient]).first
     }
 
-    /// Responds with the newest deliveries of some devices and tokens. Recipients that wait come before those that have
-    /// a state.
+    /// Responds with the newest deliveries to some devices and tokens. Recipients that wait for a try come before
+    /// deliveries with a state.
     private func deliveries(
         of devices: [DeviceRecord],
         _ periods: [UserPeriod],
@@ -172,7 +172,7 @@ struct TimelineController: Controller {
             let ended = page.deliveries.map {
                 RecipientKey(notification: $0.notification, recipient: $0.recipient)
             }
-            // One may have ended in between.
+            // A recipient may have ended between the two queries, and would be in both results.
             recipients += ended.filter { !recipients.contains($0) }
             next = page.next?.position
         }
@@ -181,7 +181,7 @@ struct TimelineController: Controller {
         return try .page("timelines", timelines.map(TimelineResponse.init), next: cursorText)
     }
 
-    /// Returns what waits for a try to some devices and tokens.
+    /// Returns the recipients among some devices and tokens that wait for a try.
     private func waiting(
         for devices: [DeviceRecord],
         _ tokens: [DeviceToken: Timestamp?],
@@ -205,7 +205,7 @@ struct TimelineController: Controller {
         return Array(waiting.filter { seen.insert($0).inserted }.prefix(limit))
     }
 
-    /// Returns the newest deliveries that have a state.
+    /// Returns the newest deliveries that have a state, as a page of a history.
     private func page(
         of periods: [UserPeriod],
         _ tokens: [DeviceToken: Timestamp?],
@@ -246,3 +246,55 @@ struct TimelineController: Controller {
         return page
     }
 }
+
+/// The JSON of a timeline in responses, with its steps in order.
+package struct TimelineResponse: ResponseObject {
+    package let timeline: Timeline
+
+    /// The steps with the time since the one before.
+    package var steps: [TimelineStepResponse] {
+        var before: Timestamp?
+        return self.timeline.steps.map { step in
+            defer { before = step.at }
+            return TimelineStepResponse(
+                step: step,
+                since: before.map { max(0, step.at.since($0).milliseconds) }
+            )
+        }
+    }
+
+    package static let schemaName: String? = "Timeline"
+    package static let members: [ResponseMember<Self>] = [
+        .required("kind", \.timeline.kind),
+        .required("notification", \.timeline.notification),
+        .optional("app", \.timeline.app),
+        .optional("apnsId", \.timeline.apnsID, as: .uuid),
+        .optional("deviceId", \.timeline.device),
+        .optional("token", \.timeline.token, "The first bytes."),
+        .optional("environment", \.timeline.environment),
+        .required("state", \.timeline.state, "Of the delivery, pending before it has one; or of the notification."),
+        .optional("reason", \.timeline.reason),
+        .required("steps", \.steps),
+        .required("notes", \.timeline.notes, "What is not known, and the cause."),
+    ]
+}
+
+/// A step of a timeline in a response.
+package struct TimelineStepResponse: ResponseObject {
+    package let step: TimelineStep
+    /// Milliseconds since the step before; `nil` for the first one.
+    package let since: Int64?
+
+    package static let schemaName: String? = "TimelineStep"
+    package static let members: [ResponseMember<Self>] = [
+        .required("atMs", \.step.at),
+        .optional("sinceMs", \.since, as: .integer(), "Milliseconds since the step before."),
+        .required("source", \.step.source),
+        .required("event", \.step.event),
+        .required("text", \.step.text),
+    ]
+}
+
+extension Timeline.Kind: JSONRepresentable {}
+extension TimelineStep.Source: JSONRepresentable {}
+extension TimelineStep.Event: JSONRepresentable {}

@@ -36,7 +36,7 @@ struct FeedbackController: Controller {
         return try .json(FeedbackResponse(run: run, environment: environment, clocks: self.time.reading))
     }
 
-    /// Reads the service. The reading goes on if the caller leaves.
+    /// Reads the service. The reading goes on if the client disconnects.
     private func read(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)

@@ -9,7 +9,7 @@ import PushTypes
 
 /// `POST /v1/apps/{app}/devices:reactivate`: undoes deactivations of tokens.
 struct ReactivationController: Controller {
-    /// The devices of one request. A request may exceed it by the last page.
+    /// The number of devices after which a request ends. Its last page may exceed it.
     private static let maximumDevices = 100_000
 
     let store: any AppStore & TokenStateStore
@@ -40,7 +40,7 @@ struct ReactivationController: Controller {
         ]
     }
 
-    /// Undoes deactivations. A device that has another token since, or that was deactivated again later, stays as it is.
+    /// Undoes deactivations. A device that has got another token since, or was deactivated again later, stays as it is.
     private func reactivate(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.request)

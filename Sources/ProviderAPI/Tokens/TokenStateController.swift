@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -34,7 +34,7 @@ struct TokenStateController: Controller {
         ]
     }
 
-    /// Returns the operation that decides on the withheld tokens of one environment.
+    /// Returns the operation that applies or discards the withheld deactivations of one environment.
     private func settle(_ name: String, _ summary: String, deactivates: Bool) -> ProviderOperation {
         .init(.post, "/v1/apps/{app}/hygiene/{environment}:\(name)", .audited, id: "\(name)Withheld", summary) {
             request in
@@ -73,7 +73,7 @@ struct TokenStateController: Controller {
         return try .page("events", events.map(TokenEventResponse.init), next: page.next(after: events, \.id))
     }
 
-    /// Responds with the state in both environments, also in one without a credential.
+    /// Responds with the state of both environments, including one without a credential.
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         var all: [BreakerResponse] = []
@@ -102,5 +102,24 @@ package struct BreakerResponse: ResponseObject {
         .optional("sinceMs", \.health.breakerOpenSince),
         .optional("reason", \.health.breakerReason),
         .optional("withheld", \.withheld, "While it is open, the tokens that wait for a decision."),
+    ]
+}
+
+extension TokenEventRecord.Action: JSONRepresentable {}
+
+/// A token event in a response: a change to a token, with its reason.
+package struct TokenEventResponse: ResponseObject {
+    package let event: TokenEventRecord
+
+    package static let schemaName: String? = "TokenEvent"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.event.id),
+        .required("action", \.event.action),
+        .required("deviceId", \.event.device),
+        .required("token", \.event.token.hex),
+        .required("environment", \.event.environment),
+        .optional("reason", \.event.reason),
+        .optional("notification", \.event.notification),
+        .required("atMs", \.event.at),
     ]
 }

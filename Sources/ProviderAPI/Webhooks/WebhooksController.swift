@@ -2,7 +2,7 @@ package import Foundation
 import Hummingbird
 package import PushHTTP
 package import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 package import PushTypes
 
@@ -70,7 +70,7 @@ struct WebhooksController: Controller {
         return operations.map { $0.tag(.webhooks).scope(.operate) }
     }
 
-    /// The most webhooks of an app.
+    /// The maximum number of webhooks of an app.
     private static let maximum = 50
 
     /// Adds a webhook with a new secret, which only this response shows.
@@ -108,7 +108,7 @@ struct WebhooksController: Controller {
         try await self.response(try await self.webhook(request))
     }
 
-    /// Changes the members that the body names.
+    /// Changes the members that are in the body, and leaves the others.
     private func change(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(Self.changes)
         let url = try fields.value(Member.url).map { try WebhookAddress($0, policy: self.addresses).url }
@@ -158,7 +158,7 @@ struct WebhooksController: Controller {
 
     /// Changes a webhook in one transaction, so that neither a delivery nor another request undoes the change.
     ///
-    /// - Parameter newSecret: A secret that the response shows.
+    /// - Parameter newSecret: A new secret, which the response shows.
     private func update(
         _ request: OperationRequest,
         newSecret: String? = nil,
@@ -178,7 +178,7 @@ struct WebhooksController: Controller {
 
     /// Returns a webhook as a response.
     ///
-    /// - Parameter secret: A secret that the response shows.
+    /// - Parameter secret: A new secret, which the response shows; `nil` without one.
     private func response(
         _ webhook: WebhookRecord,
         secret: String? = nil,
@@ -205,12 +205,12 @@ struct WebhooksController: Controller {
     }
 }
 
-/// A webhook in a response.
+/// The JSON of a webhook in responses, with the state of its deliveries.
 package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
     /// The bundle id of the app; `nil` if the app was removed.
     package let app: Topic?
-    /// The secret, if this response shows it.
+    /// The secret; `nil` except in the response to its creation or rotation.
     package var secret: String?
     /// The warnings about the request; `nil` without any.
     var warnings: [ContentWarning]?
@@ -250,5 +250,41 @@ extension WebhookTestResult: ResponseObject {
         .optional("status", \.status, "The receiver's HTTP status; absent without a response."),
         .optional("error", \.error, "The reason for which the post was not accepted."),
         .required("milliseconds", \.milliseconds, "The time until the response."),
+    ]
+}
+
+/// `GET /v1/webhooks/{webhook}/deliveries`: the blocks of events for a webhook, with the state of each.
+struct WebhookDeliveriesController: Controller {
+    let store: any WebhookStore
+
+    var operations: [ProviderOperation] {
+        [
+            .init(.get, "/v1/webhooks/{webhook}/deliveries", id: "listWebhookDeliveries", self.list)
+                .summary("The blocks of events for a webhook, newest first, with their posts.")
+                .tag(.webhooks).scope(.operate).cost(.query).parameters(.cursor, .limit())
+                .responses(.ok(.page("deliveries", of: WebhookDeliveryRecord.schema))).reservingPage(ofEntries: 288)
+        ]
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let webhook = try await request.object("webhook") { try await self.store.webhook($0) }
+        let page = try request.page(.webhookDeliveries)
+        let entries = try await self.store.deliveries(to: webhook, before: page.after, limit: page.limit)
+        return try .page("deliveries", entries, next: page.next(after: entries, \.block))
+    }
+}
+
+extension WebhookDeliveryRecord: ResponseObject {
+    private var state: String { self.isAcknowledged ? "acknowledged" : "waiting" }
+
+    package static let schemaName: String? = "WebhookDelivery"
+    package static let members: [ResponseMember<Self>] = [
+        .required("block", \.block, "The number for `:replay`, and the first number in the id of a post."),
+        .required("kind", \.kind.rawValue, as: .choice(of: WebhookRecord.Event.self)),
+        .required("atMs", \.at),
+        .required("bytes", \.bytes, "0 for events of tokens."),
+        .required("state", \.state, as: .choice(["acknowledged", "waiting"])),
+        .optional("postedAtMs", \.postedAt, "The latest post that the receiver accepted."),
+        .optional("acknowledgedAtMs", \.acknowledgedAt),
     ]
 }

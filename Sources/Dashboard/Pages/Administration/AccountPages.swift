@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The page of the signed-in caller: the password, the language, and the sessions.
+/// The page of the signed-in caller, with the password, the language and the sessions.
 struct AccountPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -79,7 +79,7 @@ struct AccountPages: PageArea {
         }
     }
 
-    /// Changes the password. All sessions of the person end with it, this one too.
+    /// Changes the password. This ends all sessions of the person, including the present one.
     private func setPassword(_ request: PageRequest) async throws -> Response {
         do {
             let (new, again) = (request.form["password"] ?? "", request.form["again"] ?? "")
@@ -109,7 +109,7 @@ struct AccountPages: PageArea {
         return Self.signedOut(request)
     }
 
-    /// Sends the browser to the page for signing in, without its cookie.
+    /// Redirects the browser to the sign-in page, and removes its cookie.
     private static func signedOut(_ request: PageRequest) -> Response {
         var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
         response.headers[values: .setCookie] = [request.visitor.renderer.cookie.clearing]

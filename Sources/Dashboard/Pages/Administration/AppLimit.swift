@@ -5,9 +5,10 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The apps that a person or a key is limited to, as pages show and forms choose them.
+/// The apps that a person or an API key is limited to, in pages and in forms.
 ///
-/// The API leaves `apps` out for all apps. An empty list is a limit to no app: it is left when the last of the apps is erased.
+/// Without the member `apps` of the API there is no limit. An empty list allows no app; it remains when the last of the
+/// apps is erased.
 enum AppLimit {
     /// Returns the limit in words.
     static func text(_ apps: [Topic]?, _ texts: LocalizedTexts) -> String {
@@ -15,10 +16,11 @@ enum AppLimit {
         return apps.isEmpty ? texts["keys.noApps"] : apps.map(\.name).joined(separator: ", ")
     }
 
-    /// Returns the limit as a member of a request, `null` for all.
+    /// Returns the limit as a member of a request; `null` for all apps.
     static func member(_ apps: [Topic]?) -> JSONValue { apps?.json ?? .null }
 
-    /// Returns the fields that choose all apps or some, with what was typed, or else with the limit that is set.
+    /// Returns the fields that choose all apps or some. They have the posted values if there are any, else the stored
+    /// limit.
     static func fields(_ request: PageRequest, set: [Topic]?, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
         let apps = try await request.list("/v1/apps", of: AppResponse.self).entries.map(\.app.bundleID.name)
@@ -40,7 +42,7 @@ enum AppLimit {
         ]
     }
 
-    /// Returns the limit that a form chooses, `null` for all apps. Only an explicit choice is all apps.
+    /// Returns the limit that a form chooses; `null` for all apps, which have to be chosen explicitly.
     ///
     /// - Throws: ``RequestError`` for a form that chooses all apps and some of them.
     static func chosen(_ form: FormData, _ texts: LocalizedTexts) throws(RequestError) -> JSONValue {

@@ -7,9 +7,9 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// One API key: its name, scopes, apps, expiry and rate, which can be changed while it is used.
+/// The page of one API key, on which its name, scopes, apps, expiry and rate can be changed.
 struct KeyDetailPages: PageArea {
-    /// The choice of a lifetime that leaves the expiry as it is.
+    /// The value of the field `days` that leaves the expiry as it is.
     private static let keeps = "keep"
 
     var routes: [PageRoute] {
@@ -33,7 +33,8 @@ struct KeyDetailPages: PageArea {
         return request.page("key", title: key.record.name, model, error: error)
     }
 
-    /// Returns the members that the form can change, as they are stored. An expiry is changed by a choice, not by its value.
+    /// Returns the stored values of the members that the form can change. The expiry is not among them, because the
+    /// form has a choice of lifetimes instead.
     private static func stored(_ key: KeyResponse) -> [String: JSONValue] {
         [
             "name": .string(key.record.name), "scopes": key.scopes.json, "apps": AppLimit.member(key.apps),
@@ -43,7 +44,7 @@ struct KeyDetailPages: PageArea {
 
     private static func sorted(_ scopes: [String]) -> JSONValue { .array(scopes.sorted().map(JSONValue.string)) }
 
-    /// Returns the fields with what was typed, or else with what is set.
+    /// Returns the fields. They have the posted values if there are any, else the stored ones.
     private func fields(_ key: KeyResponse, _ request: PageRequest) async throws -> [FormField] {
         let isTyped = request.form["name"] != nil
         return KeyListPages.fields(

@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The API keys: who may use the API, and a new key, whose text is shown once.
+/// The list of API keys, and the form that adds one. The text of a new key is shown once.
 struct KeyListPages: PageArea {
     private static let scopes = ["read", "send", "register", "operate", "admin", "metrics", "registerSelf"]
     static let lifetimes = ["", "1", "30", "90", "365"]
@@ -55,7 +55,7 @@ struct KeyListPages: PageArea {
         )
     }
 
-    /// Returns the values of a key in lists and in its page.
+    /// Returns the template variables of a key, for lists and for its page.
     static func row(_ key: KeyResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(key)
         model["scopeText"] = key.scopes.map(\.rawValue).joined(separator: ", ")
@@ -65,7 +65,7 @@ struct KeyListPages: PageArea {
         return model
     }
 
-    /// The values that the fields of a key show.
+    /// The values of the fields of a key.
     struct Values {
         let name: String
         let scopes: [String]
@@ -73,8 +73,8 @@ struct KeyListPages: PageArea {
     }
 
     /// - Parameters:
-    ///   - apps: The fields that limit the key to apps.
-    ///   - lifetimes: The choices of the expiry.
+    ///   - apps: The fields that choose the apps of the key.
+    ///   - lifetimes: The choices of the lifetime, in days; empty for a key that never expires.
     static func fields(
         _ request: PageRequest,
         apps: [FormField],
@@ -101,12 +101,12 @@ struct KeyListPages: PageArea {
         ]
     }
 
-    /// Returns the chosen seconds until a key expires; `nil` for never.
+    /// Returns the chosen lifetime of a key in seconds; `nil` for a key that never expires.
     static func lifetime(_ form: FormData) throws -> JSONValue? {
         try form.number("days", in: 1...3660).map { JSONValue.integer($0 * 86_400) }
     }
 
-    /// Issues a key, and shows its text, once.
+    /// Issues a key, and shows its text. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         do {

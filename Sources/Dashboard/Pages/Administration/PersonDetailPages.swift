@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// One person: the role, the apps, the sessions, and a new link.
+/// The page of one person, with the role, the apps, the sessions, and a new link.
 struct PersonDetailPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -85,7 +85,7 @@ struct PersonDetailPages: PageArea {
         }
     }
 
-    /// Carries out a change of the person, and goes to the page of the person.
+    /// Carries out a change of the person, and redirects to the page of the person.
     ///
     /// - Parameter call: Returns the request for the person's path in the API; `nil` if there is nothing to change.
     private func change(
@@ -102,7 +102,7 @@ struct PersonDetailPages: PageArea {
     }
 }
 
-/// A session in a page.
+/// The template variables of a session.
 enum SessionModel {
     static func row(_ session: SessionResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(session)

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The people who can sign in, and inviting one.
+/// The list of people who can sign in, and the form that invites one.
 struct PersonListPages: PageArea {
     static let roles = ["viewer", "author", "operator", "admin"]
 
@@ -35,7 +35,7 @@ struct PersonListPages: PageArea {
         return request.page("people", title: "people.title", model, error: error)
     }
 
-    /// Returns the fields of a role and of apps, with what was typed, or else with what is set.
+    /// Returns the fields of the role and the apps. They have the posted values if there are any, else the stored ones.
     static func fields(_ request: PageRequest, person: PersonResponse?) async throws -> [FormField] {
         let texts = request.texts
         let role = FormField(
@@ -48,7 +48,7 @@ struct PersonListPages: PageArea {
         return [role] + (try await AppLimit.fields(request, set: person?.apps, isTyped: isTyped))
     }
 
-    /// Returns the values of a person in lists and in the person's page.
+    /// Returns the template variables of a person, for lists and for the person's page.
     static func row(_ response: PersonResponse, _ request: PageRequest) -> PageModel {
         let person = response.record
         var model = PageValue.members(response)
@@ -62,7 +62,7 @@ struct PersonListPages: PageArea {
         return model
     }
 
-    /// Adds a person, and shows the link of the invitation, once.
+    /// Adds a person, and shows the link of the invitation. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
         do {
             let form = request.form

@@ -57,11 +57,11 @@ struct SignInPages: PageArea {
         return Self.linkPage(visitor)
     }
 
-    /// - Throws: ``RequestError`` for a link that cannot be redeemed, before a password is asked for; `BudgetRefusal` for a
-    ///   client that has named too many.
+    /// - Throws: ``RequestError`` for a link that cannot be redeemed, `BudgetRefusal` for a client that has tried too
+    ///   many invalid ones.
     private static func checkLink(_ visitor: AnonymousPageRequest) async throws {
         guard try await visitor.interface.signIn.link(visitor.context.path("token")) != nil else {
-            // A good link is never held back: it is the way past all locks.
+            // Only invalid links count. A valid link always works, because it is the way past all locks.
             try visitor.interface.budgets[.wrongSecrets].spend(for: visitor.client)
             throw SignInService.noLink
         }
@@ -89,7 +89,7 @@ struct SignInPages: PageArea {
         }
     }
 
-    /// Returns the name that was typed; `nil` for none. Browsers on phones add a space.
+    /// Returns the typed name without the spaces that keyboards of phones add; `nil` for an empty one.
     private static func name(_ form: FormData) -> String? {
         let name = (form["name"] ?? "").trimmingCharacters(in: .whitespaces)
         return name.isEmpty ? nil : name
@@ -111,14 +111,14 @@ struct SignInPages: PageArea {
         return page
     }
 
-    /// Sends the browser to the page that it asked for, with the cookie of the new session.
+    /// Redirects the browser to the page that it asked for, with the cookie of the new session.
     private static func begin(_ grant: SessionGrant, _ visitor: AnonymousPageRequest) -> Response {
         var response = Response.redirect(to: self.next(visitor))
         response.headers[values: .setCookie] = [visitor.renderer.cookie.setting(grant.token)]
         return response
     }
 
-    /// Returns the page to show after signing in: a path of the dashboard, and of no other site.
+    /// Returns the path of the page to show after signing in. Only paths of the dashboard are accepted.
     private static func next(_ visitor: AnonymousPageRequest) -> String {
         let item = visitor.http.uri.queryParameters.first { $0.key == "next" }.map { String($0.value) } ?? ""
         let isOurs =

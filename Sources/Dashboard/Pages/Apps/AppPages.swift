@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// One app: its troubles, what is sent now, and the ways on. And the form that adds one.
+/// The page of one app, with its problems and the campaigns in progress, and the form that adds an app.
 struct AppPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -23,7 +23,7 @@ struct AppPages: PageArea {
         let ofApp = URLText.query(["app": request.app])
         let overview = try await request.get("/v1/overview\(ofApp)", as: OverviewResponse.self)
         let recent = try await request.list("\(request.api)/notifications?limit=5", of: NotificationResponse.self)
-        // What concerns the server is on the first page.
+        // Problems of the server are on the overview page only.
         let troubles = overview.trouble.map { HealthProblemModel($0, request) }.filter { $0.app == request.app }
         var model: PageModel = [
             "troubles": troubles.map(\.model), "app": PageValue.members(app),

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The settings of an app, stopping all that it sends, and its erasure.
+/// The page of the settings of an app, where it can be stopped and erased too.
 struct AppSettingsPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -36,7 +36,7 @@ struct AppSettingsPages: PageArea {
 
     private static let names = ["cap.count": "capCount", "cap.window": "capWindow"]
 
-    /// Returns the fields with what was typed, or else with what is set.
+    /// Returns the fields. They have the posted values if there are any, else the stored ones.
     private func fields(_ app: AppRecord, _ request: PageRequest) -> [FormField] {
         let (form, texts) = (request.form, request.texts)
         func typed(_ name: String, _ value: String?) -> String {
@@ -91,14 +91,14 @@ struct AppSettingsPages: PageArea {
         ]
     }
 
-    /// Returns the settings as the form posts them when nothing is changed.
+    /// Returns the stored settings as members of the API, as an unchanged form would send them.
     private static func stored(_ app: AppResponse) -> [String: JSONValue] {
         let names = ["name", "rate", "cap", "receipts", "installationTags", "installationAttributes"]
         let json = app.json
         return Dictionary(uniqueKeysWithValues: names.map { ($0, json[$0]) })
     }
 
-    /// Saves what was changed in the form.
+    /// Saves the settings that were changed in the form.
     private func save(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         return try await self.change(request, done: "saved", then: "settings") {
@@ -134,7 +134,7 @@ struct AppSettingsPages: PageArea {
         try await self.change(request, done: "appResumed", then: "") { .post("\(request.api):resume") }
     }
 
-    /// Carries out a change, and goes to a page of the app; an error stays in the settings.
+    /// Carries out a change, and redirects to a page of the app. An error is shown on the page of the settings.
     ///
     /// - Parameter call: Returns the request; `nil` if there is nothing to change.
     private func change(
@@ -153,12 +153,12 @@ struct AppSettingsPages: PageArea {
         }
     }
 
-    /// Returns the name of the sentence after an erasure, which may still be going on.
+    /// Returns the name of the notice after an erasure has been requested. The erasure may still be going on.
     static func notice(ofErasure answer: JSONValue) -> String {
         answer["state"].stringValue == "erasing" ? "appErasing" : "appErased"
     }
 
-    /// Erases the app once its bundle id was typed.
+    /// Erases the app if its bundle id was typed as a confirmation.
     private func erase(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         do {

@@ -1,3 +1,4 @@
+import Foundation
 import Hummingbird
 import ProviderAPI
 import PushHTTP
@@ -7,9 +8,9 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The credentials of an app: what is set, how long it lasts, whether it works, and its replacement.
+/// The page of the credentials of an app, with their expiration, a test, and their replacement.
 struct CredentialPages: PageArea {
-    /// The parts of a page besides the credentials, in the section of their environment.
+    /// The results that a page shows in the section of one environment.
     private struct Extra {
         var environment: String
         var test: CredentialTestResponse?
@@ -130,7 +131,7 @@ struct CredentialPages: PageArea {
         ]
     }
 
-    /// Returns the result of a test, step by step. A step that was not made has no state.
+    /// Returns the template variables of the steps of a test. A step that was not made is shown as waiting.
     private static func test(_ response: CredentialTestResponse, _ texts: LocalizedTexts) -> PageModel {
         let test = response.test
         var model = PageValue.members(response)
@@ -149,7 +150,7 @@ struct CredentialPages: PageArea {
 
     // MARK: Changes
 
-    /// Stores the uploaded credential, or tests it alone. The next push uses the new one.
+    /// Stores the uploaded credential, which the next push uses, or only tests it.
     private func set(_ request: PageRequest) async throws -> Response {
         try await self.change(request) { path in
             let body = try CredentialUpload.body(request.form, request.texts)
@@ -189,7 +190,8 @@ struct CredentialPages: PageArea {
 
     /// Carries out a change of the environment that the path names.
     ///
-    /// - Parameter change: Returns the result of a test, which the page shows; `nil` to go on.
+    /// - Parameter change: Makes the change for the path of the credential in the API. It returns the result of a test,
+    ///   which the page shows; `nil` redirects to the page.
     private func change(
         _ request: PageRequest,
         done: String = "credentialSet",
@@ -205,6 +207,60 @@ struct CredentialPages: PageArea {
             return try await self.page(request, Extra(environment: environment, test: test))
         } catch let error as RequestError {
             return try await self.page(request, Extra(environment: environment, error: error))
+        }
+    }
+}
+
+/// Turns an uploaded credential file of any kind into a request to the API.
+enum CredentialUpload {
+    /// The names of fields by the members of the API. One field of the form stands for three members.
+    static let names = ["certificate": "file", "p12": "file", "privateKey": "file"]
+
+    /// Returns the body of the request that sets the credential.
+    ///
+    /// - Throws: ``RequestError`` for a form without a file.
+    static func body(_ form: FormData, _ texts: LocalizedTexts) throws -> JSONValue {
+        guard let file = form.file("file") else {
+            throw PageError.fileMissing.error(texts["credentials.noFile"], field: "file")
+        }
+        let passphrase = form["passphrase"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) }
+        guard let text = String(validating: file.content, as: UTF8.self), text.contains("-----BEGIN ") else {
+            let archive = Data(file.content).base64EncodedString()
+            return .members(["p12": .string(archive), "passphrase": passphrase])
+        }
+        guard !text.contains("-----BEGIN CERTIFICATE") else {
+            return .members(["certificate": .string(text), "passphrase": passphrase])
+        }
+        let keyID = form["keyId"].flatMap { $0.isEmpty ? nil : $0 } ?? self.keyID(of: file.fileName)
+        return .members([
+            "privateKey": .string(text), "keyId": keyID.map(JSONValue.string),
+            "teamId": form["teamId"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) },
+        ])
+    }
+
+    /// Returns the key id in the name of a key file, which Apple names like `AuthKey_ABC123DEFG.p8`; `nil` for another
+    /// name.
+    static func keyID(of fileName: String) -> String? {
+        let match = fileName.wholeMatch(of: #/.*AuthKey_([A-Z0-9]{10})(?: ?\([0-9]+\))?\.p8/#)
+        return match.map { String($0.1) }
+    }
+}
+
+/// The time that a certificate has left, in words.
+enum ExpiryText {
+    /// Returns the number of whole days until a time in milliseconds since 1970; negative after that time.
+    static func daysLeft(until end: Int64, now: Timestamp) -> Int64 {
+        let (day, left) = (Int64(86_400_000), end.subtractingReportingOverflow(now.milliseconds))
+        guard !left.overflow else { return end > 0 ? .max : .min }
+        return left.partialValue >= 0 ? left.partialValue / day : -(-left.partialValue / day) - 1
+    }
+
+    static func text(days: Int64, _ texts: LocalizedTexts) -> String {
+        switch days {
+        case ..<0: texts["trouble.expired"]
+        case 0: texts["trouble.today"]
+        case 1: texts["trouble.tomorrow"]
+        default: texts["trouble.days", ["days": "\(days)"]]
         }
     }
 }

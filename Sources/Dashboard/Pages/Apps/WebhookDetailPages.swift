@@ -7,7 +7,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// One webhook: its state, its deliveries, a test, and everything that changes it.
+/// The page of one webhook, with its state, its deliveries, a test, and the forms that change it.
 struct WebhookDetailPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -31,7 +31,7 @@ struct WebhookDetailPages: PageArea {
 
     /// Returns the webhook that the path names.
     ///
-    /// - Throws: ``RequestError``, also for one of another app.
+    /// - Throws: ``RequestError`` if there is none, or if it belongs to another app.
     @discardableResult
     private static func webhook(_ request: PageRequest) async throws -> WebhookResponse {
         let webhook = try await request.get(Self.api(request), as: WebhookResponse.self)
@@ -97,7 +97,7 @@ struct WebhookDetailPages: PageArea {
         }
     }
 
-    /// Enables, or ends the rotation of the secret.
+    /// Enables the webhook, or ends the rotation of its secret, as the path says.
     private func operate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let operation = request.parameter("operation")

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The webhooks of an app, and the form that adds one.
+/// The list of the webhooks of an app, and the form that adds one.
 struct WebhookListPages: PageArea {
     static let events = WebhookRecord.Event.allCases.map(\.rawValue)
 
@@ -57,7 +57,7 @@ struct WebhookListPages: PageArea {
         ]
     }
 
-    /// Returns the values of a webhook in lists and in its page.
+    /// Returns the template variables of a webhook, for lists and for its page.
     static func row(_ webhook: WebhookResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(webhook)
         model["path"] = self.path(webhook, request)
@@ -73,7 +73,7 @@ struct WebhookListPages: PageArea {
         "\(Dashboard.root)\(request.appPath)/webhooks/\(webhook.id)"
     }
 
-    /// Adds a webhook, and shows its secret, once.
+    /// Adds a webhook, and shows its secret. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
         do {
             let events = request.form.values("events").map(JSONValue.string)
@@ -94,11 +94,11 @@ struct WebhookListPages: PageArea {
     }
 }
 
-/// The page of a text that is shown once, such as a new key.
+/// The page with a secret that is shown once, such as the text of a new API key.
 enum SecretPage {
     /// - Parameters:
-    ///   - explanation: The path of its text.
-    ///   - next: The page to go on to, as a path of the server.
+    ///   - explanation: The path of the explanation in the localized texts.
+    ///   - next: The path of the page that follows.
     static func page(
         _ request: PageRequest,
         title: String,

@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// One delivery: what became of it, why, and every step.
+/// The page of one delivery, with its state, the reason, and the timeline.
 struct DeliveryPages: PageArea {
     var routes: [PageRoute] {
         [

@@ -7,9 +7,9 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// One device: facts, history, a test, and its token's state.
+/// The page of one device token, with its devices, their history, and a test.
 struct DeviceDetailPages: PageArea {
-    /// The seconds for which the page of a test waits for the push service.
+    /// The longest time for which a test waits for the push service, in seconds.
     private static let wait = 8
 
     var routes: [PageRoute] {
@@ -75,7 +75,7 @@ struct DeviceDetailPages: PageArea {
         }
     }
 
-    /// Makes an inactive device active again, in the way in which an app does: it is registered once more.
+    /// Makes an inactive device active again by registering it once more, as its app would.
     private func activate(_ request: PageRequest) async throws -> Response {
         try request.require(.register)
         let environment = request.form["environment"] ?? "production"
@@ -110,7 +110,7 @@ struct DeviceDetailPages: PageArea {
     }
 }
 
-/// The preferences of a person in words.
+/// The preferences of a user or a device in words.
 enum PreferencesModel {
     /// Returns the opt-outs and the quiet hours; `false` without any, so that templates leave them out.
     static func of(_ preferences: Preferences, _ texts: LocalizedTexts) -> Any {

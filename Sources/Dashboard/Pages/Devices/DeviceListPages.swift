@@ -6,14 +6,14 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The devices of an app, and the search for one.
+/// The list of the devices of an app, with a search.
 struct DeviceListPages: PageArea {
-    /// The ways to search, as the values of the field `by`.
+    /// The properties that can be searched for, as the values of the field `by`.
     private static let ways = ["user", "token", "installation", "tag"]
-    /// The orders of the list that have a column.
+    /// The orders of the list, each of which is chosen at the head of a column.
     private static let sorts = ["token", "user", "lastSeen"]
 
-    /// The search that the address of the page asks for.
+    /// The search that the query of the page describes.
     private struct Search {
         let text, state, sort: String?
         let by: String
@@ -24,12 +24,12 @@ struct DeviceListPages: PageArea {
             self.sort = request.query("sort").flatMap { DeviceListPages.sorts.contains($0) ? $0 : nil }
         }
 
-        /// The items of the page's address, without the cursor.
+        /// Returns the items of the page's query, without the cursor.
         func items(sort: String?) -> KeyValuePairs<String, String?> {
             ["q": self.text, "by": self.text == nil ? nil : self.by, "state": self.state, "sort": sort]
         }
 
-        /// Returns the query of the API.
+        /// Returns the query of the request to the API.
         func query(cursor: String?) -> String {
             func text(_ way: String) -> String? { self.by == way ? self.text : nil }
             return URLText.query([
@@ -42,7 +42,7 @@ struct DeviceListPages: PageArea {
     var routes: [PageRoute] { [.get("/apps/{app}/devices", self.list)] }
     var menuEntry: MenuEntry? { MenuEntry(.app, "devices") }
 
-    /// Lists devices. A search for a user or for a whole token goes to its page at once, where the history is.
+    /// Lists devices. A search for a user or for a whole token redirects to the page of the user or of the device.
     private func list(_ request: PageRequest) async throws -> Response {
         let search = Search(request)
         if let text = search.text {
@@ -65,7 +65,8 @@ struct DeviceListPages: PageArea {
         }
     }
 
-    /// Returns the values of the search and of the columns' links, and no devices yet.
+    /// Returns the template variables of the search and of the links at the heads of columns, with an empty list of
+    /// devices.
     private func form(_ search: Search, _ request: PageRequest) -> PageModel {
         let path = "\(Dashboard.root)\(request.appPath)/devices"
         var (sorted, links): (PageModel, PageModel) = ([:], [:])
@@ -85,9 +86,9 @@ struct DeviceListPages: PageArea {
     }
 }
 
-/// A device in a page.
+/// The template variables of a device.
 enum DeviceModel {
-    /// Returns the values of a row of a list.
+    /// Returns the variables of a device in a list.
     static func row(_ response: DeviceResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(response)
         let token = response.device.token.hex
@@ -103,7 +104,7 @@ enum DeviceModel {
         return model
     }
 
-    /// Returns the first and the last digits of a token.
+    /// Returns the first and the last digits of a long token.
     static func short(_ token: String) -> String {
         token.count > 16 ? "\(token.prefix(8))…\(token.suffix(6))" : token
     }

@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The deliveries and the token events of a device or a user, as the template `history` shows them.
+/// The variables of the template `history`: the deliveries and the token events of a device or a user.
 enum HistoryModel {
     /// Returns the variables of a page of history.
     ///
@@ -21,8 +21,11 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the values of a delivery in a list: its state, the reason in plain words, and the link to its timeline.
-    static func delivery(_ response: DeliveryResponse, _ names: [UUID: String], _ request: PageRequest) -> PageModel {
+    /// Returns the template variables of a delivery in a list: the state, the reason in plain words, and the link to
+    /// the timeline.
+    private static func delivery(_ response: DeliveryResponse, _ names: [UUID: String], _ request: PageRequest)
+        -> PageModel
+    {
         let delivery = response.delivery
         var model = PageValue.members(response)
         model["path"] = "\(Dashboard.root)\(request.appPath)/deliveries/\(response.apnsID)"
@@ -36,7 +39,7 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the values of a token event in a list.
+    /// Returns the template variables of a token event in a list.
     static func event(_ response: TokenEventResponse, _ request: PageRequest) -> PageModel {
         let event = response.event
         var model = PageValue.members(response)
@@ -52,7 +55,7 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns what notifications are called.
+    /// Returns the names of the notifications of deliveries, by the id of the notification.
     private static func names(
         of deliveries: [DeliveryResponse],
         _ request: PageRequest
@@ -68,12 +71,24 @@ enum HistoryModel {
     }
 }
 
-/// The words by which people know a notification.
+/// The name of a notification in pages.
 enum NotificationName {
-    /// Returns the name of a notification; else its kind and the beginning of its id.
+    /// Returns the name of a notification; for one without a name, its push type and the beginning of its id.
     static func of(_ response: NotificationResponse) -> String {
         let notification = response.notification
         if let name = notification.name, !name.isEmpty { return String(name.prefix(80)) }
         return "\(notification.content.pushType.rawValue) \(notification.id.uuidString.prefix(8))…"
     }
+}
+
+/// The explanation of the reason of a delivery, in plain words and with the remedy.
+enum ReasonText {
+    /// Returns the explanation of a reason; `nil` for a reason that needs none.
+    static func explanation(_ reason: String, _ texts: LocalizedTexts) -> String? {
+        if let text = texts.text("reasons.\(reason)") { return text }
+        return Self.beginnings.first { reason.hasPrefix($0) }.flatMap { texts.text("reasons.\($0)") }
+    }
+
+    /// The constant beginnings of reasons that end with a name or a number.
+    private static let beginnings = ["opted out of", "BadDeviceToken", "expired before it could be sent"]
 }

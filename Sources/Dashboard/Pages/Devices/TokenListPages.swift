@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The pages of tokens: events with their reasons, withheld deactivations, and undoing deactivations.
+/// The page of token events, where withheld deactivations are decided on and deactivations are undone.
 struct TokenListPages: PageArea {
     private static let actions = [
         "deactivated", "withheld", "settled", "reactivated", "replaced", "moved", "suspected", "keptAlive", "deleted",
@@ -21,7 +21,7 @@ struct TokenListPages: PageArea {
     var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
 
     /// - Parameters:
-    ///   - figure: The number of devices of a dry run, which the next button makes active.
+    ///   - figure: The number of devices that a dry run has counted; `nil` before a dry run.
     private func page(
         _ request: PageRequest,
         figure: Int? = nil,
@@ -122,7 +122,7 @@ struct TokenListPages: PageArea {
         }
     }
 
-    /// Counts the devices first, and makes them active once the figure was seen.
+    /// Counts the devices in a dry run first. Makes them active when the form with the count is posted.
     private func reactivate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let isDry = request.form["step"] != "do"

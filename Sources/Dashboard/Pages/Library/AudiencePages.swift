@@ -1,12 +1,13 @@
+import Foundation
 import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport
 import WebPages
 
-/// The named audiences of an app: conditions in rows, the number of devices, and some of these.
+/// The pages of the named audiences of an app: conditions in rows, and a preview with some of the devices.
 struct AudiencePages: LibraryPages {
-    /// The devices that are shown.
+    /// The maximum number of devices in a preview.
     private static let sample = 5
     let library = LibraryItemPages<NamedAudienceResponse>(plural: "audiences")
     let previewTemplate = "audience-preview"
@@ -18,7 +19,7 @@ struct AudiencePages: LibraryPages {
         ["audience": try form.expression()]
     }
 
-    /// Returns the number of devices and some of them; errors are a part of it.
+    /// Returns the template variables of the preview: the number of devices and some of them, or the error.
     func previewed(_ form: AudienceForm, _ request: PageRequest) async throws -> PageModel {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
@@ -73,3 +74,144 @@ struct AudiencePages: LibraryPages {
 }
 
 extension AudienceForm: LibraryForm {}
+
+/// The form of an audience: rows of conditions, as they were typed.
+struct AudienceForm: Sendable, Equatable {
+    /// One condition of the form.
+    struct Row: Sendable, Equatable {
+        var kind = "tag"
+        /// The name of the attribute, for a row of the kind `attribute`.
+        var name = ""
+        var comparison = "is"
+        var value = ""
+
+        var isEmpty: Bool { self.value.isEmpty && self.name.isEmpty && self.kind != "all" }
+    }
+
+    static let kinds = ["tag", "user", "locale", "timeZone", "appVersion", "lastSeen", "attribute", "all"]
+    static let comparisons = ["is", "not", "atLeast", "above", "atMost", "below"]
+    /// The maximum number of rows. An audience with more conditions is written as JSON.
+    static let maximumRows = 50
+
+    var rows: [Row] = [Row()]
+    /// Indicates whether one of the conditions suffices; otherwise all have to hold.
+    var isAny = false
+    /// A further condition as JSON, for audiences that rows cannot show.
+    var json = ""
+
+    init() {}
+
+    init(_ form: FormData) {
+        self.isAny = form["match"] == "any"
+        self.json = form["json"] ?? ""
+        self.rows = []
+        for index in 0..<Self.maximumRows {
+            guard let kind = form["kind\(index)"] else { break }
+            let texts = ["attribute", "operator", "value"].map { form["\($0)\(index)"] ?? "" }
+            self.rows.append(Row(kind: kind, name: texts[0], comparison: texts[1], value: texts[2]))
+        }
+    }
+
+    /// Adds or removes a row, if the button that was pressed does that.
+    ///
+    /// - Returns: `true` for such a button.
+    mutating func change(by action: String) -> Bool {
+        if action == "add-condition" {
+            if self.rows.count < Self.maximumRows { self.rows.append(Row()) }
+            return true
+        }
+        let prefix = "remove-condition-"
+        guard action.hasPrefix(prefix) else { return false }
+        if let index = Int(action.dropFirst(prefix.count)), self.rows.indices.contains(index) {
+            self.rows.remove(at: index)
+        }
+        return true
+    }
+
+    // MARK: JSON
+
+    /// Returns the audience as JSON of the API; `nil` without a condition.
+    ///
+    /// - Throws: ``RequestError`` for JSON that cannot be read.
+    func expression() throws(RequestError) -> JSONValue? {
+        var conditions = self.rows.filter { !$0.isEmpty }.map(\.condition)
+        if let more = try JSONValue.object(typed: self.json, in: "json") { conditions.append(.object(more)) }
+        guard conditions.count > 1 else { return conditions.first }
+        return .object([self.isAny ? "or" : "and": .array(conditions)])
+    }
+
+    /// Makes the form of an audience. Conditions that rows cannot show become the JSON.
+    init(_ expression: JSONValue) {
+        var conditions = [expression]
+        if case .object(let members) = expression {
+            for name in ["and", "or"] where members.count == 1 && !members[name, default: .null].elements.isEmpty {
+                (conditions, self.isAny) = (expression[name].elements, name == "or")
+            }
+            // The members of one object must all hold, so that each can be a row.
+            if conditions.count == 1, members["attribute"] == nil, members["and"] == nil, members["or"] == nil {
+                conditions = members.sorted { $0.key < $1.key }.map { .object([$0.key: $0.value]) }
+            }
+        }
+        self.rows = conditions.compactMap(Row.init)
+        let others = conditions.filter { Row($0) == nil }
+        guard let first = others.first else { return }
+        self.json = (others.count == 1 ? first : .object([self.isAny ? "or" : "and": .array(others)])).indented
+    }
+}
+
+extension AudienceForm.Row {
+    fileprivate var condition: JSONValue {
+        guard self.comparison != "not" else {
+            var other = self
+            other.comparison = "is"
+            return .object(["not": other.condition])
+        }
+        switch self.kind {
+        case "all": return .object(["all": .bool(true)])
+        case "lastSeen": return .object(["lastSeen": .object(["withinDays": self.typed])])
+        case "appVersion": return .object(["appVersion": .object([self.comparison: .string(self.value)])])
+        case "attribute":
+            let name = JSONValue.string(self.name)
+            return .object(self.value.isEmpty ? ["attribute": name] : ["attribute": name, self.comparison: self.typed])
+        default: return .object([self.kind: .string(self.value)])
+        }
+    }
+
+    /// The value as a number or a Boolean if it looks like one, else as a text.
+    private var typed: JSONValue {
+        if let number = Int64(self.value) { return .integer(number) }
+        if let number = Double(self.value), number.isFinite { return .number(number) }
+        return ["true": .bool(true), "false": .bool(false)][self.value] ?? .string(self.value)
+    }
+
+    /// Makes the row of one condition; `nil` for a condition that a row cannot show.
+    fileprivate init?(_ condition: JSONValue) {
+        guard case .object(let members) = condition else { return nil }
+        if members.count == 1, let inner = members["not"], let row = Self(inner), row.comparison == "is" {
+            self = row
+            self.comparison = "not"
+            return
+        }
+        let row = Self.plain(members)
+        guard let row, row.condition == condition else { return nil }
+        self = row
+    }
+
+    private static func plain(_ members: [String: JSONValue]) -> Self? {
+        if let name = members["attribute"]?.stringValue {
+            guard let (word, value) = members.first(where: { $0.key != "attribute" }) else {
+                return Self(kind: "attribute", name: name)
+            }
+            let text = value.stringValue ?? value.line
+            return Self(kind: "attribute", name: name, comparison: word, value: text)
+        }
+        guard members.count == 1, let (kind, value) = members.first else { return nil }
+        switch (kind, value) {
+        case ("all", _): return Self(kind: kind)
+        case ("lastSeen", _): return Self(kind: kind, value: value["withinDays"].line)
+        case ("appVersion", .object(let version)):
+            return version.first.map { Self(kind: kind, comparison: $0.key, value: $0.value.stringValue ?? "") }
+        default: return Self(kind: kind, value: value.stringValue ?? "")
+        }
+    }
+}

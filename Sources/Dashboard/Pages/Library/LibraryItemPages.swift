@@ -5,19 +5,20 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The common part of the pages of named audiences and of templates: the list, the removal, and the return to a version.
+/// The part that the pages of named audiences and of templates share: the list, and the saving, removal and restoring
+/// of an item.
 struct LibraryItemPages<Item: LibraryResponse>: Sendable {
-    /// The name in paths and texts, `audiences` or `templates`.
+    /// The name of the items in paths and texts: `audiences` or `templates`.
     let plural: String
-    /// The items of a page.
+    /// The maximum number of items on a page.
     private static var count: Int { 50 }
-    /// The longest summary in the list, in characters.
+    /// The maximum length of a summary in the list, in characters.
     private static var longestSummary: Int { 200 }
 
-    /// The name of an item's parameter in paths, and of its template: `audience` or `template`.
+    /// The name of the path parameter for an item, and of the page's template: `audience` or `template`.
     var singular: String { String(self.plural.dropLast()) }
 
-    /// Returns the id of the item that the path of a page names; empty for a new one.
+    /// Returns the id in the path of a page; empty for a new item.
     func id(_ request: PageRequest) -> String { request.parameter(self.singular) }
 
     /// Returns the path of an item in the API.
@@ -25,14 +26,15 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         "\(request.api)/\(self.plural)/\(URLText.encoded(self.id(request)))"
     }
 
-    /// Returns the path of an item's page, for the browser.
+    /// Returns the path of an item's page on the server.
     func page(_ request: PageRequest) -> String {
         "\(Dashboard.root)\(request.appPath)/\(self.plural)/\(URLText.encoded(self.id(request)))"
     }
 
     /// Checks that the caller may add an item to the app.
     ///
-    /// - Throws: ``RequestError``, also the API's own for an app that the caller may not use, or that does not exist.
+    /// - Throws: ``RequestError`` for a caller without the scope, and for an app that the caller may not use or that
+    ///   does not exist.
     func checkNew(_ request: PageRequest) async throws {
         try request.require(.send)
         _ = try await request.get(request.api, as: AppResponse.self)
@@ -60,7 +62,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         return request.page("library", title: "\(self.plural).title", model)
     }
 
-    /// Returns what an item is about, in one line.
+    /// Returns a summary of an item in one line: the audience, or the texts of a template.
     private func summary(_ body: JSONValue) -> String {
         guard self.plural == "templates" else { return body.line }
         let alert = body["alert"]
@@ -71,7 +73,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     /// Stores a new item, or a new version of the item that the path names.
     ///
     /// - Parameter members: The members of the item besides its name, its description and the version that it replaces.
-    /// - Returns: The response that leads to the page of the item.
+    /// - Returns: The redirect to the page of the item.
     func save(_ members: [String: JSONValue?], _ request: PageRequest) async throws -> Response {
         var members = members
         members["description"] = .string(request.form["description"] ?? "")
@@ -104,7 +106,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
 
     /// Returns the fields for the name and the description of an item.
     ///
-    /// - Parameter stored: The item as the API has it; `nil` for a form that was posted, and for a new item.
+    /// - Parameter stored: The stored item; `nil` for a new item, and for a form that was posted.
     func fields(_ request: PageRequest, stored: LibraryItem?, error: RequestError?) -> PageModel {
         let values = [
             "name": stored?.name ?? request.form["name"] ?? "",
@@ -118,7 +120,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         ]
     }
 
-    /// Returns the versions of an item, for its page.
+    /// Returns the template variables of the versions of an item.
     func versions(_ request: PageRequest) async throws -> [PageModel] {
         let list = try await request.list("\(self.api(request))/versions?limit=20", of: LibraryVersionResponse.self)
         return list.entries.enumerated().map { index, response in

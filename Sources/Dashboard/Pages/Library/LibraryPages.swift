@@ -5,14 +5,14 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// A form of ``LibraryPages``, whose buttons may add and remove parts of it.
+/// The form of an item of ``LibraryPages``. Its buttons may add and remove parts, such as rows.
 protocol LibraryForm: Sendable {
     init()
     init(_ fields: FormData)
 
-    /// Adds or removes a part, if that is what the pressed button asks for.
+    /// Adds or removes a part, if the button that was pressed does that.
     ///
-    /// - Returns: `true` if it was.
+    /// - Returns: `true` for such a button.
     mutating func change(by action: String) -> Bool
 }
 
@@ -22,10 +22,10 @@ protocol LibraryPages: PageArea {
     associatedtype Item: LibraryResponse
 
     var library: LibraryItemPages<Item> { get }
-    /// The template of the preview alone.
+    /// The name of the template that shows the preview.
     var previewTemplate: String { get }
 
-    /// Returns the form of what a stored item is about.
+    /// Makes the form of the contents of a stored item.
     func form(of body: JSONValue) -> Form
 
     /// Returns the members of the item besides its name, its description and its version.
@@ -33,15 +33,15 @@ protocol LibraryPages: PageArea {
     /// - Throws: ``RequestError`` for a field that cannot be read.
     func members(of form: Form) throws(RequestError) -> [String: JSONValue?]
 
-    /// Returns the variables of the preview; errors are a part of it.
+    /// Returns the template variables of the preview, or those of the error.
     func previewed(_ form: Form, _ request: PageRequest) async throws -> PageModel
 
-    /// Returns the variables of the page that only items of this kind have.
+    /// Returns the template variables that only the pages of this kind of item have.
     ///
-    /// - Parameter error: What the API refused, unless it is about the name, the description or the version.
+    /// - Parameter error: The error of the API, unless it concerns the name, the description or the version.
     func values(of form: Form, _ request: PageRequest, error: RequestError?) -> PageModel
 
-    /// Returns the query by which the form of a new notification takes the item.
+    /// Returns the query with which the form of a new notification uses the item.
     func use(_ request: PageRequest, name: String) -> KeyValuePairs<String, String?>
 }
 
@@ -113,3 +113,40 @@ extension LibraryPages {
         return request.page(self.library.singular, title: title, values, error: error)
     }
 }
+
+/// The pages of the templates of an app: contents with a name and versions.
+struct TemplatePages: LibraryPages {
+    let library = LibraryItemPages<TemplateResponse>(plural: "templates")
+    let previewTemplate = "push-preview"
+    var menuEntry: MenuEntry? { MenuEntry(.app, "templates") }
+
+    func form(of body: JSONValue) -> ComposeForm { ComposeForm(request: body) }
+
+    func members(of form: ComposeForm) throws(RequestError) -> [String: JSONValue?] {
+        ["content": .object(try form.contentMembers())]
+    }
+
+    func previewed(_ form: ComposeForm, _ request: PageRequest) async throws -> PageModel {
+        do {
+            let body = JSONValue.object(try form.contentMembers())
+                .merging(.object(["to": .object(["all": .bool(true)])])).merging(.object(form.previewSubject))
+            let call = LocalAPIRequest.post("\(request.api)/notifications:preview", body)
+            let response = try await request.call(call, as: PreviewResponse.self)
+            return PushPreview(response, texts: request.texts, countsRecipients: false).values()
+        } catch let error as RequestError {
+            return PushPreview(error).values()
+        }
+    }
+
+    func values(of form: ComposeForm, _ request: PageRequest, error: RequestError?) -> PageModel {
+        let problems = ComposeFieldMapping.model(error, form)
+        let model = ComposeModel(form: form, texts: request.texts, problems: problems)
+        return ["content": model.content, "subject": model.preview]
+    }
+
+    func use(_ request: PageRequest, name: String) -> KeyValuePairs<String, String?> {
+        ["template": self.library.id(request)]
+    }
+}
+
+extension ComposeForm: LibraryForm {}

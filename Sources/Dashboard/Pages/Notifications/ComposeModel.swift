@@ -1,14 +1,14 @@
 import PushSupport
 import WebPages
 
-/// The values of the fields of a notification's form.
+/// The template variables of the form of a notification.
 struct ComposeModel {
     let form: ComposeForm
     let texts: LocalizedTexts
     let problems: [String: String]
 
     private static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-    /// Names of time zones that are suggested. Any other one may be typed.
+    /// The time zones that the form suggests. Any other one may be typed.
     private static let zones = [
         "UTC", "Europe/Berlin", "Europe/London", "Europe/Paris", "Europe/Madrid", "Europe/Rome", "Europe/Vienna",
         "Europe/Zurich", "Europe/Amsterdam", "Europe/Stockholm", "Europe/Warsaw", "Europe/Istanbul", "Europe/Moscow",
@@ -22,7 +22,7 @@ struct ComposeModel {
         LabelledFields(texts: self.texts, area: "compose", values: self.form.values, problems: self.problems)
     }
 
-    /// The fields of the content, which templates have too.
+    /// The variables of the content, which the form of a template has too.
     var content: PageModel {
         let make = self.fields
         var fields: PageModel = [
@@ -48,7 +48,7 @@ struct ComposeModel {
         return fields
     }
 
-    /// The fields of audience and time.
+    /// Returns the variables of the audience, the time and the other options of sending.
     ///
     /// - Parameter named: The names of the app's audiences.
     func sending(named: [String], isSchedule: Bool) -> PageModel {
@@ -81,7 +81,7 @@ struct ComposeModel {
         ]) { $1 }
     }
 
-    /// The fields that choose whom the preview is for.
+    /// The variables of the fields that choose the device of the preview.
     var preview: PageModel {
         let make = self.fields
         return [
@@ -91,7 +91,7 @@ struct ComposeModel {
         ]
     }
 
-    /// Returns `true` if a field has a value or a problem, so that its section is open.
+    /// Returns `true` if one of the fields has a value or an error, so that their section must be open.
     private func hasAny(_ names: [String]) -> Bool {
         names.contains { !self.form[$0].isEmpty || self.problems[$0] != nil }
     }
@@ -110,5 +110,59 @@ struct ComposeModel {
                 "body": make.area("body", name: "body\(index)"),
             ]
         }
+    }
+}
+
+/// Maps the path of an error of the API to the field of the form that shows the message.
+enum ComposeFieldMapping {
+    private static let fields = [
+        "alert": "body", "alert.title": "title", "alert.subtitle": "subtitle", "alert.body": "body",
+        "when.localTime": "at", "when.at": "at", "when.past": "past", "when.timeZone": "zone", "pace.rate": "rate",
+        "pace.waves.size": "waveSize", "pace.waves.intervalSeconds": "waveSeconds", "quietHours": "ignoreQuiet",
+        "guarantee": "atMostOnce", "expiration": "expiresIn", "template": "variables", "device": "previewDevice",
+        "user": "previewUser", "schedule.cron": "cron", "schedule.timeZone": "zone",
+    ]
+
+    /// Returns the message of the error by the name of its field.
+    static func model(_ error: RequestError?, _ form: ComposeForm) -> [String: String] {
+        guard let error, let path = error.path else { return [:] }
+        return [self.field(path, form): error.message]
+    }
+
+    /// Returns the name of the field for a member of a request.
+    ///
+    /// - Parameter path: The path of the member, in a request for a notification, a schedule or a template.
+    static func field(_ path: String, _ form: ComposeForm) -> String {
+        var path = path
+        for prefix in ["notification.", "content."] where path.hasPrefix(prefix) {
+            path.removeFirst(prefix.count)
+        }
+        if let field = self.fields[path] { return field }
+        if path == "to" || path.hasPrefix("to.") { return self.audience(path, form) }
+        if path.hasPrefix("localizations") { return self.language(path, form) }
+        if path.hasPrefix("subject.") { return "previewLocale" }
+        if path.hasPrefix("when.window") { return path.contains("days") ? "days" : "windowFrom" }
+        if path.hasPrefix("when.quietHours") { return "quietFrom" }
+        if path.hasPrefix("when") { return "at" }
+        if path == "data.attachment", !form["image"].isEmpty { return "image" }
+        let first = String(path.prefix { $0 != "." && $0 != "[" })
+        return ComposeForm.content.contains(first) || ComposeForm.sending.contains(first) ? first : "more"
+    }
+
+    private static func audience(_ path: String, _ form: ComposeForm) -> String {
+        if path.hasPrefix("to.locale") { return "locale" }
+        let kind = form["audience"]
+        return kind == "json" ? "expression" : ["tag", "user", "named"].contains(kind) ? kind : "audience"
+    }
+
+    private static func language(_ path: String, _ form: ComposeForm) -> String {
+        let rest = path.dropFirst("localizations.".count)
+        let index = form.languages.indices.first { index in
+            let locale = form.languages[index].locale
+            return rest == locale || rest.hasPrefix("\(locale).")
+        }
+        guard let index else { return "more" }
+        let member = rest.split(separator: ".").last.map(String.init) ?? ""
+        return ["title", "subtitle", "body"].contains(member) ? "\(member)\(index)" : "language\(index)"
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -8,7 +9,8 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The form with which a notification or a schedule is written, its preview, and the question before a campaign.
+/// The pages on which a notification or a schedule is composed: the form, its preview, and the confirmation before a
+/// campaign.
 struct ComposePages: PageArea {
 
     var routes: [PageRoute] {
@@ -55,7 +57,8 @@ struct ComposePages: PageArea {
 
     // MARK: Steps
 
-    /// Sends a notification to one user at once; asks about everything else, with the figure of recipients.
+    /// Sends a notification to one user at once. For all others, it shows the number of recipients and asks for a
+    /// confirmation.
     private func ask(_ form: ComposeForm, _ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let wanted = try await self.wanted(form, request, isChecked: true)
@@ -83,7 +86,7 @@ struct ComposePages: PageArea {
         return request.redirect(to: "/apps/\(app)/notifications/\(sent.id)", done: done)
     }
 
-    /// Returns what a device would show; errors are a part of it.
+    /// Returns the template variables of the preview, or those of the error.
     private func previewed(_ form: ComposeForm, _ request: PageRequest) async throws -> PageModel {
         do {
             let wanted = try await self.wanted(form, request)
@@ -108,8 +111,8 @@ struct ComposePages: PageArea {
 
     /// Returns the request that the form makes.
     ///
-    /// - Parameter isChecked: Whether a schedule must still be the one that the form was made from.
-    /// - Throws: ``RequestError``, also for a schedule that was changed since.
+    /// - Parameter isChecked: Whether a schedule must not have been changed since the form was shown.
+    /// - Throws: ``RequestError`` for JSON that cannot be read, and for a schedule that was changed since.
     private func wanted(
         _ form: ComposeForm,
         _ request: PageRequest,
@@ -132,8 +135,8 @@ struct ComposePages: PageArea {
 
     // MARK: Pages
 
-    /// Returns the form as the page begins with it: empty, or that of a schedule, a template or an earlier notification.
-    /// With a schedule's form comes the schedule.
+    /// Returns the form that the page shows first: an empty one, or that of a schedule, a template or an earlier
+    /// notification. It returns the schedule too.
     private func start(_ request: PageRequest) async throws -> (form: ComposeForm, schedule: ScheduleResponse?) {
         if !request.parameter("schedule").isEmpty {
             let stored = try await request.schedule()
@@ -171,7 +174,7 @@ struct ComposePages: PageArea {
         for (name, value) in defaults where form[name].isEmpty { form[name] = value }
     }
 
-    /// - Parameter stored: The schedule that the form was just made from.
+    /// - Parameter stored: The schedule, if the form was made from it for this page.
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,
@@ -197,8 +200,8 @@ struct ComposePages: PageArea {
         return request.page("compose", title: title, values, error: error)
     }
 
-    /// Returns the fingerprint of the schedule that the form was made from. Once a change of somebody else was shown, it is
-    /// that of the changed one, so that the form may replace it.
+    /// Returns the fingerprint of the schedule that the form was made from. After the error that another person has
+    /// changed the schedule, it is the fingerprint of the changed one, so that the form may replace it.
     private func fingerprint(
         _ stored: ScheduleResponse?,
         _ request: PageRequest,
@@ -209,7 +212,7 @@ struct ComposePages: PageArea {
         return ScheduleFingerprint.of(try await request.schedule())
     }
 
-    /// Returns the page that asks, with all that was typed in hidden fields.
+    /// Returns the page that asks for a confirmation. Its hidden fields have all values of the form.
     private func question(
         _ form: ComposeForm,
         _ wanted: ComposeRequest,
@@ -234,10 +237,20 @@ struct ComposePages: PageArea {
         return request.page("compose-confirm", title: "compose.ask.title", values)
     }
 
-    /// Returns the idempotency key of the form, so that it is sent once however often it is posted.
+    /// Returns the idempotency key of the form, with which it is sent only once however often it is posted.
     private func key(_ request: PageRequest) -> String {
         let key = request.form["key"] ?? ""
         let isPlain = (1...200).contains(key.utf8.count) && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
         return isPlain ? key : UUID().uuidString
+    }
+}
+
+/// A digest of the settings of a schedule, by which a form detects that another person has changed the schedule.
+private enum ScheduleFingerprint {
+    static func of(_ response: ScheduleResponse) -> String {
+        let schedule = response.schedule
+        let members: [JSONValue] = [.string(schedule.name), schedule.rule.json, response.notification]
+        let text = (try? JSONValue.array(members).text) ?? Data()
+        return Data(SHA256.hash(data: text)).base64EncodedString()
     }
 }

@@ -2,11 +2,12 @@ import Foundation
 import PushSupport
 import WebPages
 
-/// The request that a form makes, and what it says about audience, time and environment.
+/// The request that a form makes, and its audience, time and environment in words.
 ///
-/// Further members of the form may name these too. So pages state, and decide, by what is sent, and not by the form's buttons.
+/// The field for further members can contain these as well. So pages show, and decide by, the request that is sent, and
+/// not the fields of the form.
 struct ComposeRequest: Sendable {
-    /// The notification, also that of a schedule.
+    /// The body of the notification. A schedule has one too.
     let notification: JSONValue
     /// The times of the schedule; `nil` for a notification that is sent once.
     let rule: JSONValue?
@@ -14,8 +15,8 @@ struct ComposeRequest: Sendable {
 
     /// - Parameters:
     ///   - isRecurring: Whether it is a schedule.
-    ///   - stored: The schedule that the form changes. What no field shows stays as it is: the other members of its rule,
-    ///     and the own name of the notification.
+    ///   - stored: The schedule that the form changes. Members that no field shows stay as they are: further members of
+    ///     its rule, and the name of its notification.
     /// - Throws: ``RequestError`` for JSON that cannot be read; its path is the field's name.
     init(_ form: ComposeForm, isRecurring: Bool, stored: JSONValue? = nil) throws(RequestError) {
         let notification = try form.request()
@@ -41,7 +42,7 @@ struct ComposeRequest: Sendable {
         self.rule.map { .object(["name": .string(self.name), "schedule": $0, "notification": self.notification]) }
     }
 
-    /// Indicates whether it is for one user, whom a campaign's question would only delay.
+    /// Indicates whether it is for one user. Such a notification is sent without a confirmation.
     var isForOneUser: Bool {
         guard case .object(let to) = self.notification["to"], to["user"]?.stringValue?.isEmpty == false else {
             return false
@@ -49,7 +50,7 @@ struct ComposeRequest: Sendable {
         return to.keys.allSatisfy { ["user", "locale"].contains($0) }
     }
 
-    /// Indicates whether it is sent at a time that it names.
+    /// Indicates whether it names a time at which it is sent.
     var isLater: Bool {
         let when = self.notification["when"]
         return when["at"] != .null || when["localTime"] != .null
@@ -57,7 +58,7 @@ struct ComposeRequest: Sendable {
 
     // MARK: Facts
 
-    /// Returns audience, environment and time in words, by the names of their fields.
+    /// Returns the audience, the environment and the time in words, with the names of their fields.
     func facts(_ texts: LocalizedTexts) -> [(name: String, value: String)] {
         let (audience, environment) = (self.notification["to"], self.notification["environment"])
         let option = environment == .null ? "none" : environment.stringValue ?? environment.line

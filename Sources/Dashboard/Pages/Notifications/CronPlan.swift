@@ -1,8 +1,8 @@
 import WebPages
 
-/// The times of a schedule in words: the common ones of a cron expression, and any other as it is.
+/// The times of a schedule as fields of a form: a common frequency, or a cron expression for any other.
 struct CronPlan: Equatable {
-    /// The days on which it runs.
+    /// The days on which the schedule runs.
     enum Frequency: String, CaseIterable {
         case daily, workdays, weekly, monthly, cron
     }
@@ -14,10 +14,10 @@ struct CronPlan: Equatable {
     var weekday = "mon"
     /// The day of the month.
     var monthday = "1"
-    /// The expression, for ``Frequency/cron``.
+    /// The cron expression, for ``Frequency/cron``.
     var cron = ""
 
-    /// Recognizes the expression of one of the common times.
+    /// Makes the plan of a cron expression, and recognizes those of the common frequencies.
     init(cron: String) {
         self.cron = cron
         let parts = cron.split(separator: " ").map { $0.lowercased() }
@@ -35,14 +35,14 @@ struct CronPlan: Equatable {
         }
     }
 
-    /// Reads the fields of a form.
+    /// Makes the plan from the fields of a form.
     init(_ form: ComposeForm) {
         self.frequency = Frequency(rawValue: form["frequency"]) ?? .daily
         (self.time, self.weekday, self.monthday) = (form["time"], form["weekday"], form["monthday"])
         self.cron = form["cron"]
     }
 
-    /// The cron expression. The API says what is wrong with it.
+    /// The cron expression of the plan. The API checks it.
     var expression: String {
         let parts = self.time.split(separator: ":").map(String.init)
         let (hour, minute) = (parts.first.flatMap(Int.init), parts.dropFirst().first.flatMap(Int.init))
@@ -56,7 +56,7 @@ struct CronPlan: Equatable {
         }
     }
 
-    /// Returns the times in words; the expression where there are none.
+    /// Returns the times in words; the cron expression of a plan without a common frequency.
     func words(_ texts: LocalizedTexts) -> String {
         guard self.frequency != .cron else { return self.cron }
         let day = texts["compose.daysOptions.\(self.weekday)"]
@@ -66,7 +66,7 @@ struct CronPlan: Equatable {
         ]
     }
 
-    /// Fills the fields of a form.
+    /// Fills the fields of a form with the plan.
     func fill(_ form: inout ComposeForm) {
         form["frequency"] = self.frequency.rawValue
         (form["time"], form["weekday"], form["monthday"]) = (self.time, self.weekday, self.monthday)

@@ -4,7 +4,7 @@ import PushStore
 import PushTypes
 import WebPages
 
-/// The state of a notification and its figures, as all lists and its own page show them.
+/// The state and the figures of a notification, for all lists and for its own page.
 struct NotificationSummary {
     private let response: NotificationResponse
     private let texts: LocalizedTexts
@@ -16,7 +16,8 @@ struct NotificationSummary {
 
     private var progress: NotificationProgress { self.response.notification.progress }
 
-    /// The values of a template: those of the API, and state, progress and what is waited for in words.
+    /// The template variables: the members of the API, and in words the state, the progress and the cause for which it
+    /// waits.
     var model: PageModel {
         var model = PageValue.members(self.response)
         let (state, forecast) = (self.response.notification.state, self.response.forecast)
@@ -46,10 +47,10 @@ struct NotificationSummary {
 
     private var path: String { "\(self.appPath)/notifications/\(self.response.notification.id)" }
 
-    /// The recipients that were rejected or could not be sent to.
+    /// The number of recipients that were rejected or failed.
     var bad: Int { self.progress.rejected + self.progress.failed }
 
-    /// The recipients without a final state.
+    /// The number of recipients without a final state.
     var left: Int { max(0, self.progress.recipients - self.progress.finished) }
 
     private func kind(_ state: NotificationRecord.State) -> String {

@@ -4,14 +4,15 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The values of the template `push-preview`: what a device would show of a notification, and what is to be said about it.
+/// The variables of the template `push-preview`: the lock screen of a device with the notification, its size, and the
+/// warnings.
 struct PushPreview {
     private var model: PageModel
 
     /// - Parameters:
-    ///   - response: The response of a preview of the API.
-    ///   - hasAudience: Whether the audience is named already. Without one nothing is said about recipients.
-    ///   - countsRecipients: Whether it is of a notification, and not of a template.
+    ///   - response: The preview of the API.
+    ///   - hasAudience: Whether the audience is named already. Without one, the recipients are left out.
+    ///   - countsRecipients: Whether the number of recipients is shown. The preview of a template has none.
     init(_ response: PreviewResponse, texts: LocalizedTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
         let members = PageValue.members(response)
         var model = members.filter { ["size", "limit", "locale", "problem", "encryptedPayload"].contains($0.key) }
@@ -35,12 +36,12 @@ struct PushPreview {
         self.model = model
     }
 
-    /// The preview of what the API refuses.
+    /// Makes the preview that shows an error of the API.
     init(_ error: RequestError) {
         self.model = ["error": ["message": error.message, "field": error.path ?? ""] as PageModel]
     }
 
-    /// The values, with the times at which a schedule would run.
+    /// Returns the variables, with the times at which a schedule would run.
     func values(runs: [String] = []) -> PageModel {
         var model = self.model
         model["runs"] = runs.map { PageText($0) }

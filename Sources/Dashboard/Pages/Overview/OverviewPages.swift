@@ -5,7 +5,7 @@ import PushStore
 import PushTypes
 import WebPages
 
-/// The first page: what is wrong, what is sent now, today's figures, and the apps.
+/// The first page, with the problems, the campaigns in progress, the figures of today, and the apps.
 struct OverviewPages: PageArea {
     var routes: [PageRoute] { [.get("", self.show), .get("/overview/live", self.live)] }
     var menuEntry: MenuEntry? { MenuEntry(.top, "overview", path: "") }
@@ -51,5 +51,93 @@ struct OverviewPages: PageArea {
             let (model, count) = SendingModel.model(found.campaigns, request, showsApp: true)
             return .init(html: request.part("sending", model), count: count)
         }
+    }
+}
+
+/// A problem that the API reports, as pages show it, with a button that leads to the remedy.
+struct HealthProblemModel {
+    /// The button: a link to a page, or a form that is posted at once.
+    enum Button {
+        case page(label: String, path: String)
+        case form(label: String, path: String)
+    }
+
+    private let trouble: HealthProblem
+    private let request: PageRequest
+
+    init(_ trouble: HealthProblem, _ request: PageRequest) {
+        (self.trouble, self.request) = (trouble, request)
+    }
+
+    private var texts: LocalizedTexts { self.request.texts }
+    private var code: HealthProblem.Code { self.trouble.code }
+    /// The bundle id of the app; empty for a problem of the server.
+    var app: String { self.trouble.app?.name ?? "" }
+    private var environment: String { self.trouble.environment?.rawValue ?? "" }
+    private var object: String { URLText.encoded(self.trouble.object ?? "") }
+    private var appPath: String { PageRequest.appPath(self.app) }
+
+    /// Indicates whether the problem keeps pushes from being sent, or soon will.
+    var isBad: Bool { [.appStopped, .environmentPaused, .diskLow, .certificateExpired].contains(self.code) }
+
+    /// The variables of the template partial `trouble`. The remedy of the API is written for the command line. So a
+    /// problem with a button shows it only for kinds that need the advice in it.
+    var model: PageModel {
+        let title = self.texts["trouble.\(self.code.rawValue)", ["app": self.app, "environment": self.environment]]
+        var model: PageModel = [
+            "kind": self.isBad ? "bad" : "warn", "title": title, "cause": self.trouble.message,
+            "advice": false, "page": false, "form": false,
+        ]
+        if self.button == nil || [.environmentPaused, .filesMissing].contains(self.code) {
+            model["advice"] = self.trouble.remedy
+        }
+        switch self.button {
+        case .page(let label, let path):
+            model["page"] = ["label": self.texts["trouble.\(label)"], "path": "\(Dashboard.root)\(path)"]
+        case .form(let label, let path):
+            model["form"] = ["label": self.texts["trouble.\(label)"], "path": "\(Dashboard.root)\(path)"]
+        case nil: break
+        }
+        return model
+    }
+
+    /// The button that the caller's scopes allow; `nil` for none.
+    private var button: Button? {
+        let mayOperate = self.request.may(.operate)
+        let credentials = "\(self.appPath)/credentials"
+        switch self.code {
+        case .appStopped: return mayOperate ? .form(label: "resumeApp", path: "\(self.appPath)/resume") : nil
+        case .environmentPaused:
+            guard mayOperate else { return .page(label: "see", path: credentials) }
+            return .form(label: "resume", path: "\(credentials)/\(self.environment)/resume")
+        case .certificateExpired, .certificateEnds:
+            return .page(label: mayOperate ? "replace" : "see", path: "\(credentials)#\(self.environment)")
+        case .breakerOpen: return .page(label: mayOperate ? "decide" : "see", path: "\(self.appPath)/tokens")
+        case .scheduleProblem: return .page(label: "see", path: "\(self.appPath)/schedules/\(self.object)")
+        case .webhookDisabled, .webhookFailing:
+            return mayOperate ? .page(label: "see", path: "\(self.appPath)/webhooks/\(self.object)") : nil
+        case .filesMissing: return .page(label: "see", path: "\(self.appPath)/publishing/files")
+        case .diskLow, .logGrows: return .page(label: "see", path: "/system")
+        case .bridgeOverruled: return nil
+        }
+    }
+}
+
+/// The variables of the template `sending`: the campaigns in progress.
+enum SendingModel {
+    /// Returns the variables, and the number of campaigns that are being sent.
+    ///
+    /// - Parameters:
+    ///   - campaigns: The campaigns in progress, as the API lists them.
+    ///   - showsApp: Whether the name of the app is shown, because there are several apps.
+    static func model(_ campaigns: [NotificationResponse], _ request: PageRequest, showsApp: Bool) -> (PageModel, Int64)
+    {
+        let count = campaigns.count { $0.notification.state == .sending }
+        return (["sending": self.rows(campaigns, request), "showsApp": showsApp], Int64(count))
+    }
+
+    /// Returns the template variables of notifications in a list.
+    static func rows(_ notifications: [NotificationResponse], _ request: PageRequest) -> [PageModel] {
+        notifications.map { NotificationSummary($0, request).model }
     }
 }

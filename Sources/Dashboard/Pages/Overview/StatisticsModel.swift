@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The figures of today and the charts of the last day.
+/// The template variables of the figures of today and of the charts of the last 24 hours.
 enum StatisticsModel {
     /// The numbers of recipients with a final state, by the names of their texts.
     private static let numbers: [(name: String, value: @Sendable (StatisticPoint) -> Int)] = [
@@ -12,11 +12,11 @@ enum StatisticsModel {
         ("skipped", { $0.skipped }), ("unknown", { $0.unknown }),
     ]
 
-    /// Returns the variables `figures` of the template of that name.
+    /// Returns the variable `figures` of the template of the same name.
     static func figures(_ today: StatisticPoint, _ request: PageRequest) -> [PageModel] {
         let outcomes = self.numbers.map { ($0.name, $0.value(today)) }
         return (outcomes + [("opened", today.opened)]).compactMap { name, value in
-            // Rare outcomes are shown only when there are some.
+            // The figures of rare outcomes are left out while they are 0.
             guard value > 0 || ["accepted", "rejected", "opened"].contains(name) else { return nil }
             return ["value": PageNumber(value: Double(value)), "label": request.texts["overview.\(name)"]]
         }
@@ -88,8 +88,8 @@ enum StatisticsModel {
         .model(id: "opens", format: request.format)
     }
 
-    /// Returns the bound of the bucket in which a part of all pushes ends; `nil` without any. The last bucket has no bound: its
-    /// value is that of the one before.
+    /// Returns the upper bound of the bucket that contains a quantile; `nil` without any pushes. The last bucket has no
+    /// bound, and counts as the one before.
     static func quantile(_ part: Double, _ buckets: [Double], _ bounds: [Double]) -> Double? {
         let all = buckets.reduce(0, +)
         guard all > 0, let last = bounds.last else { return nil }

@@ -6,9 +6,10 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The publisher's server that is asked who is entitled to retail issues: its settings, a test, and its removal.
+/// The page of the publisher's server, which is asked who is entitled to retail issues: its settings, a test, and its
+/// removal.
 struct EntitlementPages: PageArea {
-    /// The parts of a page besides the settings.
+    /// The result of a form that a page shows besides the settings.
     private struct Extra {
         var test: PublisherExchange?
         /// The form that was refused: `set` or `test`.
@@ -79,7 +80,7 @@ struct EntitlementPages: PageArea {
         ]
     }
 
-    /// Returns the exchange with the publisher's server, which has no secret.
+    /// Returns the template variables of the exchange with the publisher's server. The exchange contains no secrets.
     private func exchange(_ test: PublisherExchange, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(test)
         let isAnswered = test.isAnswered
@@ -164,7 +165,7 @@ struct EntitlementPages: PageArea {
 
     // MARK: Changes
 
-    /// Sets the server. A secret that the provider made is shown once.
+    /// Sets the server. A secret that the provider has made is shown by no later page.
     private func set(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         do {

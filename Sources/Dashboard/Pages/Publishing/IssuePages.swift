@@ -6,9 +6,9 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// One issue: its state, its files, its notification, and everything that changes it.
+/// The page of one issue, with its state, its files, its notification, and the forms that change it.
 struct IssuePages: PageArea {
-    /// The parts of a page besides the issue.
+    /// The error of a form that a page shows besides the issue.
     struct Extra {
         /// The part of the page in which a form was refused.
         enum Part { case edit, upload, notify, state }
@@ -57,7 +57,7 @@ struct IssuePages: PageArea {
         }
         model["isUploadOpen"] = !hasFiles || isRefused && extra.part == .upload
         try await Self.addNotify(to: &model, issue, extra, request)
-        // What Notify refused stands where the button was, and not above the page too.
+        // A refusal of Notify is shown in place of its button, and not above the page as well.
         let above = extra.part == .notify ? nil : extra.error
         return request.page(
             "issue",
@@ -68,7 +68,8 @@ struct IssuePages: PageArea {
         )
     }
 
-    /// Adds the notification with its progress, or the button that makes one, or the reason why there is none.
+    /// Adds the variables of the notification with its progress, of the button that makes one, or of the reason for
+    /// which Notify would be refused.
     private static func addNotify(
         to model: inout PageModel,
         _ issue: IssueRecord,
@@ -92,7 +93,7 @@ struct IssuePages: PageArea {
         }
     }
 
-    /// Returns the cover and the renditions, the cover first.
+    /// Returns the template variables of the files of an issue: the cover first, then the renditions.
     private static func files(_ issue: IssueResponse, _ request: PageRequest) -> [PageModel] {
         var rows: [PageModel] = []
         if let cover = issue.cover {
@@ -145,9 +146,10 @@ struct IssuePages: PageArea {
         }
     }
 
-    /// Carries out a change, and goes to the page of the issue; an error stays in the part of the page that caused it.
+    /// Carries out a change, and redirects to the page of the issue. An error is shown in the part of the page with the
+    /// form that caused it.
     ///
-    /// - Parameter change: Returns the answer to the change.
+    /// - Parameter change: Makes the change, and returns the response of the API.
     private func change(
         _ request: PageRequest,
         _ part: Extra.Part,
@@ -161,5 +163,89 @@ struct IssuePages: PageArea {
         } catch let error as RequestError where error.kind != .notFound {
             return try await Self.page(request, Extra(part: part, error: error))
         }
+    }
+}
+
+/// The form of an issue: its fields, and the request to the API that they make.
+struct IssueForm {
+    private var values: [String: String]
+    /// Indicates whether the product id may be changed. It may until the issue is published for the first time.
+    private let hasProductID: Bool
+
+    /// Makes an empty form.
+    init() { (self.values, self.hasProductID) = ([:], true) }
+
+    /// Makes the form of a stored issue.
+    init(_ issue: IssueRecord) {
+        self.values = [
+            "productId": issue.productID, "title": issue.title, "number": issue.number ?? "",
+            "date": issue.date.description, "access": issue.access.rawValue,
+        ]
+        self.hasProductID = issue.publishedAt == nil
+    }
+
+    /// Makes the form from the fields that were posted.
+    ///
+    /// - Parameter stored: The issue that it changes; `nil` for a new one.
+    init(typed request: PageRequest, stored: IssueRecord? = nil) {
+        let names = ["productId", "title", "number", "date", "access"]
+        self.values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })
+        self.hasProductID = stored?.publishedAt == nil
+    }
+
+    func fields(_ texts: LocalizedTexts) -> [FormField] {
+        func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = true) -> FormField {
+            .publishing(name, type, in: self.values, maximum: maximum, isRequired: isRequired, texts: texts)
+        }
+        var fields = [
+            line("title", maximum: 1000), line("number", maximum: 100, isRequired: false), line("date", "date"),
+        ]
+        if self.hasProductID { fields.append(line("productId", maximum: 256)) }
+        let access = ["free", "retail"].map { (value: $0, label: texts["publishing.access.\($0)"]) }
+        fields.append(
+            FormField(
+                "access",
+                texts["publishing.fields.access"],
+                .choice(access),
+                value: self.values["access"] ?? "free",
+                hint: texts["publishing.hints.access"]
+            )
+        )
+        return fields
+    }
+
+    /// Returns the body of the request that adds or changes the issue. An empty field removes the number.
+    func body(isNew: Bool) -> JSONValue {
+        let number = self.text("number").map(JSONValue.string)
+        return .members([
+            "title": .string(self.values["title"] ?? ""), "date": .string(self.values["date"] ?? ""),
+            "number": number ?? (isNew ? nil : .null), "access": self.text("access").map(JSONValue.string),
+            "productId": self.hasProductID ? .string(self.values["productId"] ?? "") : nil,
+        ])
+    }
+
+    private func text(_ name: String) -> String? { self.values[name].flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+/// The template variables of an issue.
+enum IssueModel {
+    /// Returns the variables of an issue, for lists and for its page.
+    static func row(_ response: IssueResponse, _ request: PageRequest) -> PageModel {
+        let issue = response.issue
+        var model = PageValue.members(response)
+        model["path"] = "\(Dashboard.root)\(request.issuePath("\(issue.id)"))"
+        model["stateLabel"] = StateLabel.model(issue.state.rawValue, request.texts)
+        model["accessText"] = request.texts["publishing.access.\(issue.access.rawValue)"]
+        model["sizeText"] = issue.renditions.map(\.screenSize.description).joined(separator: ", ")
+        model["isNotified"] = issue.notification != nil
+        for name in ["number", "publishedAt", "notification"] where model[name] == nil { model[name] = false }
+        return model
+    }
+
+    /// Returns the variables of a file.
+    static func file(_ file: FileResponse) -> PageModel {
+        var model = PageValue.members(file)
+        model["shortHash"] = "\(file.hash.prefix(8))…\(file.hash.suffix(8))"
+        return model
     }
 }

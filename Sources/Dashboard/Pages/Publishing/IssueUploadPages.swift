@@ -5,11 +5,11 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The form that uploads a file of an issue, or takes one that the app has.
+/// The form that uploads a file of an issue, or chooses a file that the app has already.
 ///
 /// The file goes to the API as it arrives, and is never whole in memory.
 struct IssueUploadPages: PageArea {
-    /// The files of the app that can be chosen.
+    /// The maximum number of files that can be chosen from.
     private static let choices = 100
 
     var routes: [PageRoute] { [.upload("/apps/{app}/publishing/issues/{issue}/upload", self.upload)] }
@@ -34,7 +34,7 @@ struct IssueUploadPages: PageArea {
         }
     }
 
-    /// Returns the part of the issue's path in the API that names the place of the file.
+    /// Returns the last part of the path in the API: the cover, or the rendition for a screen size.
     private static func place(_ request: PageRequest) throws -> String {
         if request.form["place"] == "cover" { return "cover" }
         guard let size = request.typed("screenSize") else {
@@ -43,7 +43,7 @@ struct IssueUploadPages: PageArea {
         return "renditions/\(URLText.encoded(size))"
     }
 
-    /// Returns the fields of the form. A file that arrived before another field was refused can be chosen.
+    /// Returns the fields of the form. A file that was uploaded with an invalid form can be chosen the next time.
     static func fields(_ request: PageRequest, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
@@ -80,5 +80,31 @@ struct IssueUploadPages: PageArea {
             )
         }
         return fields
+    }
+}
+
+/// The page with the list of an app's files, including those that no issue uses.
+struct FilePages: PageArea {
+    /// The maximum number of files on a page.
+    private static let count = 50
+
+    var routes: [PageRoute] { [.get("/apps/{app}/publishing/files", self.list)] }
+
+    private func list(_ request: PageRequest) async throws -> Response {
+        let query = URLText.query(["after": request.query("after"), "limit": "\(Self.count)"])
+        let list = try await request.list("\(request.api)/files\(query)", of: FileResponse.self)
+        let path = "\(Dashboard.root)\(request.publishingPath)/files"
+        var pager: PageModel = [:]
+        if request.query("after") != nil { pager["first"] = path }
+        if let next = list.next { pager["next"] = "\(path)\(URLText.query(["after": next]))" }
+        let model: PageModel = [
+            "files": list.entries.map { file -> PageModel in
+                var row = IssueModel.file(file)
+                if row["unusedSince"] == nil { row["unusedSince"] = false }
+                return row
+            },
+            "pager": pager.isEmpty ? false : pager, "path": "\(Dashboard.root)\(request.publishingPath)",
+        ]
+        return request.page("files", title: "publishing.files", model)
     }
 }

@@ -7,7 +7,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// *Notify*: the question with its figures, the sending, and what changes the notification while it is sent.
+/// The pages of *Notify*: the confirmation, the sending, and the forms that change the notification while it is sent.
 struct NotifyPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -20,7 +20,7 @@ struct NotifyPages: PageArea {
         ]
     }
 
-    /// Asks, with the figures at stake. What is refused is said on the page of the issue.
+    /// Asks for a confirmation, with the number of devices and the waves. A refusal is shown on the page of the issue.
     private func ask(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let (response, publication) = try await request.issue()
@@ -51,7 +51,7 @@ struct NotifyPages: PageArea {
         return request.page("issue-notify", title: "publishing.askTitle", model)
     }
 
-    /// Returns the number of the waves and the time that they take at least.
+    /// Returns the number of waves, their size, and the minimum time that they take, in words.
     private func waves(_ plan: IssueNotifier.Plan, _ request: PageRequest) -> String {
         let (count, words) = (Double(plan.waveCount ?? 0), PublicationModel.waves(plan.waves, request))
         guard count > 1 else { return request.texts["publishing.oneWave", ["waves": words]] }
@@ -62,7 +62,7 @@ struct NotifyPages: PageArea {
         ]
     }
 
-    /// Sends by the operation of the API, which makes one notification however often it is called.
+    /// Calls the operation *Notify* of the API, which makes one notification however often it is called.
     private func notify(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
         _ = try await request.issue()

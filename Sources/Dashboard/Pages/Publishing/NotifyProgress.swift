@@ -5,14 +5,14 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The notification of an issue while it is sent in waves, with the downloads for which they wait.
+/// The progress of the notification of an issue, which is sent in waves, with the downloads for which they wait.
 struct NotifyProgress {
     private let response: NotificationResponse
-    /// `nil` while they are not known.
+    /// The downloads of the app; `nil` while they are not known.
     private let downloads: DownloadFigures?
     private let summary: NotificationSummary
 
-    /// Reads the notification of an issue; `nil` if there is none, or it is forgotten.
+    /// Reads the notification of an issue; `nil` if there is none, or if its retention is over.
     init?(_ issue: IssueRecord, _ request: PageRequest) async throws {
         guard let id = issue.notification else { return nil }
         do {
@@ -24,26 +24,27 @@ struct NotifyProgress {
         self.summary = NotificationSummary(self.response, request)
     }
 
-    /// Indicates whether nothing more is sent.
+    /// Indicates whether the notification is done or cancelled.
     var hasEnded: Bool { [.done, .cancelled].contains(self.notification.state) }
 
-    /// Indicates whether nothing more changes: neither pushes nor downloads go on.
+    /// Indicates whether nothing will change any more: the notification has ended, and no download is open.
     var isFinal: Bool { self.hasEnded && self.downloads?.open ?? 0 == 0 }
 
-    /// The devices that are left.
+    /// The number of devices without a final state.
     var left: Int { self.summary.left }
 
     private var notification: NotificationRecord { self.response.notification }
 
     // MARK: Waves
 
-    /// The limits of downloads beyond which the next wave waits; `nil` without any.
+    /// The limits of downloads above which the next wave waits; `nil` without any.
     private var limits: SteeringLimits? {
         guard case .waves(_, _, let steering)? = self.notification.pace else { return nil }
         return steering
     }
 
-    /// The number of the present wave, from 1, and of all; `nil` for a notification without waves.
+    /// The number of the present wave, which counts from 1, and the number of all waves; `nil` for a notification
+    /// without waves.
     var wave: (present: Int, all: Int)? {
         guard case .waves(let size, _, _)? = self.notification.pace, size > 0 else { return nil }
         let progress = self.notification.progress
@@ -87,7 +88,7 @@ struct NotifyProgress {
         return model
     }
 
-    /// Returns what the next wave waits for, with the figures; `nil` if it waits for nothing.
+    /// Returns the cause for which the next wave waits, in words and with the figures; `nil` if it does not wait.
     private func waiting(_ request: PageRequest) -> String? {
         guard let cause = self.response.forecast.cause else { return nil }
         let (format, measured) = (request.format, self.response.steered?.figures)

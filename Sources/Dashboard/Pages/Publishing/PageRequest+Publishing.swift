@@ -5,15 +5,15 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The requests and the addresses that the pages of publishing share.
+/// The requests and the paths that the pages of publishing share.
 extension PageRequest {
-    /// The path of the app's publications, below the dashboard's.
+    /// The path of the page of the app's publications, below ``Dashboard/root``.
     var publishingPath: String { "\(self.appPath)/publishing" }
 
-    /// Returns the path of a publication's page, below the dashboard's.
+    /// Returns the path of a publication's page, below ``Dashboard/root``.
     func publicationPath(_ id: String) -> String { "\(self.publishingPath)/\(URLText.encoded(id))" }
 
-    /// Returns the path of an issue's page, below the dashboard's.
+    /// Returns the path of an issue's page, below ``Dashboard/root``.
     func issuePath(_ id: String) -> String { "\(self.publishingPath)/issues/\(URLText.encoded(id))" }
 
     /// The path of the page's publication in the API.
@@ -24,7 +24,7 @@ extension PageRequest {
 
     /// Returns the publication that a path names.
     ///
-    /// - Throws: ``RequestError``, also for one of another app.
+    /// - Throws: ``RequestError`` if there is none, or if it belongs to another app.
     func publication(at path: String) async throws -> PublicationResponse {
         let response = try await self.get(path, as: PublicationResponse.self)
         guard response.app?.name == self.app else { throw RequestError.noSuch("publication") }
@@ -33,13 +33,13 @@ extension PageRequest {
 
     /// Returns the page's issue and its publication.
     ///
-    /// - Throws: ``RequestError``, also for an issue of another app.
+    /// - Throws: ``RequestError`` if there is none, or if it belongs to another app.
     func issue() async throws -> (issue: IssueResponse, publication: PublicationResponse) {
         let response = try await self.get(self.issueAPI, as: IssueResponse.self)
         return (response, try await self.publication(at: "/v1/publications/\(response.issue.publication)"))
     }
 
-    /// Returns what was typed into a field without the spaces around it; `nil` for an empty one.
+    /// Returns the value of a field without the spaces around it; `nil` for an empty one.
     func typed(_ name: String) -> String? {
         let text = (self.form[name] ?? "").trimmingSpaces
         return text.isEmpty ? nil : text

@@ -5,10 +5,10 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// One publication: its issues, the forms that add one and change the publication, and its removal.
+/// The page of one publication, with its issues, and the forms that add an issue and change or remove the publication.
 struct PublicationDetailPages: PageArea {
     private static let states = ["draft", "published", "withdrawn"]
-    /// The issues of a page.
+    /// The maximum number of issues on a page.
     private static let count = 50
 
     /// The forms of the page.
@@ -25,7 +25,7 @@ struct PublicationDetailPages: PageArea {
 
     // MARK: The page
 
-    /// - Parameter failed: The form that the API refused.
+    /// - Parameter failed: The form that the API has rejected; `nil` for none.
     private func page(_ request: PageRequest, failed: Form? = nil, error: RequestError? = nil) async throws -> Response
     {
         let publication = try await request.publication(at: request.publicationAPI)

@@ -5,14 +5,14 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The form of a publication: its fields, and the API's request of them.
+/// The form of a publication: its fields, and the request to the API that they make.
 struct PublicationForm {
-    /// The fields by the members of the API, where they differ.
+    /// The names of fields by the members of the API, where the two differ.
     static let names = [
         "waves.size": "waveSize", "waves.intervalSeconds": "waveInterval",
         "waves.steering.maximumBandwidth": "maximumBandwidth", "waves.steering.maximumDownloads": "maximumDownloads",
     ]
-    /// The bytes of the unit in which a bandwidth is typed.
+    /// The number of bytes in the unit of the field for the bandwidth.
     private static let megabyte = 1_000_000.0
 
     private let values: [String: String]
@@ -31,7 +31,7 @@ struct PublicationForm {
         self.values = values
     }
 
-    /// Makes the form as it was typed.
+    /// Makes the form from the fields that were posted.
     init(typed request: PageRequest) {
         let names = ["name", "account", "waveSize", "waveInterval", "maximumDownloads", "maximumBandwidth"]
         var values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })
@@ -58,7 +58,7 @@ struct PublicationForm {
 
     /// Returns the body of the request that adds or changes the publication. An empty field removes a value.
     ///
-    /// - Throws: ``RequestError`` that names the field of what is no number.
+    /// - Throws: ``RequestError`` that names a field whose value is no number.
     func body(_ texts: LocalizedTexts) throws(RequestError) -> JSONValue {
         let products = (self.values["subscriptionProducts"] ?? "").split { $0.isWhitespace }
         let steering: [String: JSONValue] = [
@@ -98,5 +98,29 @@ struct PublicationForm {
 
     private static func megabytes(_ bytes: Int) -> String {
         bytes % 1_000_000 == 0 ? "\(bytes / 1_000_000)" : "\(Double(bytes) / Self.megabyte)"
+    }
+}
+
+extension FormField {
+    /// Returns a field of one line for the forms of publishing. The texts have its label and its hint under its name.
+    ///
+    /// - Parameter values: The values of the form by the names of its fields.
+    static func publishing(
+        _ name: String,
+        _ type: String = "text",
+        in values: [String: String],
+        maximum: Int? = nil,
+        isRequired: Bool = false,
+        texts: LocalizedTexts
+    ) -> FormField {
+        FormField(
+            name,
+            texts["publishing.fields.\(name)"],
+            .line(type: type),
+            value: values[name] ?? "",
+            hint: texts.text("publishing.hints.\(name)"),
+            isRequired: isRequired,
+            maximum: maximum
+        )
     }
 }

@@ -5,9 +5,9 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// The publications of an app with their newest issues, and the form that adds one.
+/// The page with the publications of an app and their newest issues, and the form that adds a publication.
 struct PublicationListPages: PageArea {
-    /// The issues that are shown of each publication.
+    /// The maximum number of issues that are shown of each publication.
     private static let newest = 3
 
     var routes: [PageRoute] {
@@ -19,7 +19,7 @@ struct PublicationListPages: PageArea {
         let publications = try await request.list("\(request.api)/publications", of: PublicationResponse.self).entries
         var rows: [PageModel] = []
         for (index, publication) in publications.enumerated() {
-            // One request of many alike is enough for the list of the page's requests.
+            // The list of the page's requests shows only one of these, which are all alike.
             rows.append(try await self.row(publication, request, isNoted: index == 0))
         }
         let form = error == nil ? PublicationForm() : PublicationForm(typed: request)
@@ -61,7 +61,7 @@ struct PublicationListPages: PageArea {
     }
 }
 
-/// A publication in a page.
+/// The template variables of a publication.
 enum PublicationModel {
     static func values(_ response: PublicationResponse, _ request: PageRequest) -> PageModel {
         let publication = response.publication
@@ -71,7 +71,7 @@ enum PublicationModel {
         model["limitText"] = self.limits(publication.waves, request) ?? false
         let products = response.subscriptions
         model["subscriptionText"] = products.isEmpty ? false : products.joined(separator: ", ")
-        // `account` is who is signed in, on every page.
+        // On every page, the variable `account` is the caller that is signed in.
         model["accountName"] = publication.account ?? false
         return model
     }
@@ -94,5 +94,44 @@ enum PublicationModel {
         }
         let limits = [downloads, bandwidth].compactMap(\.self)
         return limits.isEmpty ? nil : limits.joined(separator: ", ")
+    }
+}
+
+/// The page with the catalogue of an app, as its readers see it.
+struct CataloguePages: PageArea {
+    /// The maximum number of issues on a page.
+    private static let count = 50
+
+    var routes: [PageRoute] { [.get("/apps/{app}/publishing/catalogue", self.list)] }
+
+    private func list(_ request: PageRequest) async throws -> Response {
+        let account = request.query("account")
+        let query = URLText.query([
+            "account": account, "cursor": request.query("cursor"), "limit": "\(Self.count)",
+        ])
+        let list = try await request.list("\(request.api)/catalogue:preview\(query)", of: CatalogueEntry.self)
+        let path = "\(request.publishingPath)/catalogue"
+        let model: PageModel = [
+            "issues": list.entries.map { self.row($0, request) }, "accountName": account ?? "",
+            "isFiltered": account != nil, "path": "\(Dashboard.root)\(path)",
+            "publishing": "\(Dashboard.root)\(request.publishingPath)",
+            "pager": request.pager(list.next, path: path, ["account": account]) ?? false,
+        ]
+        return request.page("catalogue", title: "publishing.catalogue", model)
+    }
+
+    private func row(_ entry: CatalogueEntry, _ request: PageRequest) -> PageModel {
+        let issue = entry.issue
+        var model = PageValue.members(entry)
+        model["accessText"] = request.texts["publishing.access.\(issue.access.rawValue)"]
+        model["sizeText"] = issue.renditions.map { rendition in
+            "\(rendition.screenSize) (\(request.format.bytes(Double(rendition.file.size))))"
+        }.joined(separator: ", ")
+        // A cover that is no image is not shown, because a browser could not.
+        let isImage = issue.cover?.contentType.hasPrefix("image/") ?? false
+        let address = isImage ? entry.coverAddress : nil
+        model["coverAddress"] = address ?? false
+        if model["number"] == nil { model["number"] = false }
+        return model
     }
 }

@@ -7,9 +7,9 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The schedules of an app, and what can be done with one. ``ComposePages`` has the form.
+/// The pages of the schedules of an app: the list, the calendar, and one schedule. ``ComposePages`` has the form.
 struct SchedulePages: PageArea {
-    /// The schedules of a page.
+    /// The maximum number of schedules on a page.
     private static let count = 50
 
     var routes: [PageRoute] {
@@ -64,7 +64,7 @@ struct SchedulePages: PageArea {
         return request.page("schedule", title: schedule.schedule.name, model, error: error)
     }
 
-    /// Returns the preview with the number of recipients, which the page does not wait for.
+    /// Returns the stream with the number of recipients, for which the page itself does not wait.
     private func live(_ request: PageRequest) async throws -> Response {
         let schedule = try await request.schedule()
         return request.live { request in
@@ -73,7 +73,7 @@ struct SchedulePages: PageArea {
         }
     }
 
-    /// Returns what a device would show of the next run; errors are a part of it.
+    /// Returns the template variables of the preview of the next run, or those of the error.
     private func preview(_ schedule: ScheduleResponse, _ request: PageRequest, countsRecipients: Bool) async throws
         -> PageModel
     {
@@ -89,7 +89,7 @@ struct SchedulePages: PageArea {
 
     private func calendar(_ request: PageRequest) async throws -> Response {
         let now = Self.date(request.interface.time.now.milliseconds)
-        // A name that is none stands for UTC, as a month that is none stands for the present one.
+        // An unknown time zone stands for UTC, as an invalid month stands for the present one.
         let asked = request.query("zone") ?? ""
         let name = TimeZone(named: asked) == nil ? "UTC" : asked
         let grid = MonthGrid(request.query("month"), now: now, zone: TimeZone(named: name) ?? .gmt)
@@ -122,13 +122,13 @@ struct SchedulePages: PageArea {
 
     private static func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-    /// Returns the time zones of the app's schedules, of the first hundred.
+    /// Returns the time zones of the app's first 100 schedules.
     private static func zones(_ request: PageRequest) async throws -> [String] {
         let list = try await request.list("\(request.api)/schedules?limit=100", of: ScheduleResponse.Entry.self)
         return Set(list.entries.map(\.response.schedule.rule.timeZone.identifier)).sorted()
     }
 
-    /// The runs that a day of the calendar shows. It says how many more there are.
+    /// The maximum number of runs that a day of the calendar shows, besides the number of further ones.
     private static let runsOfDay = 4
 
     private static func day(
@@ -180,5 +180,58 @@ struct SchedulePages: PageArea {
         model["words"] = CronPlan(cron: schedule.rule.cron.text).words(request.texts)
         (model["zone"], model["cron"]) = (schedule.rule.timeZone.identifier, schedule.rule.cron.text)
         model["by"] = schedule.key?.name ?? ""
+    }
+}
+
+/// The calendar of a month in a time zone, with weeks from Monday to Sunday.
+struct MonthGrid {
+    /// The month, such as `2026-11`.
+    let month: String
+    let previous: String
+    let next: String
+    /// The days of each week, such as `2026-11-30`. Days of the neighbouring months fill the first and the last week.
+    let weeks: [[String]]
+    /// The time from the beginning of the first day to the end of the last one.
+    let range: Range<Date>
+    private let zone: TimeZone
+
+    /// - Parameter month: The month, such as `2026-11`. `nil` and invalid texts stand for the month of `now`.
+    init(_ month: String?, now: Date, zone: TimeZone) {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let parts = (month ?? "").split(separator: "-").compactMap { Int($0) }
+        var first = DateComponents(year: parts.first, month: parts.dropFirst().first, day: 1)
+        if parts.count != 2 || !(1970...9999).contains(parts[0]) || !(1...12).contains(parts[1]) {
+            first = calendar.dateComponents([.year, .month], from: now)
+            first.day = 1
+        }
+        let start = calendar.date(from: first) ?? now
+        let end = calendar.date(byAdding: .month, value: 1, to: start) ?? now
+        self.zone = zone
+        self.month = String(Self.day(start, zone).prefix(7))
+        self.previous = String(Self.day(start.addingTimeInterval(-43_200), zone).prefix(7))
+        self.next = String(Self.day(end, zone).prefix(7))
+        // The weekday of Sunday is 1. Days are added by the calendar, because a day may have 23 to 25 hours.
+        let before = (calendar.component(.weekday, from: start) + 5) % 7
+        let monday = calendar.date(byAdding: .day, value: -before, to: start) ?? start
+        var day = monday
+        var weeks: [[String]] = []
+        while day < end, weeks.count < 6 {
+            let days = (0...7).map { calendar.date(byAdding: .day, value: $0, to: day) ?? end }
+            weeks.append(days.dropLast().map { Self.day($0, zone) })
+            day = days[7]
+        }
+        self.weeks = weeks
+        self.range = monday..<max(monday, day)
+    }
+
+    /// Returns the day and the time of day, such as `09:30`, in the time zone of the calendar.
+    func local(_ date: Date) -> (day: String, time: String) {
+        let text = date.formatted(Date.ISO8601FormatStyle(timeZone: self.zone))
+        return (String(text.prefix(10)), String(text.dropFirst(11).prefix(5)))
+    }
+
+    private static func day(_ date: Date, _ zone: TimeZone) -> String {
+        String(date.formatted(Date.ISO8601FormatStyle(timeZone: zone)).prefix(10))
     }
 }
