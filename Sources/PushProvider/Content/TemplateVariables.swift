@@ -105,3 +105,50 @@ package struct TemplateVariables: Hashable, Sendable {
     /// Returns a text that a template shows as it is.
     private static func escaped(_ text: String) -> String { text.replacing("{{", with: "{{{{") }
 }
+
+/// Checks the variables in every text of a payload, before it is accepted.
+struct TemplateValidator {
+    /// The member of the first text with `{{`; `nil` if there is none.
+    private(set) var firstMark: String?
+    /// `true` if the texts are templates.
+    let hasVariables: Bool
+    private var variables: Set<BytewiseString> = []
+
+    init(hasVariables: Bool) { self.hasVariables = hasVariables }
+
+    /// Checks one payload.
+    /// - Throws: ``RequestError`` for a text that is not a valid template, or too many variables.
+    mutating func check(_ payload: [String: JSONValue], names: FieldNames) throws(RequestError) {
+        try self.check(.object(payload), at: [], names)
+    }
+
+    private mutating func check(_ value: JSONValue, at path: [String], _ names: FieldNames) throws(RequestError) {
+        switch value {
+        case .null, .bool, .integer, .number: break
+        case .string(let text):
+            if TemplateText.hasMarks(text) { try self.check(text, field: names.name(path)) }
+        case .array(let values):
+            for (index, value) in values.enumerated() { try self.check(value, at: path + ["[\(index)]"], names) }
+        case .object(let members):
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                try self.check(value, at: path + [name], names)
+            }
+        }
+    }
+
+    private mutating func check(_ text: String, field: String) throws(RequestError) {
+        self.firstMark = self.firstMark ?? field
+        guard self.hasVariables else { return }
+        let template: TemplateText
+        do {
+            template = try TemplateText(parsing: text)
+        } catch {
+            throw RequestError(.invalid, code: "invalid_template", message: error.message, path: field)
+        }
+        for case .variable(let name, _) in template.parts { self.variables.insert(BytewiseString(name)) }
+        guard self.variables.count <= PayloadCompiler.maximumNames else {
+            let message = "at most \(PayloadCompiler.maximumNames) different variables"
+            throw RequestError(.invalid, code: "too_many", message: message, path: field)
+        }
+    }
+}

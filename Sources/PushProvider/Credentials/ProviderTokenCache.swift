@@ -46,3 +46,101 @@ package final class ProviderTokenCache: Sendable {
         }
     }
 }
+
+/// The provider token of one key, shared with the store.
+///
+/// It is read and renewed between pages, where waiting is allowed. If the store cannot be read or written until the token
+/// expires, a new one is signed without it. The store gets that one as soon as it can be written.
+private final class StoredProviderToken: ProviderTokenSource {
+    /// The current token, and the state of its exchange with the store.
+    private struct State {
+        var current: ProviderTokenRecord?
+        /// `true` if the store has the current token.
+        var isStored = false
+        /// The request to the store in flight.
+        var refreshing: Task<Void, Never>?
+        /// The issue time of the token in use, if the push service called it expired.
+        var expiredIssue: Timestamp?
+    }
+
+    private let key: ProviderKey
+    private let id: ProviderTokenKey
+    private let store: any ProviderTokenStore
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(_ key: ProviderKey, id: ProviderTokenKey, store: any ProviderTokenStore, logger: Logger) {
+        var key = key
+        // The key would retain this object otherwise.
+        key.tokens = nil
+        (self.key, self.id, self.store, self.logger) = (key, id, store, logger)
+    }
+
+    func text(now: Timestamp) throws -> String {
+        try self.state.withLock { state in
+            if let current = state.current, current.isUsable(at: now) { return current.text }
+            let signed = try self.sign(now)
+            (state.current, state.isStored, state.expiredIssue) = (signed, false, nil)
+            return signed.text
+        }
+    }
+
+    func expired(_ text: String, now: Timestamp) {
+        let isNew = self.state.withLock { state in
+            guard let current = state.current, current.text == text, state.expiredIssue == nil,
+                !current.forbidsAnother(at: now)
+            else { return false }
+            state.expiredIssue = current.issuedAt
+            return true
+        }
+        // A token that was rejected is renewed at once, not before the next page.
+        if isNew { Task { await self.prepare(now: now) } }
+    }
+
+    /// Exchanges tokens with the store if there is none yet, if the current one is due, or if the store does not have it.
+    func prepare(now: Timestamp) async {
+        let refreshing = self.state.withLock { state -> Task<Void, Never>? in
+            if let current = state.current {
+                let isNeeded = !state.isStored || state.expiredIssue != nil || current.isDue(at: now)
+                guard isNeeded else { return nil }
+                // No caller waits for a new token while the current one is usable.
+                if state.refreshing != nil, current.isUsable(at: now) { return nil }
+            }
+            if let refreshing = state.refreshing { return refreshing }
+            let refreshing = Task { await self.refresh(now: now) }
+            state.refreshing = refreshing
+            return refreshing
+        }
+        await refreshing?.value
+    }
+
+    private func refresh(now: Timestamp) async {
+        let (current, isStored, expired) = self.state.withLock { ($0.current, $0.isStored, $0.expiredIssue) }
+        do {
+            // A token that the store does not have yet is offered, unless it is due or expired.
+            let isOffered = !isStored && expired == nil && current?.isDue(at: now) == false
+            let offered = try isOffered ? current ?? self.sign(now) : self.sign(now)
+            let stored = try await self.store.providerToken(offering: offered, rejected: expired, now: now)
+            self.state.withLock { state in
+                state.current = stored
+                (state.isStored, state.refreshing) = (true, nil)
+                // Another token may have been rejected meanwhile.
+                if state.expiredIssue == expired { state.expiredIssue = nil }
+            }
+        } catch {
+            self.state.withLock { $0.refreshing = nil }
+            self.logger.error(
+                "the provider token cannot be stored, trying again",
+                metadata: ["key": "\(self.id.keyID)", "error": "\(error)"]
+            )
+        }
+    }
+
+    private func sign(_ now: Timestamp) throws -> ProviderTokenRecord {
+        ProviderTokenRecord(
+            key: self.id,
+            text: try ProviderTokenSigner.sign(key: self.key, issuedAt: now),
+            issuedAt: now
+        )
+    }
+}

@@ -1,4 +1,6 @@
-import PushStore
+package import Foundation
+package import PushStore
+package import PushTypes
 import Synchronization
 
 /// The leases under which this process works, by their fencing numbers.
@@ -110,6 +112,47 @@ final class HeldLeases: Sendable {
                 state.fences[fence, default: 0] += 1
                 state.highest = max(state.highest, fence)
             }
+        }
+    }
+}
+
+/// The pushes that a stop concerns (docs/decisions/0051).
+package enum StopScope: Hashable, Sendable {
+    case notification(UUID)
+    case app(Int64)
+    /// The credential of an environment was removed. Browsers have other credentials.
+    case environment(AppEnvironment)
+    /// The reads of devices from before a change.
+    case devices(Set<Int64>, app: Int64)
+    /// The reads of tokens of a user that is erased.
+    case tokens(Set<DeviceToken>, app: Int64)
+
+    /// Indicates whether the recipients of a page that is read from now on are as they were before the stop.
+    ///
+    /// A page that is read after a change of devices has the change.
+    var outlastsReading: Bool {
+        switch self {
+        case .notification, .app, .environment: true
+        case .devices, .tokens: false
+        }
+    }
+
+    /// Returns `true` if the stop may concern a notification.
+    func mayConcern(_ notification: UUID, app: Int64, isWeb: Bool) -> Bool {
+        switch self {
+        case .notification(let id): id == notification
+        case .app(let id), .devices(_, let id), .tokens(_, let id): id == app
+        case .environment(let environment): environment.app == app && !isWeb
+        }
+    }
+
+    /// Returns `true` if the stop concerns a recipient of a notification that it may concern.
+    func concerns(_ recipient: Recipient) -> Bool {
+        switch self {
+        case .notification, .app: true
+        case .environment(let environment): recipient.environment == environment.environment
+        case .devices(let devices, _): recipient.device.map(devices.contains) ?? false
+        case .tokens(let tokens, _): tokens.contains(recipient.token)
         }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import PushStore
 package import PushSupport
 package import PushTypes
@@ -200,4 +200,44 @@ extension NotificationForecast {
     }
 
     private static func seconds(_ seconds: Double) -> Duration { .seconds(min(max(seconds, 0), 1e10)) }
+}
+
+extension NotificationForecast {
+    /// Returns the start in the first time zone of the app's devices, for a scheduled notification that each zone gets at
+    /// a local time. It is opened before, because devices may come from zones further east.
+    ///
+    /// - Returns: `nil` for any other notification, and if the zones take longer than a second to read.
+    package static func firstStart(
+        of notification: NotificationRecord,
+        in store: any AppStore & DeviceStore
+    ) async throws -> Timestamp? {
+        guard notification.state == .scheduled, let delivery = notification.delivery, !delivery.isSameEverywhere,
+            case .local = delivery.beginning
+        else { return nil }
+        let starts = try await store.countingQuickly(app: notification.app, within: .seconds(1)) {
+            try await NotificationPlanner.shards(of: notification, in: store).map(\.notBefore)
+        }
+        return starts?.min()
+    }
+}
+
+/// The numbers of recipients that would be skipped, for each reason.
+package struct ConsentForecast: Hashable, Sendable {
+    package var counts: [SkipReason: Int] = [:]
+
+    /// - Parameter start: Returns the time at which devices in a time zone are sent to; `nil` for those that are left out.
+    package init(_ groups: [ConsentGroup], start: (TimeZone?) -> Timestamp?) {
+        var starts: [String?: Timestamp?] = [:]
+        var decisions: [Timestamp: ConsentDecision] = [:]
+        for group in groups {
+            let known = starts[group.timeZone]
+            let found = known ?? start(group.timeZone.flatMap { TimeZone(named: $0) })
+            if known == nil { starts[group.timeZone] = .some(found) }
+            guard let time = found else { continue }
+            let reason = decisions[time, default: ConsentDecision(at: time)]
+                .reason(group.consent, timeZone: group.timeZone)
+            guard let reason = reason ?? (group.isCapReached ? .capReached : nil) else { continue }
+            self.counts[reason, default: 0] += group.count
+        }
+    }
 }

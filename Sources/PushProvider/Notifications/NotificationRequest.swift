@@ -200,3 +200,88 @@ package struct NotificationRequest: Hashable, Sendable {
         }
     }
 }
+
+extension NotificationRequest {
+    /// Reads a request of an app, with the named audiences and the template that it names.
+    /// - Throws: ``RequestError`` that names the member at fault, or an error of the store.
+    package static func read(
+        _ fields: JSONFields,
+        of app: AppRecord,
+        now: Timestamp,
+        in store: any AppStore & LibraryStore
+    ) async throws -> NotificationRequest {
+        var request = try NotificationRequest(
+            fields,
+            bundleID: app.bundleID,
+            now: now,
+            receipts: app.receipts,
+            library: try await LibraryContents(of: fields, app: app.id, in: store)
+        )
+        try await request.checkTransport(of: app, in: store)
+        return request
+    }
+}
+
+extension ConsentRules {
+    /// The rules of a push type where a request says nothing: quiet hours and the cap are about what people see.
+    init(for pushType: PushType) {
+        self.init(ignoresQuietHours: pushType != .alert, ignoresCap: pushType != .alert)
+    }
+
+    fileprivate static let categoryMember = Member.text("consentCategory", 1...Preferences.maximumCategory)
+        .checked("invalid_value", Preferences.categoryForm) { Preferences.isCategory($0) }
+    fileprivate static let quietHoursMember = Member.text(
+        "quietHours",
+        maximum: 16,
+        as: .choice(["skip", "ignore"]).described("Default skip, for an urgent notification ignore.")
+    )
+
+    /// Reads `consentCategory` and `quietHours`. What a request calls urgent ignores quiet hours and the cap.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(_ fields: JSONFields, isUrgent: Bool, for pushType: PushType) throws(RequestError) {
+        self.init(for: pushType)
+        if isUrgent { (self.ignoresQuietHours, self.ignoresCap) = (true, true) }
+        self.category = try fields.value(Self.categoryMember)
+        switch try fields.value(Self.quietHoursMember) {
+        case nil: break
+        case "ignore": self.ignoresQuietHours = true
+        case "skip": self.ignoresQuietHours = false
+        default: throw fields.error("quietHours", "invalid_value", "use skip or ignore")
+        }
+    }
+}
+
+/// The times of a request that are given in milliseconds, the unit of version 0.1.
+package enum DeprecatedTimes {
+    /// The members that have a time of their own, or times by comparison (`lastSeen`).
+    private static let members: Set<String> = ["at", "from", "until", "lastSeen", "since"]
+    /// The members whose objects may hold such a time.
+    private static let objects: Set<String> = ["when", "to", "and", "or", "not", "lastSeen", "audience", "schedule"]
+
+    /// Returns a warning for each time that is given in milliseconds.
+    package static func warnings(in request: JSONValue) -> [ContentWarning] {
+        var warnings: [ContentWarning] = []
+        Self.search(request, path: "", isTime: false, &warnings)
+        return warnings
+    }
+
+    /// - Parameter isTime: `true` where a number is a time.
+    private static func search(_ value: JSONValue, path: String, isTime: Bool, _ warnings: inout [ContentWarning]) {
+        switch value {
+        case .integer(let number) where isTime && number >= JSONFields.firstMilliseconds:
+            let message = "milliseconds will not be understood by later versions: use RFC 3339 text or seconds"
+            warnings.append(ContentWarning(field: path, message: message))
+        case .object(let members):
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                let isTime = isTime && name != "withinDays" || Self.members.contains(name)
+                guard isTime || Self.objects.contains(name) else { continue }
+                Self.search(member, path: path.isEmpty ? name : "\(path).\(name)", isTime: isTime, &warnings)
+            }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                Self.search(element, path: "\(path)[\(index)]", isTime: false, &warnings)
+            }
+        case .integer, .null, .bool, .number, .string: break
+        }
+    }
+}

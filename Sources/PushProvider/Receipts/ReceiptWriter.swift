@@ -3,6 +3,7 @@ package import Metrics
 package import PushStore
 package import PushSupport
 import PushTypes
+import Synchronization
 
 /// Writes receipts in shared transactions.
 ///
@@ -107,5 +108,84 @@ package actor ReceiptWriter {
         var events = WebhookEventEncoder(expected: news.count)
         for one in news { events.append(one) }
         return events.data
+    }
+}
+
+/// The batches of receipts that wait to be written, in the order of each app, with the apps in turn.
+///
+/// No app waits behind all receipts of another. How many may wait is decided by their budget.
+struct ReceiptQueue<Ticket> {
+    /// A batch with the ticket of its caller.
+    struct Element {
+        var batch: ReceiptBatch
+        var ticket: Ticket
+    }
+
+    /// The receipts of one transaction, with the batch that exceeds them.
+    private let transaction: Int
+    private var elements = FairQueue<String, Element>()
+
+    init(transaction: Int) { self.transaction = transaction }
+
+    var isEmpty: Bool { self.elements.isEmpty }
+
+    /// Adds a batch of an app.
+    mutating func add(_ batch: ReceiptBatch, of app: String, ticket: Ticket) {
+        self.elements.append(Element(batch: batch, ticket: ticket), of: app)
+    }
+
+    /// Takes the batches of the next transaction: one of each app in turn, until there are enough receipts.
+    mutating func takeNext() -> [Element] {
+        var (next, receipts) = ([Element](), 0)
+        while receipts < self.transaction, let element = self.elements.popFirst() {
+            receipts += element.batch.entries.count
+            next.append(element)
+        }
+        return next
+    }
+}
+
+/// The metric `martlet_receipts`: receipts by app, event, source and result.
+private final class ReceiptMetrics: Sendable {
+    private struct Key: Hashable {
+        var app: String
+        var event: ReceiptEvent
+        var isFromGateway: Bool
+        var result: String
+    }
+
+    private let factory: any MetricsFactory
+    private let counters = Mutex<[Key: Counter]>([:])
+
+    init(factory: any MetricsFactory) { self.factory = factory }
+
+    func count(_ results: [ReceiptResult], of batch: ReceiptBatch, app: String) {
+        let isFromGateway = batch.sender == .gateway
+        for (entry, result) in zip(batch.entries, results) {
+            let word =
+                switch result {
+                case .accepted: "accepted"
+                case .repeated: "repeated"
+                case .refused(let refusal): refusal.rawValue
+                }
+            let key = Key(app: app, event: entry.receipt.event, isFromGateway: isFromGateway, result: word)
+            self.counter(key).increment()
+        }
+    }
+
+    private func counter(_ key: Key) -> Counter {
+        self.counters.withLock { counters in
+            if let counter = counters[key] { return counter }
+            let source: ReceiptSource = key.isFromGateway ? .gateway : .app
+            let counter = Counter(
+                label: "martlet_receipts",
+                dimensions: [
+                    ("app", key.app), ("event", key.event.word), ("source", source.word), ("result", key.result),
+                ],
+                factory: self.factory
+            )
+            counters[key] = counter
+            return counter
+        }
     }
 }

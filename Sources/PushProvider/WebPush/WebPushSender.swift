@@ -150,10 +150,53 @@ struct WebPushSender: NotificationSender {
 
 extension HTTPClientResponse {
     /// Returns the body of a response, if it is short and arrives within a second; nothing otherwise.
-    func shortBody() async -> [UInt8] {
+    fileprivate func shortBody() async -> [UInt8] {
         let body = try? await withTimeLimit(.seconds(1)) {
             try await self.body.collect(upTo: WebPushOutcome.maximumBody)
         }
         return body.map { Array($0.readableBytesView) } ?? []
+    }
+}
+
+/// The response of a browser's push service to a message, as the outcome of a push.
+///
+/// None of the outcomes is a configuration fault of the app: the environments of Apple's push service have nothing to do
+/// with browsers.
+struct WebPushOutcome: Hashable, Sendable {
+    /// The bytes of a response's body that are read.
+    static let maximumBody = 4096
+    /// The reasons of Apple that the ledger names. Others would let every server write into it.
+    private static let reasons: Set<String> = [
+        "BadTtl", "BadUrgency", "BadWebPushRequest", "BadWebPushTopic", "VapidPkHashMismatch", "IdleTimeout",
+        "BadAuthorizationHeader", "BadJwtToken", "BadVapidPublicKey", "BadPath", "MethodNotAllowed", "PayloadTooLarge",
+        "TooManyRequests", "InternalServerError", "ServiceUnavailable", "Shutdown",
+    ]
+
+    let status: Int
+    let retryAfter: Duration?
+    let body: [UInt8]
+
+    /// Returns the outcome.
+    /// - Parameter id: The id of the message at the push service, or our own.
+    func outcome(id: String) -> Outcome {
+        switch self.status {
+        case 200..<300: .accepted(Outcome.Accepted(id: id))
+        // RFC 8030 section 7.3 has 404; Apple, Mozilla and others say 410.
+        case 404, 410: .rejected(Rejection(status: 410, reasonText: Reason.unregistered.rawValue))
+        case 408, 429, 500...:
+            .rejected(Rejection(status: max(429, self.status), reasonText: self.text, retryAfter: self.retryAfter))
+        // Another try would be rejected in the same way.
+        default: .rejected(Rejection(status: 400, reasonText: self.text))
+        }
+    }
+
+    /// The status with the reason that the push service gives, such as `403 VapidPkHashMismatch`.
+    var text: String {
+        guard let json = try? JSONValue(parsing: Data(self.body)) else { return "HTTP status \(self.status)" }
+        if let reason = json["reason"].stringValue, Self.reasons.contains(reason) { return "\(self.status) \(reason)" }
+        if let number = json["errno"].integerValue, (1...999).contains(number) {
+            return "\(self.status) errno \(number)"
+        }
+        return "HTTP status \(self.status)"
     }
 }

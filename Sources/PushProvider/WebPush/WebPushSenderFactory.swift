@@ -1,7 +1,9 @@
+import Foundation
 import PushSender
 package import PushStore
 package import PushSupport
 import PushTypes
+import PushWire
 import ServiceLifecycle
 
 /// Makes the senders of apps to browsers, and keeps their connections.
@@ -49,4 +51,59 @@ package final class WebPushSenderFactory: Service {
 
     /// Closes the connections.
     package func close() async { await self.pool.close() }
+}
+
+/// The identifications of apps at push services: one for each key and origin, which is used for half a day.
+///
+/// Push services limit how often a new one may come (reference 9.1).
+final class VAPIDTokenCache: Sendable {
+    /// The time for which one is used, and the time until it expires.
+    private static let (reuse, validity): (Duration, Duration) = (.seconds(12 * 3600), .seconds(13 * 3600))
+
+    private struct Key: Hashable {
+        var id: UUID
+        var origin: WebOrigin
+        var contact: String
+    }
+
+    private let known = SharedCache<Key, (text: String, signedAt: Timestamp)>(maximum: 4096)
+
+    /// Returns the value of the header `authorization`.
+    /// - Throws: ``Unusable`` for a stored key that is none.
+    func authorization(_ record: VAPIDKeyRecord, for origin: WebOrigin, now: Timestamp) throws -> String {
+        let key = Key(id: record.id, origin: origin, contact: record.contact)
+        if let known = self.known[key], known.signedAt <= now, now < known.signedAt.advanced(by: Self.reuse) {
+            return known.text
+        }
+        guard let signer = VAPIDKey(privateKey: record.privateKey) else { throw Unusable() }
+        let text = try signer.authorization(
+            for: origin,
+            contact: record.contact,
+            expires: now.advanced(by: Self.validity)
+        )
+        self.known[key] = (text, now)
+        return text
+    }
+
+    /// The stored key cannot sign.
+    struct Unusable: Error {}
+}
+
+/// The limits of sending to browsers' push services.
+package struct WebPushLimits: Hashable, Sendable {
+    /// The most messages of an app that are in flight to one push service. Default 64.
+    package var inFlight = 64
+    /// The most time to resolve a name and to connect, and again until a response. Default 10 s.
+    package var deadline: Duration = .seconds(10)
+    /// The time after which no message of a page is sent any more: the rest waits for its retry. Default 8 s.
+    package var page: Duration = .seconds(8)
+    /// The time for which the address of a push service counts. Default 5 min.
+    package var addressLifetime: Duration = .seconds(300)
+    /// The most push services of all apps with connections. Default 256.
+    package var services = 256
+    /// The most push services of one app with connections, so that an app with many origins leaves room to others.
+    /// Default 128.
+    package var servicesOfApp = 128
+
+    package init() {}
 }

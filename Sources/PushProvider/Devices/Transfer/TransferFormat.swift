@@ -1,4 +1,5 @@
 import Foundation
+package import PushTypes
 
 /// The format of a file of devices.
 package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
@@ -35,4 +36,61 @@ package enum TransferLimits {
     package static let batch = 1000
     /// The maximum number of errors in a report; further errors are only counted.
     package static let maximumRefusals = 1000
+}
+
+/// The form of a file of devices, and the server that it comes from.
+package struct ImportSource: Hashable, Sendable {
+    /// The way in which records follow each other.
+    package enum Container: Hashable, Sendable {
+        /// A JSON object on each line.
+        case lines
+        /// RFC 4180 with a header row.
+        case rows
+        /// A JSON array of objects, or one in the member `results` of an object.
+        case elements
+    }
+
+    package var container: Container
+    /// The server whose list it is; `nil` for records in our own form.
+    package var list: ForeignDeviceList?
+
+    package init(_ container: Container, list: ForeignDeviceList? = nil) {
+        (self.container, self.list) = (container, list)
+    }
+
+    /// The source of records in our own form.
+    package init(_ format: TransferFormat) {
+        switch format {
+        case .ndjson: self.init(.lines)
+        case .csv: self.init(.rows)
+        }
+    }
+
+    /// The source of a request's `content-type`; `nil` for a type that a list does not have.
+    package init?(contentType: String, list: ForeignDeviceList?) {
+        if let format = TransferFormat(contentType: contentType) {
+            self.init(format)
+        } else if list != nil, Self.isJSON(contentType) {
+            self.init(.elements)
+        } else {
+            return nil
+        }
+        self.list = list
+    }
+
+    private static func isJSON(_ contentType: String) -> Bool {
+        contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() == "application/json"
+    }
+}
+
+/// The facts about devices that a list of another server does not have.
+package struct ImportDefaults: Hashable, Sendable {
+    /// The app into which it is imported. Records of another app are rejected.
+    package var bundleID: Topic?
+    /// The environment of records that name none. Default production.
+    package var environment: PushEnvironment
+
+    package init(bundleID: Topic? = nil, environment: PushEnvironment = .production) {
+        (self.bundleID, self.environment) = (bundleID, environment)
+    }
 }

@@ -5,20 +5,20 @@ import PushTypes
 
 /// Evaluates the outcomes of a page: final states, retries, changes of tokens, and a report about the push service.
 struct OutcomeEvaluator {
-    let notification: PreparedNotification
-    let invalidation: TokenInvalidationPolicy
-    let faults: ConfigurationFaultTracker
-    let policy: RetryPolicy
-    let sentAt, clocks: ClockReading
-    var now: Timestamp { self.clocks.later }
+    private let notification: PreparedNotification
+    private let invalidation: TokenInvalidationPolicy
+    private let faults: ConfigurationFaultTracker
+    private let policy: RetryPolicy
+    private let sentAt, clocks: ClockReading
+    private var now: Timestamp { self.clocks.later }
 
-    var result: PageResult
-    var report = AdaptiveRateLimiter.Report()
-    var tally = DeliveryTally()
+    private var result: PageResult
+    private(set) var report = AdaptiveRateLimiter.Report()
+    private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEventEncoder()
     /// The trip of the push whose outcome is being evaluated.
-    var trip: PushTrip?
+    private var trip: PushTrip?
 
     init(
         _ notification: PreparedNotification,
@@ -206,7 +206,7 @@ struct OutcomeEvaluator {
     }
 
     /// Adds a change of a recipient's device, if it has one.
-    mutating func addChange(of recipient: Recipient, _ kind: TokenStateChange.Kind, reason: String? = nil) {
+    private mutating func addChange(of recipient: Recipient, _ kind: TokenStateChange.Kind, reason: String? = nil) {
         guard let device = recipient.device else { return }
         let change = TokenStateChange(device: device, kind: kind, reason: reason, token: recipient.token)
         self.result.tokenChanges.append(change)
@@ -259,16 +259,16 @@ struct OutcomeEvaluator {
     }
 
     /// Adds the pause of an environment that this page proves.
-    mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
+    private mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
 
     /// Pauses the notification, whose own topic is rejected.
-    mutating func pauseNotification(_ fault: ConfigurationFault) {
+    private mutating func pauseNotification(_ fault: ConfigurationFault) {
         let topic = self.notification.record.content.topic
         self.result.pauses = "\(fault.description); this notification's topic is \(topic)"
     }
 
     /// Holds a recipient back for a configuration fault. The try does not count.
-    mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
+    private mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
         let clocks = self.notification.record.clocksOfExpiry(self.clocks)
         if var retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
             let reason = "held back: \(fault.description)"
@@ -284,7 +284,7 @@ struct OutcomeEvaluator {
     }
 
     /// Tries a recipient again whose outcome may prove a configuration fault.
-    mutating func tryAgain(_ recipient: Recipient, _ outcome: Outcome) {
+    private mutating func tryAgain(_ recipient: Recipient, _ outcome: Outcome) {
         let decision = self.decide(outcome, recipient)
         var result = DeliveryTally.Result.retried
         if case .final(let state, _) = decision.next { result = .init(state) ?? result }
@@ -292,7 +292,7 @@ struct OutcomeEvaluator {
         self.apply(decision, to: recipient)
     }
 
-    mutating func finish(
+    private mutating func finish(
         _ recipient: Recipient,
         _ state: DeliveryRecord.State,
         reason: String?,
@@ -310,7 +310,7 @@ struct OutcomeEvaluator {
         self.finish(delivery, of: recipient)
     }
 
-    mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
+    private mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
         self.result.deliveries.append(delivery)
         guard self.notification.reportsDeliveries else { return }
         self.notification.append(delivery, of: recipient, to: &self.events)
@@ -345,5 +345,152 @@ struct OutcomeEvaluator {
         case .notSent(let failure) where failure.isOfPush: break
         case .notSent, .unknown: self.report.unreachable += 1
         }
+    }
+}
+
+/// The recipients of a page that no push goes to.
+extension OutcomeEvaluator {
+    /// Adds the final state of a recipient that is not tried, or not again.
+    /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
+    mutating func end(_ retry: EndedRetry, isWritten: Bool) {
+        if let result = DeliveryTally.Result(retry.state) {
+            self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
+        }
+        guard !isWritten else { return }
+        let delivery = self.notification.ended(retry, at: self.now)
+        guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
+        self.result.removed.append(self.notification.reported(delivery, of: retry.recipient))
+    }
+
+    /// Adds a recipient that could not be sent to.
+    mutating func fail(_ recipient: Recipient, reason: String) {
+        self.finish(recipient, recipient.failure, reason: reason, attempts: recipient.attempts)
+        self.report.rejected += 1
+        self.tally.add(.init(recipient.failure) ?? .failed, .unsendable, in: recipient.environment)
+    }
+
+    /// Adds a recipient that does not want the notification, or not now.
+    /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
+    mutating func skip(_ recipient: Recipient, _ reason: SkipReason, isWritten: Bool) {
+        let delivery = self.notification.skipped(recipient, reason, at: self.now)
+        self.tally.add(.init(delivery.state) ?? .skipped, .skipped(reason), in: recipient.environment)
+        if !isWritten { self.finish(delivery, of: recipient) }
+    }
+
+    /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now.
+    mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
+        self.tally.add(.rejected, tried, in: recipient.environment)
+        let reason = Reason.badDeviceToken.rawValue
+        if self.notification.hasTopicOfTokens { self.addChange(of: recipient, .suspected, reason: reason) }
+        self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
+    }
+
+    /// Indicates that a rejection says only that the push service has no broadcasts, and nothing about pushes.
+    private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
+        guard self.notification.channel != nil, case .rejected = outcome else { return false }
+        return fault.cause == .wrongProtocol
+    }
+
+    /// Pauses an environment whose credential cannot be used.
+    mutating func pause(_ environment: PushEnvironment, _ fault: ConfigurationFault) async {
+        _ = await self.record(fault, count: 1, isRefuted: false, in: environment)
+    }
+
+    /// Holds recipients back for a configuration fault that is proven. While it is not, they are tried again as usual,
+    /// and the tries that the push service responded to count.
+    private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
+        guard let (fault, count) = faulty.commonest else { return }
+        let isHeld: Bool
+        if fault.cause == .topicDisallowed, !self.isTopicOfApp {
+            // The topic is the notification's own: other notifications have others.
+            if accepted == 0 { self.pauseNotification(fault) }
+            isHeld = false
+        } else {
+            // One connection failed all of them.
+            let proofs = fault.cause.isOfConnection ? 1 : count
+            isHeld = await self.record(fault, count: proofs, isRefuted: accepted > 0, in: batch.environment)
+        }
+        for (recipient, outcome, trip) in faulty.all {
+            self.trip = trip
+            if recipient.movedFrom != nil {
+                self.abandon(recipient, .init(outcome))
+            } else if isHeld {
+                self.hold(recipient, outcome, fault)
+            } else {
+                self.tryAgain(recipient, outcome)
+            }
+        }
+    }
+
+    /// Counts the proofs of a fault.
+    /// - Returns: `true` if the environment is paused.
+    private mutating func record(
+        _ fault: ConfigurationFault,
+        count: Int,
+        isRefuted: Bool,
+        in environment: PushEnvironment
+    ) async -> Bool {
+        let recorded = await self.faults.record(
+            fault,
+            count: count,
+            isRefuted: isRefuted,
+            of: AppEnvironment(app: self.notification.record.app, environment: environment),
+            epoch: self.notification.epochs[environment] ?? 0
+        )
+        if let request = recorded?.request { self.add(request) }
+        return recorded != nil
+    }
+
+    /// Indicates whether the notification's topic is the app's bundle id.
+    private var isTopicOfApp: Bool { self.notification.app?.bundleID == self.notification.record.content.topic }
+
+    /// Indicates that a request without any credential asked for this push: homeservers of Matrix have none. The clients of all other
+    /// bridges have a certificate, a secret or a session, whether or not they have an API key.
+    private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
+
+    /// Indicates a token that is not registered, named by a request without a credential: anybody makes up as many as they like.
+    private func isOfStranger(_ recipient: Recipient) -> Bool { recipient.device == nil && self.isOfStranger }
+
+    /// Decides whether the rejection of a token says something about other tokens.
+    ///
+    /// That of a made-up one does not, and neither does that of a browser's subscription.
+    private func isEvidence(_ recipient: Recipient, in environment: PushEnvironment) async -> Bool {
+        if self.notification.isWeb { return false }
+        guard self.isOfStranger(recipient) else { return true }
+        let app = self.notification.record.app
+        return await self.invalidation.hasReached(recipient.token, app: app, environment: environment)
+    }
+
+    /// Indicates that this page has ended the only push of a stranger, to a token that the push service does not know.
+    private var isRefusedStranger: Bool {
+        guard self.isOfStranger, case .tokens(let tokens) = self.notification.record.audience,
+            tokens.count == 1, self.result.retries.isEmpty, self.result.deliveries.count == 1,
+            let delivery = self.result.deliveries.first
+        else { return false }
+        return delivery.device == nil && delivery.state == .rejected
+    }
+}
+
+/// The recipients of a page whose outcomes prove configuration faults.
+private struct FaultyRecipients {
+    private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: PushTrip?)] = []
+    /// The faults with the numbers of their outcomes.
+    private(set) var counts: [ConfigurationFault: Int] = [:]
+
+    var isEmpty: Bool { self.all.isEmpty }
+
+    /// The commonest fault.
+    var commonest: (fault: ConfigurationFault, count: Int)? {
+        self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
+    }
+
+    mutating func add(
+        _ recipient: Recipient,
+        _ outcome: Outcome,
+        _ fault: ConfigurationFault,
+        _ trip: PushTrip?
+    ) {
+        self.all.append((recipient, outcome, trip))
+        self.counts[fault, default: 0] += 1
     }
 }

@@ -118,4 +118,37 @@ extension PreparedNotification {
             notification: self.record.id
         )
     }
+
+    /// Returns the final state of a recipient that is not tried, or not again.
+    func ended(_ retry: EndedRetry, at now: Timestamp) -> DeliveryResult {
+        DeliveryResult(
+            recipient: retry.id,
+            device: retry.recipient?.device ?? (retry.id > 0 ? retry.id : nil),
+            state: retry.state,
+            reason: retry.cause.rawValue,
+            attempts: retry.attempts,
+            at: now
+        )
+    }
+
+    /// Returns the final state of a recipient that does not want the notification, or not now.
+    ///
+    /// An earlier try whose response was lost may have arrived all the same.
+    func skipped(_ recipient: Recipient, _ reason: SkipReason, at now: Timestamp) -> DeliveryResult {
+        DeliveryResult(
+            recipient: recipient.id,
+            device: recipient.device,
+            state: .skipped.ending(mayHaveArrived: recipient.mayHaveArrived),
+            reason: reason.text(category: self.record.consent.category),
+            attempts: recipient.attempts,
+            at: now
+        )
+    }
+
+    /// Returns a final state with its event for webhooks, which is written only if the state is.
+    func reported(_ delivery: DeliveryResult, of recipient: Recipient?) -> ReportedDelivery {
+        var events = WebhookEventEncoder()
+        if self.reportsDeliveries { self.append(delivery, of: recipient, to: &events) }
+        return ReportedDelivery(delivery, event: events.isEmpty ? nil : events.data)
+    }
 }

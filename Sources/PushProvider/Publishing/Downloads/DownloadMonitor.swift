@@ -194,3 +194,83 @@ package final class OpenDownload: Sendable {
         self.monitor.ended(app: self.app, isComplete: true, unsent: 0)
     }
 }
+
+/// Shares a bandwidth among open downloads.
+///
+/// Each download reserves one piece at a time, and pieces are sent in the order of their reservations. All pieces have
+/// one length, so that downloads that keep up have equal shares. The time is passed in.
+struct BandwidthLimiter: Sendable {
+    /// The time for which unused bandwidth may be caught up.
+    ///
+    /// A second has 4 % more than the limit for it, and as much again for pieces that are sent late
+    /// (``renew(_:due:now:)``).
+    static let burst: Duration = .milliseconds(40)
+    /// The lengths of a piece.
+    static let pieces = 4 * 1024...128 * 1024
+    /// The longest time between two pieces of a download, as far as the length of a piece allows it.
+    private static let longestPause = 5
+
+    /// The bytes per second; 0 for no limit.
+    private let rate: Int
+    /// The time at which everything that was reserved is sent, since 1970.
+    private var freeAt: Duration?
+
+    init(rate: Int) { self.rate = max(0, rate) }
+
+    /// Returns the length of the next piece of each of `open` downloads.
+    func piece(open: Int) -> Int {
+        guard self.rate > 0 else { return Self.pieces.upperBound }
+        let share = self.rate.multipliedReportingOverflow(by: Self.longestPause)
+        let piece = (share.overflow ? Int.max : share.partialValue) / max(1, open)
+        return min(max(piece, Self.pieces.lowerBound), Self.pieces.upperBound)
+    }
+
+    /// Reserves bandwidth for a piece.
+    /// - Returns: The time after which it may be sent.
+    mutating func reserve(_ bytes: Int, now: Timestamp) -> Duration {
+        guard self.rate > 0 else { return .zero }
+        let now = Duration.milliseconds(now.milliseconds)
+        let start = max(self.freeAt ?? now, now - Self.burst)
+        self.freeAt = start + .seconds(Double(max(0, bytes)) / Double(self.rate))
+        return max(.zero, start - now)
+    }
+
+    /// Reserves again for a piece that could not be sent when it was due, because the process stood still: everything that was
+    /// due meanwhile would be sent in the same moment.
+    /// - Returns: The time after which it may be sent; zero if it is not late.
+    mutating func renew(_ bytes: Int, due: Timestamp, now: Timestamp) -> Duration {
+        guard self.rate > 0, now.since(due) > Self.burst else { return .zero }
+        return self.reserve(bytes, now: now)
+    }
+
+    /// Gives back what was reserved and is not sent.
+    mutating func release(_ bytes: Int) {
+        guard self.rate > 0, let freeAt else { return }
+        self.freeAt = freeAt - .seconds(Double(max(0, bytes)) / Double(self.rate))
+    }
+}
+
+/// Measures bytes per second over the last ten seconds. The time is passed in.
+struct ThroughputMeter: Sendable {
+    /// The seconds over which it measures.
+    static let window: Int64 = 10
+
+    /// The bytes of each second, by the second's remainder.
+    private var seconds = [(second: Int64, bytes: Int)](repeating: (.min, 0), count: Int(Self.window))
+
+    mutating func add(_ bytes: Int, now: Timestamp) {
+        let second = now.seconds
+        let index = Int(second.quotientAndRemainder(dividingBy: Self.window).remainder.magnitude)
+        let before = self.seconds[index].second == second ? self.seconds[index].bytes : 0
+        self.seconds[index] = (second, before + bytes)
+    }
+
+    /// Returns the bytes per second until now.
+    func rate(now: Timestamp) -> Int {
+        let latest = now.seconds
+        let sum = self.seconds.reduce(0) { sum, entry in
+            entry.second <= latest && entry.second > latest - Self.window ? sum + entry.bytes : sum
+        }
+        return sum / Int(Self.window)
+    }
+}

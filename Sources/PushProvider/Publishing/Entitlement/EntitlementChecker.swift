@@ -1,3 +1,4 @@
+import Foundation
 package import Logging
 package import PushStore
 package import PushSupport
@@ -7,15 +8,15 @@ package import PushTypes
 ///
 /// Transactions come first: they are checked offline. The publisher's server is asked only about what they do not decide.
 package struct EntitlementChecker: Sendable {
-    let store: any EntitlementServerStore & PublishingStore
-    let verifier: TransactionVerifier
-    let allowsSandbox: Bool
-    let direct: DirectEntitlement
+    private let store: any EntitlementServerStore & PublishingStore
+    private let verifier: TransactionVerifier
+    private let allowsSandbox: Bool
+    private let direct: DirectEntitlement
     /// The budget of wrong secrets, of which certificates that are made up are some.
-    let wrong: Budget
+    private let wrong: Budget
     private let client: PublisherClient
-    let time: any TimeSource
-    let log: RateLimitedLog
+    private let time: any TimeSource
+    private let log: RateLimitedLog
 
     /// - Parameters:
     ///   - addresses: The addresses that publishers' servers may have.
@@ -89,4 +90,172 @@ package struct EntitlementChecker: Sendable {
         let question = PublisherRequest(app: app, account: account, token: token, products: products)
         return await self.client.exchange(question, server)
     }
+}
+
+extension EntitlementChecker: EntitlementProvider {
+    /// The delay that a caller is told after a failure of the store.
+    private static let storeDelay: Duration = .seconds(5)
+
+    package func decide(_ question: EntitlementRequest) async -> [EntitlementDecision] {
+        do {
+            let decisions = try await self.decideByTransactions(question)
+            return try await self.decideByPublisher(question, otherwise: decisions)
+        } catch {
+            self.log.log(.error, "entitlement cannot be decided: the store does not respond", ["error": "\(error)"])
+            let message = "the provider's database does not respond"
+            return question.products.map { _ in .unavailable(message: message, retryAfter: Self.storeDelay) }
+        }
+    }
+
+    package func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String? {
+        guard !self.verifier.hasRoots,
+            try await self.store.entitlementServer(app: app.id) == nil
+        else { return nil }
+        return """
+            the provider has no App Store root certificate (setting serve.publishing.appStoreRoot), and the app no \
+            publisher's server ('martlet entitlement set')
+            """
+    }
+
+    // MARK: Transactions
+
+    private func decideByTransactions(_ question: EntitlementRequest) async throws -> [EntitlementDecision] {
+        // Of a client by its site, as all that anybody can ask an app for. Behind a proxy all have the account of the app.
+        let site = question.client.map { BudgetCaller($0.site) } ?? BudgetCaller(app: question.app.bundleID)
+        var transactions: [StoreTransaction] = []
+        // The first fault is told where nothing else decides: the others are likely to have it too.
+        var fault: (index: Int, TransactionFault)?
+        var unchecked: BudgetRefusal?
+        for (index, text) in question.proof.transactions.prefix(EntitlementProof.maximumTransactions).enumerated() {
+            do throws(TransactionFault) {
+                let (app, now) = (question.app.bundleID, self.time.now)
+                transactions.append(
+                    try await self.verifier.verify(text, app: app, now: now, wrong: self.wrong, of: site)
+                )
+            } catch {
+                // One that is made up hides none that is good: the others are checked all the same.
+                switch error {
+                case .unchecked(let refusal): unchecked = refusal
+                default: if fault == nil { fault = (index, error) }
+                }
+            }
+        }
+        let rule = TransactionRule(
+            allowsSandbox: self.allowsSandbox,
+            account: question.proof.account.flatMap(UUID.init(uuidString:))
+        )
+        let subscriptions = transactions.isEmpty ? [:] : try await self.subscriptions(question.products)
+        return question.products.map { product in
+            let own = subscriptions[product.publication] ?? []
+            let decision = Self.decision(transactions.map { rule.decide($0, product, subscriptions: own) }, fault)
+            // A transaction that was not checked may entitle.
+            if let unchecked, decision.isRefused { return .tooMany(unchecked) }
+            return decision
+        }
+    }
+
+    /// Returns the subscriptions of the products' publications.
+    private func subscriptions(_ products: [EntitlementProduct]) async throws -> [UUID: Set<String>] {
+        var subscriptions: [UUID: Set<String>] = [:]
+        for publication in Set(products.map(\.publication)) {
+            subscriptions[publication] = try await self.store.publication(publication)?.subscriptionProducts
+        }
+        return subscriptions
+    }
+
+    private static func decision(
+        _ decisions: [TransactionRule.Decision],
+        _ fault: (index: Int, TransactionFault)?
+    ) -> EntitlementDecision {
+        var refusal = TransactionRule.Refusal.notEntitled
+        for decision in decisions {
+            switch decision {
+            case .entitled: return .entitled(by: .transaction)
+            case .refused(let reason): if refusal == .notEntitled { refusal = reason }
+            case .unrelated: break
+            }
+        }
+        if refusal == .notEntitled, let (index, fault) = fault {
+            return .refused(reason: fault.code, message: "transactions[\(index)]: \(fault.message)")
+        }
+        return .refused(reason: refusal.rawValue, message: refusal.message)
+    }
+
+    // MARK: Publishers' servers
+
+    /// Asks the app's server, if it has one, about the products to which no transaction entitles.
+    private func decideByPublisher(
+        _ question: EntitlementRequest,
+        otherwise decisions: [EntitlementDecision]
+    ) async throws -> [EntitlementDecision] {
+        var decisions = decisions
+        let open = decisions.indices.filter { !decisions[$0].isEntitled }
+        let (account, token) = (question.proof.account, question.proof.authToken)
+        guard !open.isEmpty, account != nil || token != nil,
+            let server = try await self.store.entitlementServer(app: question.app.id)
+        else { return decisions }
+        let asked = PublisherRequest(
+            app: question.app.bundleID,
+            account: account,
+            token: token,
+            products: open.map { question.products[$0].productID }
+        )
+        for (index, decision) in zip(open, await self.direct.decide(asked, server, client: question.client)) {
+            let decided = Self.decision(decision, otherwise: decisions[index])
+            // A transaction that was not checked may entitle, whatever the publisher says.
+            if decisions[index].isRefused || decided.isEntitled { decisions[index] = decided }
+        }
+        return decisions
+    }
+
+    /// - Parameter former: What the transactions have decided.
+    private static func decision(
+        _ decision: DirectEntitlement.Decision,
+        otherwise former: EntitlementDecision
+    ) -> EntitlementDecision {
+        switch decision {
+        case .granted: .entitled(by: .publisher)
+        case .refused: former
+        case .accountRefused:
+            .refused(reason: "account_refused", message: "the publisher refuses the account: sign in again")
+        case .refusedWhileDown:
+            .refused(reason: "publisher_unavailable", message: "the publisher's server does not answer")
+        case .unavailable(let delay):
+            .unavailable(message: "the publisher's server does not answer: try again later", retryAfter: delay)
+        case .tooMany(let refusal): .tooMany(refusal)
+        }
+    }
+}
+
+extension EntitlementDecision {
+    fileprivate var isRefused: Bool {
+        if case .refused = self { true } else { false }
+    }
+
+    fileprivate var isEntitled: Bool {
+        if case .entitled = self { true } else { false }
+    }
+}
+
+/// The settings of entitlement that hold for all apps.
+package struct EntitlementSettings: Sendable {
+    /// The root certificates of transactions. Default none: transactions are refused.
+    package var roots: AppStoreRoots?
+    /// `true` lets purchases in the sandbox entitle to every product, as App Review needs it. Default `false`: to those
+    /// that begin with `dev_test.` only.
+    package var allowsSandboxPurchases = false
+    /// The most time to resolve the name of a publisher's server, and again from there to the end of its answer. Default 5 s.
+    package var deadline: Duration = .seconds(5)
+    /// The time for which a product that a publisher's server has granted needs no question. Default 10 min.
+    package var grantTime: Duration = .seconds(600)
+    /// The time for which a product that a publisher's server has refused needs no question. Default 1 min.
+    package var refusalTime: Duration = .seconds(60)
+    /// The time for which a product that was granted counts while the server does not answer. Default 24 h.
+    package var knownTime: Duration = .seconds(86_400)
+    /// The most answers that are kept, of all apps together; beyond them the app with the most loses its oldest. Default
+    /// 100,000.
+    package var maximumAnswers = 100_000
+    package var breaker = PublisherBreaker.Limits()
+
+    package init() {}
 }

@@ -15,18 +15,18 @@ package final class UploadService: Sendable {
     /// The bytes after which a part is written to disk, and counted.
     static let step = 8 * 1024 * 1024
 
-    let store: any AppStore & FileStore
-    let folder: FileFolder
-    let maximum: Int
+    private let store: any AppStore & FileStore
+    private let folder: FileFolder
+    private let maximum: Int
     /// The maximum bytes of an app; `nil` for no limit.
-    let quota: Int?
+    private let quota: Int?
     /// The maximum number of an app's files.
     private let maximumFiles: Int
     /// The places of the uploads that are being received.
     private let places: Budget
     let room: UploadDiskSpace
     let hashes = UploadHashCache()
-    let time: any TimeSource
+    private let time: any TimeSource
     private let logger: Logger
     /// The uploads that are being received.
     private let receiving = Mutex<Set<UUID>>([])
@@ -69,7 +69,7 @@ package final class UploadService: Sendable {
     }
 
     /// Adds the row of an upload.
-    func add(_ upload: UploadRecord) async throws {
+    private func add(_ upload: UploadRecord) async throws {
         switch try await self.store.addUpload(upload, quota: self.quota, files: self.maximumFiles) {
         case .added: return
         case .tooMany: throw Self.tooMany
@@ -92,7 +92,7 @@ package final class UploadService: Sendable {
     /// Runs `body` in the place of an upload that is begun or received.
     /// - Parameter body: Takes the account of the app.
     /// - Throws: ``RetryLaterError`` if there is none.
-    func withPlace<Value>(app: Int64, _ body: (BudgetCaller) async throws -> Value) async throws -> Value {
+    private func withPlace<Value>(app: Int64, _ body: (BudgetCaller) async throws -> Value) async throws -> Value {
         let caller = BudgetCaller(app: try await self.store.app(id: app)?.bundleID)
         let place: BudgetPermit
         do throws(BudgetRefusal) {
@@ -107,18 +107,18 @@ package final class UploadService: Sendable {
     /// Checks that the disk has not come to its reserve while bytes arrive.
     ///
     /// - Throws: ``UploadFailure/full(_:)``.
-    func checkReserve() async throws {
+    private func checkReserve() async throws {
         let folder = self.folder
         guard let room = try await FileFolder.blocking({ folder.room() }), room < 0 else { return }
         throw UploadFailure.full("it has no room")
     }
 
-    func tooLarge(at path: String) -> RequestError {
+    private func tooLarge(at path: String) -> RequestError {
         let message = "a file has at most \(self.maximum) bytes here"
         return RequestError(.tooLarge, code: "file_too_large", message: message, path: path)
     }
 
-    func overQuota(_ used: Int, for size: Int) -> RequestError {
+    private func overQuota(_ used: Int, for size: Int) -> RequestError {
         let message = """
             the app's files and uploads have \(used) of \(self.quota ?? 0) bytes, so that \(size) more do not fit: remove \
             issues, files or uploads, or raise serve.publishing.quota
@@ -134,7 +134,7 @@ package final class UploadService: Sendable {
         return RequestError(.conflict, code: "too_many_files", message: message)
     }
 
-    static var tooMany: RequestError {
+    private static var tooMany: RequestError {
         let message = "\(UploadRecord.maximumOfApp) uploads are not complete: finish or remove some first"
         return RequestError(.conflict, code: "too_many_uploads", message: message)
     }
@@ -262,7 +262,8 @@ extension UploadService {
         }
     }
 
-    static func write(_ buffer: ByteBuffer, to file: OpenFile, _ hash: IncrementalHash) async throws -> IncrementalHash
+    private static func write(_ buffer: ByteBuffer, to file: OpenFile, _ hash: IncrementalHash) async throws
+        -> IncrementalHash
     {
         try await FileFolder.blocking {
             try buffer.withUnsafeReadableBytes { try file.write($0, at: hash.count) }
@@ -314,7 +315,7 @@ extension UploadService {
 
     /// Adds the file of an upload to its app.
     /// - Parameter placing: Makes the part of the upload the content first. Otherwise the app must have the file.
-    func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
+    private func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
         let folder = self.folder
         return try await folder.whileUnchanged {
             if placing {
@@ -329,11 +330,139 @@ extension UploadService {
     }
 
     /// Logs a failure of the disk, and returns the error for the caller.
-    func reported(_ failure: OpenFile.Failure, _ upload: UUID) -> UploadFailure {
+    private func reported(_ failure: OpenFile.Failure, _ upload: UUID) -> UploadFailure {
         self.logger.error(
             "file cannot be stored",
             metadata: ["upload": "\(upload)", "error": "\(failure)", "folder": "\(self.folder.path)"]
         )
         return failure.isFull ? .full("\(failure)") : .unwritable
     }
+}
+
+/// A file whose size and hash are found out while it arrives.
+package struct NewFile: Hashable, Sendable {
+    package var app: Int64
+    /// Empty for one that is named by its hash.
+    package var name: String
+    package var contentType: String
+    /// The size that its sender announces; `nil` if it does not.
+    package var announcedSize: Int?
+
+    package init(app: Int64, name: String, contentType: String, announcedSize: Int? = nil) {
+        (self.app, self.name, self.contentType) = (app, name, contentType)
+        self.announcedSize = announcedSize
+    }
+}
+
+extension UploadService {
+    /// Receives a whole file in one go. Of one that does not arrive whole nothing is kept.
+    ///
+    /// - Parameter body: The bytes. Its error is that of the file.
+    /// - Throws: ``RequestError``, ``UploadFailure``, or the error of the body.
+    package func receive<Body: AsyncSequence>(
+        _ file: NewFile,
+        _ body: Body
+    ) async throws -> FileRecord where Body.Element == ByteBuffer {
+        if let size = file.announcedSize, size > self.maximum { throw self.tooLarge(at: "file") }
+        return try await self.withPlace(app: file.app) { caller in
+            var room = UploadReservation(self.room, app: file.app, for: caller, size: file.announcedSize)
+            defer { room.releaseAll() }
+            if let size = file.announcedSize, size > 0 {
+                // A file that has no room now is refused before it is sent. Only what arrives holds some.
+                try await self.checkQuota(for: size, app: file.app)
+                try await self.room.check(size, for: caller)
+            }
+            return try await self.receive(file, body, in: &room)
+        }
+    }
+
+    private func receive<Body: AsyncSequence>(
+        _ file: NewFile,
+        _ body: Body,
+        in room: inout UploadReservation
+    ) async throws -> FileRecord where Body.Element == ByteBuffer {
+        let (id, folder) = (UUID(), self.folder)
+        return try await folder.whileReceiving(id) {
+            do {
+                return try await self.place(try await self.write(file, as: id, body, in: &room))
+            } catch {
+                // Also when the request was cancelled.
+                await Task { [store = self.store] in
+                    _ = try? await store.deleteUpload(id)
+                    try? await FileFolder.blocking { folder.removePart(of: id) }
+                }.value
+                guard let failure = error as? OpenFile.Failure else { throw error }
+                throw self.reported(failure, id)
+            }
+        }
+    }
+
+    /// Checks that bytes that are not stored yet fit into the quota of their app.
+    /// - Returns: The bytes that fit.
+    @discardableResult
+    private func checkQuota(for count: Int, app: Int64) async throws -> Int {
+        guard let quota = self.quota else { return .max }
+        let used = try await self.store.storedBytes(app: app) + self.room.kept(app: app)
+        guard count <= quota - used else { throw self.overQuota(used, for: count) }
+        return quota - used
+    }
+
+    /// Writes the bytes to a part, and returns it as an upload that has arrived.
+    private func write<Body: AsyncSequence>(
+        _ file: NewFile,
+        as id: UUID,
+        _ body: Body,
+        in room: inout UploadReservation
+    ) async throws -> UploadRecord where Body.Element == ByteBuffer {
+        let folder = self.folder
+        let part = try await FileFolder.blocking { try folder.part(of: id) }
+        var hash = IncrementalHash()
+        for try await bytes in body where bytes.readableBytes > 0 {
+            guard hash.count + bytes.readableBytes <= self.maximum else { throw self.tooLarge(at: "file") }
+            let end = hash.count + bytes.readableBytes
+            if !room.includes(end) {
+                try await room.extend(to: end, most: try await self.checkQuota(for: bytes.readableBytes, app: file.app))
+                try await self.checkReserve()
+            }
+            hash = try await Self.write(bytes, to: part, hash)
+            room.keep(upTo: hash.count)
+        }
+        guard hash.count > 0 else {
+            throw RequestError(.invalid, code: "empty_file", message: "a file has 1 byte or more", path: "file")
+        }
+        try await FileFolder.blocking { try part.sync() }
+        var upload = UploadRecord(
+            id: id,
+            app: file.app,
+            size: hash.count,
+            hash: hash.value,
+            contentType: file.contentType,
+            name: file.name.isEmpty ? hash.value.hex : file.name,
+            createdAt: self.time.recorded
+        )
+        upload.received = hash.count
+        return upload
+    }
+
+    private func place(_ upload: UploadRecord) async throws -> FileRecord {
+        try await self.add(upload)
+        guard let file = try await self.complete(upload, placing: true) else { throw UploadFailure.missing }
+        return file
+    }
+}
+
+/// The reason for which bytes of an upload were not taken.
+package enum UploadFailure: Error, Hashable, Sendable {
+    /// There is no such upload, or it was removed meanwhile.
+    case missing
+    /// Another request is sending bytes of the upload.
+    case busy
+    /// The next byte has this position.
+    case wrongOffset(Int)
+    /// The file has another hash. The upload begins again.
+    case wrongHash
+    /// The disk is full; the text says how much room there is.
+    case full(String)
+    /// The disk cannot be written.
+    case unwritable
 }

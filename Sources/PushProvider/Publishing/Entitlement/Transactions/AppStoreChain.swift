@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+package import Foundation
 import PushSupport
 import PushTypes
 import SwiftASN1
@@ -119,7 +119,34 @@ final class AppStoreChain: Sendable {
 
 extension ASN1ObjectIdentifier {
     /// The mark of a certificate that signs receipts and transactions of the App Store.
-    static let appStoreReceiptSigning: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
+    fileprivate static let appStoreReceiptSigning: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
     /// The mark of the intermediate certificates of Apple's Worldwide Developer Relations.
-    static let worldwideDeveloperRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
+    fileprivate static let worldwideDeveloperRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
+}
+
+/// The root certificates to which the certificates of transactions must lead: Apple's, or those of a test authority.
+package struct AppStoreRoots: Sendable {
+    /// An error for a file that holds no certificates.
+    package struct Unreadable: Error {}
+
+    /// The largest file, in bytes.
+    package static let maximumLength = 64 * 1024
+
+    let certificates: [Certificate]
+
+    /// Reads one certificate in DER, or one or more in PEM.
+    /// - Throws: ``Unreadable``.
+    package init(_ file: Data) throws(Unreadable) {
+        do {
+            let text = String(decoding: file, as: UTF8.self)
+            guard text.contains("-----BEGIN") else {
+                self.certificates = [try Certificate(derEncoded: Array(file))]
+                return
+            }
+            self.certificates = try PEMDocument.parseMultiple(pemString: text).map { try Certificate(pemDocument: $0) }
+        } catch {
+            throw Unreadable()
+        }
+        guard !self.certificates.isEmpty else { throw Unreadable() }
+    }
 }
