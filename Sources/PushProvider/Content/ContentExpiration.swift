@@ -4,7 +4,7 @@ import PushTypes
 
 /// The expiration of a request: a time (`expiration`), or a length of time from each recipient's start (`expiresIn`).
 struct ContentExpiration: Hashable, Sendable {
-    /// The longest relative expiry: the push service stores nothing longer (reference 7.1).
+    /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (reference 7.1).
     private static let maximumSeconds = Expiration.longestStorage.components.seconds
 
     /// A time: 0, UNIX seconds, or RFC 3339 text.
@@ -23,9 +23,9 @@ struct ContentExpiration: Hashable, Sendable {
 
     static let object = RequestObject(optional: [Self.absolute, Self.relative])
 
-    /// ``Expiration/servicePolicy`` where ``seconds`` counts.
+    /// The expiration that is a time; ``Expiration/servicePolicy`` if ``seconds`` is set.
     var expiration = Expiration.servicePolicy
-    /// The seconds from each recipient's start; `nil` where ``expiration`` counts.
+    /// The seconds from each recipient's start; `nil` if ``expiration`` applies.
     var seconds: Int64?
 
     /// - Throws: ``RequestError`` that names the member at fault.
@@ -53,7 +53,8 @@ struct ContentExpiration: Hashable, Sendable {
         return seconds
     }
 
-    /// The numbers that are times. Thirty days are 2,592,000 s: a smaller number is a duration by mistake.
+    /// The numbers that are accepted as times, in seconds since 1970. A smaller number, such as 2,592,000 for thirty days, is
+    /// a duration by mistake.
     private static let times: ClosedRange<Int64> = 1_000_000_001...4_102_444_800
 
     private static func time(_ fields: JSONFields, _ name: String) throws(RequestError) -> Expiration? {
@@ -88,9 +89,9 @@ extension NotificationContent {
     }
 }
 
-/// Times such as `90s`, `30m`, `6h` and `30d`, as requests and responses write them.
+/// Reads and writes durations such as `90s`, `30m`, `6h` and `30d` of requests and responses.
 package enum DurationText {
-    /// The pattern of the texts.
+    /// The regular expression that durations match.
     package static let pattern = "^[0-9]+[smhd]$"
 
     private static let units: [(name: Character, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
@@ -106,7 +107,7 @@ package enum DurationText {
         return overflow ? nil : seconds
     }
 
-    /// Returns the text of a number of seconds: in hours below three days, in the largest unit that divides it elsewhere.
+    /// Returns the text of a duration: in the largest unit that divides it, and not in days below three days.
     package static func text(_ seconds: Int64) -> String {
         let unit = Self.units.first { seconds % $0.seconds == 0 && ($0.name != "d" || seconds >= 3 * 86_400) }
         guard let unit else { return "\(seconds)s" }

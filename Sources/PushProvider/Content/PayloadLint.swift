@@ -3,7 +3,7 @@ import PushTypes
 
 /// Checks a payload for members that the push service would reject or a device would ignore (reference 1.6, 3).
 ///
-/// A certain fault is an error, a probable mistake a warning.
+/// A certain fault is an error, and a probable mistake is a warning.
 struct PayloadLint {
     let pushType: PushType
     let priority: Priority
@@ -30,7 +30,7 @@ struct PayloadLint {
         }
     }
 
-    /// Members whose place inside `aps` is so well known that they are not meant for the app.
+    /// Members that belong inside `aps`. Beside it they are warned of, because the app hardly expects them there.
     private static let onlyInside: Set<String> = [
         "alert", "badge", "sound", "content-available", "mutable-content", "interruption-level", "thread-id",
     ]
@@ -113,7 +113,7 @@ struct PayloadLint {
         }
     }
 
-    /// Returns `true` if an alert shows anything.
+    /// Returns `true` if an alert has a text to show.
     private static func hasText(_ alert: JSONValue?) -> Bool {
         switch alert {
         case .string(let text)?: !text.isEmpty
@@ -127,7 +127,7 @@ struct PayloadLint {
 }
 
 extension JSONValue {
-    /// The value as a number; `nil` for any other value.
+    /// The number; `nil` for a value that is none.
     fileprivate var double: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -141,7 +141,7 @@ extension PayloadLint {
     /// The type of a member of `aps` (reference 3.1).
     private enum Kind {
         case string, number, object, count, `true`, strings
-        /// 1, or absent.
+        /// A member that is either 1 or absent.
         case flag
         /// A type that is checked elsewhere.
         case other
@@ -251,7 +251,7 @@ extension PayloadLint {
 }
 
 extension PayloadLint {
-    /// The timestamps from 2001 to 2100. A number outside is in other units, or a duration.
+    /// The timestamps from 2001 to 2100, in UNIX seconds. A number outside this range is in other units, or a duration.
     private static let timestamps = 1_000_000_000.0...4_102_444_800.0
 
     /// Checks the members of a Live Activity (reference 3.4).

@@ -6,8 +6,8 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// The provider tokens of all keys, kept in the store so that a restart continues with the token in use: Apple accepts a new
-/// one at most every 20 minutes.
+/// A cache of the provider tokens of all signing keys. The store has them too, so that the token in use survives a restart:
+/// Apple accepts a new one at most every 20 minutes.
 package final class ProviderTokenCache: Sendable {
     private let store: any ProviderTokenStore
     private let time: any TimeSource
@@ -18,14 +18,14 @@ package final class ProviderTokenCache: Sendable {
         (self.store, self.time, self.logger) = (store, time, logger)
     }
 
-    /// Returns the credential; a signing key takes its provider tokens from this cache.
+    /// Returns the credential. If it is a signing key, it gets its provider tokens from this cache.
     package func keep(_ credential: PushCredential) -> PushCredential {
         guard case .token(var key) = credential else { return credential }
         key.tokens = self.token(key)
         return .token(key)
     }
 
-    /// Reads or renews the key's provider token if it is due, before a push is sent with it.
+    /// Reads the key's provider token from the store or renews it if that is due, before a push is sent with it.
     func prepare(_ key: ProviderKey) async {
         guard let token = key.tokens as? StoredProviderToken else { return }
         await token.prepare(now: self.time.now)
@@ -49,17 +49,17 @@ package final class ProviderTokenCache: Sendable {
 
 /// The provider token of one key, shared with the store.
 ///
-/// It is read and renewed between pages, where waiting is allowed. If the store cannot be read or written until the token
-/// expires, a new one is signed without it. The store gets that one as soon as it can be written.
+/// It is read and renewed between pages, where waiting is allowed. If the store cannot be used until the token expires, a new
+/// token is signed without it, and stored as soon as possible.
 private final class StoredProviderToken: ProviderTokenSource {
     /// The current token, and the state of its exchange with the store.
     private struct State {
         var current: ProviderTokenRecord?
         /// `true` if the store has the current token.
         var isStored = false
-        /// The request to the store in flight.
+        /// The task that exchanges the token with the store; `nil` if there is none.
         var refreshing: Task<Void, Never>?
-        /// The issue time of the token in use, if the push service called it expired.
+        /// The issue time of the current token, if the push service has rejected it as expired; `nil` otherwise.
         var expiredIssue: Timestamp?
     }
 
@@ -93,7 +93,7 @@ private final class StoredProviderToken: ProviderTokenSource {
             state.expiredIssue = current.issuedAt
             return true
         }
-        // A token that was rejected is renewed at once, not before the next page.
+        // A rejected token is renewed at once, and not only before the next page.
         if isNew { Task { await self.prepare(now: now) } }
     }
 
@@ -117,7 +117,7 @@ private final class StoredProviderToken: ProviderTokenSource {
     private func refresh(now: Timestamp) async {
         let (current, isStored, expired) = self.state.withLock { ($0.current, $0.isStored, $0.expiredIssue) }
         do {
-            // A token that the store does not have yet is offered, unless it is due or expired.
+            // A token that the store does not have is offered to it, unless the token is due or expired.
             let isOffered = !isStored && expired == nil && current?.isDue(at: now) == false
             let offered = try isOffered ? current ?? self.sign(now) : self.sign(now)
             let stored = try await self.store.providerToken(offering: offered, rejected: expired, now: now)

@@ -7,8 +7,8 @@ import ServiceLifecycle
 
 /// Sends accepted notifications.
 ///
-/// It claims shards, sends them page by page, writes each page's results in one transaction, and repeats what failed when
-/// it is due. Each lane has its own slots, connections and retries.
+/// It claims shards, sends them page by page, writes each page's results in one transaction, and sends retries when they are
+/// due. Each lane has its own slots, connections and retries.
 package struct Dispatcher: Service {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let pages: PageSender
@@ -19,18 +19,18 @@ package struct Dispatcher: Service {
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    /// Writes results that could not be written at once, until they can.
+    /// Writes the results that could not be written at once.
     let batcher: WriteBatcher<PageResult, CommitResult>
     let direct: DirectDispatch
     var leases: HeldLeases { self.direct.ledger.leases }
 
     /// - Parameters:
-    ///   - web: The senders to browsers; `nil` where nothing is sent to them.
-    ///   - outcomes: Signalled when outcomes of a notification are on disk.
-    ///   - events: Signalled when events for webhooks are.
-    ///   - downloads: Returns the figures of an app's downloads, which waves may wait for; `nil` if they are not known.
-    ///   - waits: Receives the waves that wait for them.
-    ///   - direct: The way on which accepted notifications come; `nil` for one that nobody uses.
+    ///   - web: The senders to browsers; `nil` if nothing is sent to browsers.
+    ///   - outcomes: The signals that are sent when outcomes of a notification are on disk.
+    ///   - events: The signal that is sent when events for webhooks are on disk.
+    ///   - downloads: Returns the figures of an app's downloads, for which waves may wait; `nil` if they are not known.
+    ///   - waits: The registry of the waves that wait for downloads.
+    ///   - direct: The direct dispatch of accepted notifications; `nil` if all are found in the store.
     package init(
         store: any AppStore & DispatchStore & UserStore & WebhookStore,
         directory: SenderDirectory,
@@ -98,7 +98,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Does one page of retries and one page of new work in each lane: the deterministic way to work, for tests.
+    /// Sends one page of retries and one page of new work in each lane, so that tests are deterministic.
     /// - Returns: `true` if there was anything to do.
     package func step() async throws -> Bool {
         var hasWorked = false
@@ -267,7 +267,8 @@ extension Dispatcher {
         }
     }
 
-    /// Frees the slot of an urgent notification. The lane is not woken for each of them: it would look for work in the store.
+    /// Frees the slot of an urgent notification. The lane is woken only if work may wait, because it would search the store
+    /// each time.
     private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
         let isWanted = slot?.release() ?? true
         self.direct.fill()
@@ -281,8 +282,8 @@ extension Dispatcher {
 
     /// Returns the time to sleep without a signal.
     ///
-    /// Work that is due already and was not taken waits for work in flight, the end of which is a signal. Work that becomes
-    /// due meanwhile, and a page that becomes late, end the sleep.
+    /// Work that is due and was not taken waits for a slot, and the end of the work in the slot is a signal. So the sleep
+    /// ends when further work becomes due, or a page becomes late.
     private func pause(of lane: NotificationRecord.Lane, _ slots: LaneSlots) async throws -> Duration {
         let clocks = self.time.reading
         let oldest = slots.isBusy ? clocks.steady : Timestamp(milliseconds: .min)

@@ -3,10 +3,13 @@ import PushSupport
 
 /// The columns of a CSV file of devices, read from its header row.
 ///
-/// Columns have the names of the members of a registration. An attribute is a column `attributes.NAME`, or all attributes are
-/// a JSON object in one column `attributes`. An empty cell leaves the value unchanged. Tags and capabilities are separated by
-/// `|`; `\|` is a bar within a tag and `\\` a backslash. The preferences and the encryption key are JSON objects. In `attributes.NAME`, `true`, `false` and a number in JSON are values
-/// of these types, and anything else is a text.
+/// Columns have the names of the members of a registration. An empty cell leaves the value unchanged.
+///
+/// An attribute has a column `attributes.NAME`, or all attributes are a JSON object in one column `attributes`. In
+/// `attributes.NAME`, `true`, `false` and JSON numbers are values of these types, and anything else is a text.
+///
+/// Tags and capabilities are separated by `|`; `\|` is a bar within a tag and `\\` a backslash. The preferences and the
+/// encryption key are JSON objects.
 struct CSVColumns: Equatable {
     /// The meaning of one column.
     private enum Column: Equatable {
@@ -18,7 +21,7 @@ struct CSVColumns: Equatable {
     }
 
     static let lists: Set<String> = ["tags", "capabilities"]
-    /// The columns that have a JSON object in each cell.
+    /// The columns whose cells are JSON objects.
     private static let objects: Set<String> = ["preferences", "encryptionKey"]
 
     private let columns: [Column]
@@ -130,7 +133,7 @@ enum CSVCell {
         return value
     }
 
-    /// - Parameter column: The column at fault for a cell that is no JSON object.
+    /// - Parameter column: The column that the error names.
     static func object(_ text: String, in column: String) throws(RequestError) -> [String: JSONValue] {
         guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: column)
@@ -139,7 +142,7 @@ enum CSVCell {
     }
 }
 
-/// The columns of another server's CSV file, by the names in its header row. All are allowed.
+/// The columns of another server's CSV file, by the names in its header row. Every name is allowed.
 struct ForeignColumns: Equatable {
     private let names: [String]
 

@@ -5,7 +5,7 @@ package import PushTypes
 package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
     /// A JSON object on each line, with the members of a registration.
     case ndjson
-    /// RFC 4180 with a header row, see ``CSVColumns``.
+    /// CSV (RFC 4180) with a header row, see ``CSVColumns``.
     case csv
 
     package var contentType: String {
@@ -26,11 +26,11 @@ package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The bounds of a file of devices.
+/// The limits on a file of devices.
 package enum TransferLimits {
-    /// The maximum length of a record, in bytes with its line end.
+    /// The maximum length of a record, in bytes, including its line end.
     package static let maximumRecord = 64 * 1024
-    /// The maximum number of columns of a CSV file: those with names of their own and 100 attributes.
+    /// The maximum number of columns of a CSV file: those of the members, and 100 attributes.
     package static let maximumColumns = 128
     /// The number of registrations in one transaction, and of devices in one page of an export.
     package static let batch = 1000
@@ -38,27 +38,27 @@ package enum TransferLimits {
     package static let maximumRefusals = 1000
 }
 
-/// The form of a file of devices, and the server that it comes from.
+/// The form of a file of devices, and the server whose list it is.
 package struct ImportSource: Hashable, Sendable {
-    /// The way in which records follow each other.
+    /// The syntax that separates the records of a file.
     package enum Container: Hashable, Sendable {
         /// A JSON object on each line.
         case lines
-        /// RFC 4180 with a header row.
+        /// CSV (RFC 4180) with a header row.
         case rows
         /// A JSON array of objects, or one in the member `results` of an object.
         case elements
     }
 
     package var container: Container
-    /// The server whose list it is; `nil` for records in our own form.
+    /// The server whose list it is; `nil` for records in Martlet's own form.
     package var list: ForeignDeviceList?
 
     package init(_ container: Container, list: ForeignDeviceList? = nil) {
         (self.container, self.list) = (container, list)
     }
 
-    /// The source of records in our own form.
+    /// Makes the source of records in Martlet's own form.
     package init(_ format: TransferFormat) {
         switch format {
         case .ndjson: self.init(.lines)
@@ -66,7 +66,7 @@ package struct ImportSource: Hashable, Sendable {
         }
     }
 
-    /// The source of a request's `content-type`; `nil` for a type that a list does not have.
+    /// Makes the source from a request's `content-type`; `nil` for a type that is not supported.
     package init?(contentType: String, list: ForeignDeviceList?) {
         if let format = TransferFormat(contentType: contentType) {
             self.init(format)
@@ -83,11 +83,11 @@ package struct ImportSource: Hashable, Sendable {
     }
 }
 
-/// The facts about devices that a list of another server does not have.
+/// The values of devices that a list of another server does not have.
 package struct ImportDefaults: Hashable, Sendable {
-    /// The app into which it is imported. Records of another app are rejected.
+    /// The app into which the list is imported. Records of another app are rejected.
     package var bundleID: Topic?
-    /// The environment of records that name none. Default production.
+    /// The environment of records that do not name one. Default production.
     package var environment: PushEnvironment
 
     package init(bundleID: Topic? = nil, environment: PushEnvironment = .production) {

@@ -78,7 +78,7 @@ struct OutcomeEvaluator {
             }
             var decision = self.decide(outcome, recipient)
             if !self.notification.hasTopicOfTokens { decision.token = nil }
-            // The response of the other environment about a token that is tried there counts for its own environment.
+            // If a token is tried in the other environment, the response counts for the token's own environment.
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             let isEvidence = if decision.token == nil { false } else { await self.isEvidence(recipient, in: home) }
@@ -155,7 +155,7 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds the change of a device, and a named token that is proven invalid.
+    /// Adds the change of a device, and records a named token that is proven invalid.
     private mutating func change(
         _ recipient: Recipient,
         _ kind: TokenStateChange.Kind,
@@ -175,8 +175,8 @@ struct OutcomeEvaluator {
 
     /// Returns the evaluation of the page's responses for the tokens of an environment.
     ///
-    /// Each browser's push service answers for one URL alone: no setting of the app makes a good subscription look dead, and
-    /// the breakers of Apple's environments learn nothing from it.
+    /// The response of a browser's push service concerns one subscription only: no wrong setting makes a good subscription
+    /// look dead. So it has no part in the breakers of Apple's environments.
     private func evaluation(
         of evidence: TokenEvidence,
         in environment: PushEnvironment
@@ -242,7 +242,7 @@ struct OutcomeEvaluator {
         case .final(let state, let reason):
             self.finish(recipient, state, reason: reason, attempts: recipient.attempts + 1)
         case .retry(let at, var attempts):
-            // A notification that is not to be stored has one more try, even if the first one never left.
+            // A notification that is not to be stored has one more try, even if the first one was not sent.
             if self.notification.record.content.expiration == .immediate {
                 attempts = max(attempts, recipient.attempts + 1)
             }
@@ -283,7 +283,7 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Tries a recipient again whose outcome may prove a configuration fault.
+    /// Schedules a retry of a recipient whose outcome suggests a configuration fault that is not proven.
     private mutating func tryAgain(_ recipient: Recipient, _ outcome: Outcome) {
         let decision = self.decide(outcome, recipient)
         var result = DeliveryTally.Result.retried
@@ -334,21 +334,21 @@ struct OutcomeEvaluator {
     private mutating func count(_ outcome: Outcome) {
         switch outcome {
         case .accepted: break
-        // One of many push services: the sender itself holds back what goes there.
+        // It is one of many push services, and the sender itself pauses messages to it.
         case .rejected where self.notification.isWeb: self.report.rejected += 1
         case .rejected(let rejection) where rejection.status == 429 || rejection.status >= 500:
             if rejection.status == 429 { self.report.throttled += 1 } else { self.report.unavailable += 1 }
             guard let retryAfter = rejection.retryAfter else { return }
             self.report.retryAfter = max(retryAfter, self.report.retryAfter ?? .zero)
         case .rejected: self.report.rejected += 1
-        // It concerns the push alone, and nothing was tried.
+        // The failure concerns this push only, and the push service was not tried.
         case .notSent(let failure) where failure.isOfPush: break
         case .notSent, .unknown: self.report.unreachable += 1
         }
     }
 }
 
-/// The recipients of a page that no push goes to.
+/// The outcomes of recipients to which no push is sent, and of proven configuration faults.
 extension OutcomeEvaluator {
     /// Adds the final state of a recipient that is not tried, or not again.
     /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
@@ -369,7 +369,7 @@ extension OutcomeEvaluator {
         self.tally.add(.init(recipient.failure) ?? .failed, .unsendable, in: recipient.environment)
     }
 
-    /// Adds a recipient that does not want the notification, or not now.
+    /// Adds a recipient that is skipped.
     /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
     mutating func skip(_ recipient: Recipient, _ reason: SkipReason, isWritten: Bool) {
         let delivery = self.notification.skipped(recipient, reason, at: self.now)
@@ -385,7 +385,7 @@ extension OutcomeEvaluator {
         self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
     }
 
-    /// Indicates that a rejection says only that the push service has no broadcasts, and nothing about pushes.
+    /// Indicates whether a rejection means only that the push service does not support broadcasts.
     private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
         guard self.notification.channel != nil, case .rejected = outcome else { return false }
         return fault.cause == .wrongProtocol
@@ -396,17 +396,17 @@ extension OutcomeEvaluator {
         _ = await self.record(fault, count: 1, isRefuted: false, in: environment)
     }
 
-    /// Holds recipients back for a configuration fault that is proven. While it is not, they are tried again as usual,
-    /// and the tries that the push service responded to count.
+    /// Holds recipients back if their configuration fault is proven. Until then they are tried again as usual, and tries with
+    /// a response count.
     private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
         guard let (fault, count) = faulty.commonest else { return }
         let isHeld: Bool
         if fault.cause == .topicDisallowed, !self.isTopicOfApp {
-            // The topic is the notification's own: other notifications have others.
+            // The rejected topic is this notification's own, so that other notifications of the app are not affected.
             if accepted == 0 { self.pauseNotification(fault) }
             isHeld = false
         } else {
-            // One connection failed all of them.
+            // All pushes of the page failed with the same connection, which is one proof.
             let proofs = fault.cause.isOfConnection ? 1 : count
             isHeld = await self.record(fault, count: proofs, isRefuted: accepted > 0, in: batch.environment)
         }
@@ -444,16 +444,17 @@ extension OutcomeEvaluator {
     /// Indicates whether the notification's topic is the app's bundle id.
     private var isTopicOfApp: Bool { self.notification.app?.bundleID == self.notification.record.content.topic }
 
-    /// Indicates that a request without any credential asked for this push: homeservers of Matrix have none. The clients of all other
-    /// bridges have a certificate, a secret or a session, whether or not they have an API key.
+    /// Indicates whether a request without any credential asked for this push. Only Matrix homeservers have none: the clients
+    /// of all other bridges have a certificate, a secret, a session or an API key.
     private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
 
-    /// Indicates a token that is not registered, named by a request without a credential: anybody makes up as many as they like.
+    /// Returns `true` for a token that is not registered and was named by a request without a credential. Such tokens may be
+    /// made up.
     private func isOfStranger(_ recipient: Recipient) -> Bool { recipient.device == nil && self.isOfStranger }
 
     /// Decides whether the rejection of a token says something about other tokens.
     ///
-    /// That of a made-up one does not, and neither does that of a browser's subscription.
+    /// The rejection of a token that may be made up does not, and neither does that of a browser's subscription.
     private func isEvidence(_ recipient: Recipient, in environment: PushEnvironment) async -> Bool {
         if self.notification.isWeb { return false }
         guard self.isOfStranger(recipient) else { return true }
@@ -461,7 +462,8 @@ extension OutcomeEvaluator {
         return await self.invalidation.hasReached(recipient.token, app: app, environment: environment)
     }
 
-    /// Indicates that this page has ended the only push of a stranger, to a token that the push service does not know.
+    /// Indicates whether this page has ended the notification of a request without a credential: its only push, to an
+    /// unregistered token, was rejected.
     private var isRefusedStranger: Bool {
         guard self.isOfStranger, case .tokens(let tokens) = self.notification.record.audience,
             tokens.count == 1, self.result.retries.isEmpty, self.result.deliveries.count == 1,
@@ -479,7 +481,7 @@ private struct FaultyRecipients {
 
     var isEmpty: Bool { self.all.isEmpty }
 
-    /// The commonest fault.
+    /// The most frequent fault.
     var commonest: (fault: ConfigurationFault, count: Int)? {
         self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
     }

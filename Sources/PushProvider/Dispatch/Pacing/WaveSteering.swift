@@ -5,28 +5,30 @@ import Synchronization
 
 /// Decides whether the next wave of a notification may begin, by the figures of its app's downloads.
 ///
-/// A wave waits while a figure reaches its limit, and begins once all figures are below four fifths of theirs, so that it
-/// does not begin and end with every download. Without figures, as after a restart, it waits a minute and then begins: the
-/// time between the waves is the only brake then. After half an hour it begins whatever the figures are, so that some readers
-/// which never end do not stop a campaign. A wave that has begun is not stopped. The time is passed in.
+/// A wave waits while a figure is at its limit, and begins when all figures are below four fifths of their limits, so that
+/// the decision does not change with every download.
+///
+/// Without figures, such as after a restart, a wave waits for ``patience`` and then begins. After ``longest`` it begins
+/// whatever the figures are, so that downloads which never end do not stop a campaign. A wave that has begun is not stopped.
+/// The time is passed in.
 struct WaveSteering: Sendable {
     /// The decision about the next wave.
     enum Decision: Hashable {
         case begin
-        /// Ask again after ``interval``.
+        /// The wave waits. The next decision is due after ``interval``.
         case wait(HeldWave)
     }
 
     /// The time between two decisions about a waiting wave.
     static let interval: Duration = .seconds(2)
-    /// The longest time for which a wave waits for figures.
+    /// The maximum time for which a wave waits for figures that are not known.
     static let patience: Duration = .seconds(60)
-    /// The longest time for which a wave waits.
+    /// The maximum time for which a wave waits.
     static let longest: Duration = .seconds(1800)
 
     private let limits: SteeringLimits
     private var waitsSince: Timestamp?
-    /// The time since which there are no figures.
+    /// The time since which the figures are not known; `nil` while they are.
     private var blindSince: Timestamp?
 
     init(limits: SteeringLimits) { self.limits = limits }
@@ -41,7 +43,7 @@ struct WaveSteering: Sendable {
             return self.wait(.figures, nil, now)
         }
         self.blindSince = nil
-        // Compared with four fifths while it waits.
+        // While a wave waits, the figures are compared with four fifths of their limits.
         let (numerator, denominator) = self.waitsSince == nil ? (1, 1) : (4, 5)
         func exceeds(_ figure: Int, _ limit: Int?) -> Bool {
             guard let limit else { return false }
@@ -70,13 +72,13 @@ struct WaveSteering: Sendable {
 
 /// A wave that waits for downloads.
 package struct HeldWave: Hashable, Sendable {
-    /// The figure for which it waits.
+    /// The figure because of which a wave waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// The open downloads.
+        /// The number of open downloads.
         case downloads
-        /// The bytes per second.
+        /// The bytes per second of the downloads.
         case bandwidth
-        /// The figures themselves, which are not known yet.
+        /// The figures are not known yet.
         case figures
     }
 
@@ -87,9 +89,9 @@ package struct HeldWave: Hashable, Sendable {
     package let figures: DownloadFigures?
 }
 
-/// The figures of an app's downloads, or of all.
+/// The figures of an app's downloads, or of all downloads.
 package struct DownloadFigures: Hashable, Sendable {
-    /// The downloads that are open.
+    /// The number of open downloads.
     package var open: Int
     /// The bytes per second over the last ten seconds.
     package var bytesPerSecond: Int
@@ -97,11 +99,11 @@ package struct DownloadFigures: Hashable, Sendable {
     package init(open: Int, bytesPerSecond: Int) { (self.open, self.bytesPerSecond) = (open, bytesPerSecond) }
 }
 
-/// The waves that wait for downloads, by their notifications, as the dispatcher decided lately.
+/// The waves that wait for downloads, by their notifications, as the dispatcher has decided last.
 ///
-/// They are kept in memory only: after a restart each is decided anew.
+/// They are in memory only: after a restart the dispatcher decides again.
 package final class HeldWaveRegistry: Sendable {
-    /// The age from which a decision says nothing any more, such as that about a notification that was paused.
+    /// The age from which a decision is ignored, such as one about a notification that was paused since.
     private static let age: Duration = .seconds(30)
 
     private struct Entry {
@@ -131,7 +133,8 @@ package final class HeldWaveRegistry: Sendable {
 
     func note(_ wait: HeldWave?, of notification: UUID, now: Timestamp) {
         self.entries.withLock { entries in
-            // Bounds the memory: nothing is decided any more about those that were paused or cancelled.
+            // Old decisions are removed to limit the memory, as none follows about a notification that was paused or
+            // cancelled.
             if wait != nil, entries[notification] == nil {
                 entries = entries.filter { now.since($0.value.decidedAt) < Self.age }
             }
