@@ -48,7 +48,7 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Creates a channel at the push service, and stores it.
-    /// - Throws: ``RequestError`` or ``RetryLaterError`` that says what the push service has answered.
+    /// - Throws: ``RequestError`` or ``RetryLaterError`` with the answer of the push service.
     package func create(
         _ app: AppRecord,
         _ environment: PushEnvironment,

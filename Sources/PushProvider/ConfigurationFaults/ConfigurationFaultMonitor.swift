@@ -6,7 +6,7 @@ import ServiceLifecycle
 
 /// Probes paused environments, and ends the pauses of those that can be sent to again.
 package struct ConfigurationFaultMonitor: Service {
-    /// The longest sleep without a signal.
+    /// The maximum time for which the monitor sleeps without a signal.
     private static let sleep: Duration = .seconds(60)
     /// The pause after an error of the store.
     private static let errorPause: Duration = .seconds(1)

@@ -197,7 +197,7 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
-    /// Makes the recipients due that an environment had held back, unless it is paused again.
+    /// Makes the recipients due that were held back for an environment whose pause has ended.
     func release(_ target: AppEnvironment) async throws {
         var count = Self.releasedAtOnce
         while count >= Self.releasedAtOnce {

@@ -190,7 +190,8 @@ extension NotificationContent {
         }
     }
 
-    /// Returns the level of receipts: none if the payloads have no room for the member `martlet`.
+    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet` and
+    /// the request names no level.
     private static func receipts(
         _ setting: ReceiptSetting,
         _ variants: [Variant],

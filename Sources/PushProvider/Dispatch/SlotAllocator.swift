@@ -157,7 +157,7 @@ struct SlotAllocator: Sendable {
     }
 
     /// Notes the end of a page.
-    /// - Parameter isAnswered: `true` if the push service responded for the most part.
+    /// - Parameter isAnswered: `true` if the push service responded to at least half of the pushes.
     /// - Returns: `true` if another page may be sent in this slot; otherwise the slot is to be released.
     mutating func pageEnded(_ ticket: Ticket, isAnswered: Bool, now: Timestamp) -> Bool {
         guard let slot = self.slots[ticket.number], let startedAt = slot.pageStartedAt else { return false }

@@ -5,7 +5,8 @@ package import PushTypes
 
 /// A request to send a notification, checked against the rules of the push service.
 ///
-/// A push that the push service would certainly reject is rejected before anything is stored (reference 1.5, 1.6, 3).
+/// A request whose push the push service would certainly reject is rejected before anything is stored (reference 1.5, 1.6,
+/// 3).
 package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request.
     package static let maximumTokens = 1000
@@ -13,27 +14,27 @@ package struct NotificationRequest: Hashable, Sendable {
     /// The maximum length of a name, in bytes.
     package static let maximumName = 200
 
-    /// The name by which people find the notification.
+    /// The name that is shown in lists of notifications.
     package var name: String?
     package var content: NotificationContent
-    /// Members of the request that are allowed and probably not meant. They are not stored.
+    /// The warnings about members that are allowed, but probably a mistake. They are not stored.
     package var warnings: [ContentWarning] = []
     package var audience: Audience
-    /// The positions of the audience's tokens in the request, which may name one twice.
+    /// The position of each token in the request, which may name a token more than once.
     private var tokenPositions: [DeviceToken: Int] = [:]
     package var environment: PushEnvironment?
     package var guarantee: NotificationRecord.Guarantee = .atLeastOnce
     package var lane: NotificationRecord.Lane
-    /// The time to send at; `nil` is at once.
+    /// The time at which to send; `nil` for at once.
     package var delivery: DeliveryTime?
-    /// The pace to send at; `nil` is as fast as possible.
+    /// The pace at which to send; `nil` for as fast as possible.
     package var pace: PaceSettings?
-    /// The recipients that it leaves out.
+    /// The rules that decide which recipients are skipped.
     package var consent = ConsentRules()
     /// The notification whose failed recipients this one is sent to.
     package var resendOf: UUID?
 
-    /// The members that are not content.
+    /// The members that do not belong to the content.
     enum Members {
         static let name = Member.text("name", 1...NotificationRequest.maximumName)
         static let guarantee = Member.choice(
@@ -58,7 +59,7 @@ package struct NotificationRequest: Hashable, Sendable {
 
     package static let object = Self.makeObject(named: "NotificationRequest")
 
-    /// Returns the members of a request with further ones.
+    /// Returns the object of a request with further members.
     package static func makeObject(named name: String, with more: [any ObjectMember] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],
@@ -74,7 +75,7 @@ package struct NotificationRequest: Hashable, Sendable {
         }
     }
 
-    /// Makes the request to send to one audience, in the lane that suits it.
+    /// Makes a request to send to one audience.
     package init(
         content: NotificationContent,
         audience: Audience,
@@ -88,7 +89,7 @@ package struct NotificationRequest: Hashable, Sendable {
     }
 
     /// Reads a request from JSON text.
-    /// - Parameter receipts: The app's level of receipts, where the request names none.
+    /// - Parameter receipts: The app's level of receipts, which applies if the request names none.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(
         parsing body: Data,
@@ -99,7 +100,7 @@ package struct NotificationRequest: Hashable, Sendable {
         try self.init(JSONValue(parsing: body), bundleID: bundleID, now: now, receipts: receipts)
     }
 
-    /// Reads a request from a JSON object that names nothing of the app's library.
+    /// Reads a request from a JSON object that names no item of the app's library.
     /// - Throws: As ``init(parsing:bundleID:now:receipts:)``.
     package init(
         _ json: JSONValue,
@@ -124,7 +125,7 @@ package struct NotificationRequest: Hashable, Sendable {
         self.name = try fields.value(Members.name)
         self.environment = try fields.value(Member.environment)
         (self.audience, self.tokenPositions) = try Self.audience(fields, now: now, named: library.audiences)
-        // A notification that is sent later shows a state of that time.
+        // The state of a Live Activity that is sent later has no default timestamp.
         let isSentLater = fields.members["when"] != nil
         (self.content, self.warnings) = try NotificationContent.read(
             fields,
@@ -149,7 +150,7 @@ package struct NotificationRequest: Hashable, Sendable {
     /// Returns the position of a named token in the request.
     func position(of token: DeviceToken) -> Int { self.tokenPositions[token] ?? 0 }
 
-    /// Checks that only updates go to a Live Activity, and warns of an update that names none.
+    /// Checks that only updates go to a Live Activity, and warns about an update that names no activity.
     private mutating func checkActivity(_ fields: JSONFields) throws(RequestError) {
         guard case .devices(let audience) = self.audience else { return }
         let isUpdate = self.content.tokenKind == .liveActivityUpdate
@@ -190,7 +191,7 @@ package struct NotificationRequest: Hashable, Sendable {
         return (.tokens(tokens), positions)
     }
 
-    /// Returns the lane where a request does not choose one: named tokens, single users and Live Activities do not wait
+    /// Returns the lane of a request that does not choose one. Named tokens, single users and Live Activities do not wait
     /// behind campaigns.
     private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
@@ -202,7 +203,7 @@ package struct NotificationRequest: Hashable, Sendable {
 }
 
 extension NotificationRequest {
-    /// Reads a request of an app, with the named audiences and the template that it names.
+    /// Reads a request of an app, including the named audiences and the template that it refers to.
     /// - Throws: ``RequestError`` that names the member at fault, or an error of the store.
     package static func read(
         _ fields: JSONFields,
@@ -223,7 +224,7 @@ extension NotificationRequest {
 }
 
 extension ConsentRules {
-    /// The rules of a push type where a request says nothing: quiet hours and the cap are about what people see.
+    /// Makes the default rules of a push type: quiet hours and the cap apply to alerts only.
     init(for pushType: PushType) {
         self.init(ignoresQuietHours: pushType != .alert, ignoresCap: pushType != .alert)
     }
@@ -236,7 +237,7 @@ extension ConsentRules {
         as: .choice(["skip", "ignore"]).described("Default skip, for an urgent notification ignore.")
     )
 
-    /// Reads `consentCategory` and `quietHours`. What a request calls urgent ignores quiet hours and the cap.
+    /// Reads `consentCategory` and `quietHours`. An urgent notification ignores the cap, and by default quiet hours.
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields, isUrgent: Bool, for pushType: PushType) throws(RequestError) {
         self.init(for: pushType)
@@ -251,9 +252,9 @@ extension ConsentRules {
     }
 }
 
-/// The times of a request that are given in milliseconds, the unit of version 0.1.
+/// Finds the times of a request that are in milliseconds, the unit of version 0.1.
 package enum DeprecatedTimes {
-    /// The members that have a time of their own, or times by comparison (`lastSeen`).
+    /// The members whose values are times, or objects of times.
     private static let members: Set<String> = ["at", "from", "until", "lastSeen", "since"]
     /// The members whose objects may hold such a time.
     private static let objects: Set<String> = ["when", "to", "and", "or", "not", "lastSeen", "audience", "schedule"]

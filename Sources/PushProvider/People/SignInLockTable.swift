@@ -6,11 +6,11 @@ import Synchronization
 /// The locks that are kept in memory: those of networks, of people at networks from which they have signed in, and of
 /// people who change their password.
 ///
-/// Those of names are in the store (``SessionStore/changeSignInLock(of:now:_:)``), because they must survive a restart.
+/// The locks of names are in the store (``SessionStore/changeSignInLock(of:now:_:)``), because they must survive a restart.
 final class SignInLockTable: Sendable {
     /// The subject of a lock.
     enum Subject: Hashable, Sendable {
-        /// All networks of one site (``NetworkAddress/site``), which may have 65,536 of IPv6.
+        /// All networks of one site (``NetworkAddress/site``). A site may have 65,536 networks of IPv6.
         case network(site: [UInt8])
         case known(UUID, NetworkAddress)
         case password(UUID)
@@ -23,12 +23,12 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// The most locks. Beyond them those that were used the longest time ago are forgotten, a tenth at once.
+    /// The maximum number of locks. Beyond it, the tenth that was not used for the longest time is forgotten.
     private static let maximum = 50_000
 
     private let locks = Mutex<[Subject: SignInLock]>([:])
 
-    /// Decides about an attempt, and counts it.
+    /// Decides whether an attempt may proceed, and counts it.
     func attempt(_ subject: Subject, now: Timestamp) -> SignInLock.Decision {
         self.locks.withLock { locks in
             if locks.count >= Self.maximum, locks[subject] == nil { Self.forget(&locks, now: now) }
@@ -36,7 +36,7 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// Takes back what an attempt has counted that succeeded: all failures of a person, and one of a network.
+    /// Uncounts an attempt that has succeeded: for a person it removes all failures, for a network only one.
     func succeeded(_ subject: Subject) {
         self.locks.withLock { locks in
             guard case .network = subject else { return locks[subject] = nil }
@@ -52,12 +52,13 @@ final class SignInLockTable: Sendable {
     }
 }
 
-/// The network from which a person signs in: an IPv4 address, or the 64 bits of IPv6 that one customer has.
+/// The network from which a person signs in: an IPv4 address, or the first 64 bits of an IPv6 address, which one customer
+/// has.
 struct NetworkAddress: Hashable, Sendable {
-    /// 4 or 8 bytes; the UTF-8 of any other text, 64 bytes at most.
+    /// The 4 or 8 bytes of the network; for a text that is no address, the first 64 bytes of its UTF-8.
     let bytes: [UInt8]
 
-    /// The network, or the 48 bits of IPv6 that one site has.
+    /// The network, or the first 48 bits of an IPv6 address, which one site has.
     var site: [UInt8] { self.bytes.count == 8 ? Array(self.bytes.prefix(6)) : self.bytes }
 
     /// - Parameter address: The text of an IP address.

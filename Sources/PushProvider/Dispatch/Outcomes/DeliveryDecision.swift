@@ -33,7 +33,7 @@ struct DeliveryDecision: Hashable, Sendable {
     ///   - sentAt: The time of this try, from which a 410 without a timestamp counts.
     ///   - expires: The time after which no try makes sense.
     ///   - mayHaveArrived: Indicates whether the response to an earlier try was lost.
-    ///   - repeatsUnknown: `true` sends again what may have arrived (at least once), `false` does not (at most once).
+    ///   - repeatsUnknown: `true` to send a push again that may have arrived (at least once), `false` not to (at most once).
     static func make(
         _ outcome: Outcome,
         attempts: Int,

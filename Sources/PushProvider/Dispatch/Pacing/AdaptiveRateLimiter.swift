@@ -30,7 +30,7 @@ struct AdaptiveRateLimiter: Sendable {
         var unavailable = 0
         /// Pushes that were not sent, or had no response.
         var unreachable = 0
-        /// The longest `retry-after` of the push service.
+        /// The maximum `retry-after` in the push service's responses.
         var retryAfter: Duration?
 
         var total: Int { self.accepted + self.rejected + self.strained }

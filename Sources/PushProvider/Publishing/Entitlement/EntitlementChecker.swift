@@ -4,15 +4,16 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides about entitlement by transactions of the App Store and by publishers' servers.
+/// Decides about entitlement by the App Store's transactions and by publishers' servers.
 ///
-/// Transactions come first: they are checked offline. The publisher's server is asked only about what they do not decide.
+/// Transactions come first, because they are checked offline. The publisher's server is asked only about products to which no
+/// transaction entitles.
 package struct EntitlementChecker: Sendable {
     private let store: any EntitlementServerStore & PublishingStore
     private let verifier: TransactionVerifier
     private let allowsSandbox: Bool
     private let direct: DirectEntitlement
-    /// The budget of wrong secrets, of which certificates that are made up are some.
+    /// The budget of wrong secrets, to which forged certificates are charged.
     private let wrong: Budget
     private let client: PublisherClient
     private let time: any TimeSource
@@ -60,7 +61,7 @@ package struct EntitlementChecker: Sendable {
         (self.verifier, self.allowsSandbox) = (TransactionVerifier(settings.roots), settings.allowsSandboxPurchases)
     }
 
-    /// The ways in which somebody can be entitled to retail issues of an app.
+    /// The ways in which an account can be entitled to retail issues of an app.
     package struct Grounds: Hashable, Sendable {
         /// Indicates whether the provider has a root certificate of the App Store.
         package let hasAppStoreRoot: Bool
@@ -70,7 +71,7 @@ package struct EntitlementChecker: Sendable {
         package let hasServer: Bool
     }
 
-    /// Returns the ways in which somebody can be entitled to retail issues of an app.
+    /// Returns the ways in which an account can be entitled to retail issues of an app.
     package func grounds(app: Int64) async throws -> Grounds {
         Grounds(
             hasAppStoreRoot: self.verifier.hasRoots,
@@ -79,7 +80,7 @@ package struct EntitlementChecker: Sendable {
         )
     }
 
-    /// Asks a publisher's server as it is set up, beside cache and breaker, and returns the exchange without secrets.
+    /// Asks a publisher's server, past the cache and the breaker, and returns the exchange without secrets.
     package func test(
         _ server: EntitlementServerRecord,
         app: Topic,
@@ -120,10 +121,11 @@ extension EntitlementChecker: EntitlementProvider {
     // MARK: Transactions
 
     private func decideByTransactions(_ question: EntitlementRequest) async throws -> [EntitlementDecision] {
-        // Of a client by its site, as all that anybody can ask an app for. Behind a proxy all have the account of the app.
+        // Forged certificates are charged to the site of the client. Behind a proxy the clients cannot be told apart, and the
+        // app is charged.
         let site = question.client.map { BudgetCaller($0.site) } ?? BudgetCaller(app: question.app.bundleID)
         var transactions: [StoreTransaction] = []
-        // The first fault is told where nothing else decides: the others are likely to have it too.
+        // The first fault is reported if nothing else decides, because the other transactions are likely to have it too.
         var fault: (index: Int, TransactionFault)?
         var unchecked: BudgetRefusal?
         for (index, text) in question.proof.transactions.prefix(EntitlementProof.maximumTransactions).enumerated() {
@@ -133,7 +135,7 @@ extension EntitlementChecker: EntitlementProvider {
                     try await self.verifier.verify(text, app: app, now: now, wrong: self.wrong, of: site)
                 )
             } catch {
-                // One that is made up hides none that is good: the others are checked all the same.
+                // The other transactions are still checked, so that a forged one does not hide a valid one.
                 switch error {
                 case .unchecked(let refusal): unchecked = refusal
                 default: if fault == nil { fault = (index, error) }
@@ -148,7 +150,7 @@ extension EntitlementChecker: EntitlementProvider {
         return question.products.map { product in
             let own = subscriptions[product.publication] ?? []
             let decision = Self.decision(transactions.map { rule.decide($0, product, subscriptions: own) }, fault)
-            // A transaction that was not checked may entitle.
+            // The transaction that was not checked may entitle.
             if let unchecked, decision.isRefused { return .tooMany(unchecked) }
             return decision
         }
@@ -208,7 +210,7 @@ extension EntitlementChecker: EntitlementProvider {
         return decisions
     }
 
-    /// - Parameter former: What the transactions have decided.
+    /// - Parameter former: The decision that the transactions have made.
     private static func decision(
         _ decision: DirectEntitlement.Decision,
         otherwise former: EntitlementDecision
@@ -239,21 +241,23 @@ extension EntitlementDecision {
 
 /// The settings of entitlement that hold for all apps.
 package struct EntitlementSettings: Sendable {
-    /// The root certificates of transactions. Default none: transactions are refused.
+    /// The root certificates of transactions. Default none, so that transactions are refused.
     package var roots: AppStoreRoots?
-    /// `true` lets purchases in the sandbox entitle to every product, as App Review needs it. Default `false`: to those
-    /// that begin with `dev_test.` only.
+    /// `true` if purchases in the sandbox entitle to every product, which App Review needs. Default `false`: only to products
+    /// whose ids begin with `dev_test.`.
     package var allowsSandboxPurchases = false
-    /// The most time to resolve the name of a publisher's server, and again from there to the end of its answer. Default 5 s.
+    /// The maximum time to resolve the name of a publisher's server, and again from then to the end of its answer. Default 5
+    /// s.
     package var deadline: Duration = .seconds(5)
-    /// The time for which a product that a publisher's server has granted needs no question. Default 10 min.
+    /// The time for which the cached grant of a product is used without asking the publisher's server again. Default 10 min.
     package var grantTime: Duration = .seconds(600)
-    /// The time for which a product that a publisher's server has refused needs no question. Default 1 min.
+    /// The time for which the cached refusal of a product is used without asking the publisher's server again. Default 1 min.
     package var refusalTime: Duration = .seconds(60)
-    /// The time for which a product that was granted counts while the server does not answer. Default 24 h.
+    /// The time for which a granted product stays known, so that it is still granted while the server does not answer.
+    /// Default 24 h.
     package var knownTime: Duration = .seconds(86_400)
-    /// The most answers that are kept, of all apps together; beyond them the app with the most loses its oldest. Default
-    /// 100,000.
+    /// The maximum number of answers that are cached, of all apps together. Beyond it, the app with the most answers loses
+    /// its oldest ones. Default 100,000.
     package var maximumAnswers = 100_000
     package var breaker = PublisherBreaker.Limits()
 

@@ -8,25 +8,26 @@ enum PublisherResponse: Hashable, Sendable {
     case entitled(Set<String>)
     /// The server does not know the account, or its token has expired.
     case accountRefused
-    /// The server refuses this question, with a status from 400 to 499: the account is entitled to nothing that was asked.
+    /// The server refuses this question, with a status from 400 to 499. The account is entitled to none of the products in
+    /// it.
     case questionRefused(status: Int)
 }
 
 /// The failure of a question to a publisher's server.
 enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No response, or no connection.
+    /// There was no response, or no connection.
     case noResponse(reason: String)
-    /// Nothing was asked, for a reason of the provider's own. It says nothing about the server.
+    /// The server was not asked, for a reason within the provider. It says nothing about the server.
     case notAsked(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
-    /// A status that says nothing about the question, of HTTP or in the answer.
+    /// A status that is not about the question, of HTTP or in the body.
     case status(Int)
     case tooLong
-    /// An answer in another form. The reason is the end of a sentence about it.
+    /// The answer has another form. The reason completes a sentence about it.
     case malformed(reason: String)
 
-    /// Indicates whether what an app puts into a question can be the cause, such as a token on which the server fails.
+    /// Indicates whether the content of the question can be the cause, such as a token on which the server fails.
     var mayBeOfQuestion: Bool {
         switch self {
         case .noResponse, .notAsked, .addressNotAllowed: false
@@ -47,7 +48,7 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PublisherResponse {
-    /// The longest answer, in bytes.
+    /// The maximum length of an answer, in bytes.
     static let maximumLength = XMLReader.maximumLength
 
     /// Reads a response.
@@ -64,10 +65,10 @@ extension PublisherResponse {
         }
     }
 
-    /// Returns what a status other than 200 says about a question.
+    /// Returns the answer that a status other than 200 stands for.
     ///
-    /// What an app puts into a question must not make the server count as down: that is another's harm, and where the app
-    /// entitles to everything then, a gift.
+    /// The content of a question must not make the server count as down: that would harm other accounts, or entitle them to
+    /// everything, depending on the app's setting.
     /// - Throws: ``PublisherFailure/status(_:)`` for a status that is about the server: 408, 425, 429, and all but 400 to 499.
     private static func refusal(status: Int) throws(PublisherFailure) -> PublisherResponse {
         switch status {
