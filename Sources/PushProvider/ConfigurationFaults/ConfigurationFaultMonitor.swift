@@ -63,8 +63,7 @@ package struct ConfigurationFaultMonitor: Service {
         await Task { await self.probe(pause) }.value
     }
 
-    /// Releases the recipients that an earlier process held back, if it ended after the end of a pause and before their
-    /// release.
+    /// Releases the recipients that an earlier process held back, if it ended after the end of a pause and before their release.
     private func releaseLeftOver() async throws {
         try await self.faults.load()
         for target in try await self.faults.store.holdingEnvironments() { try await self.faults.release(target) }

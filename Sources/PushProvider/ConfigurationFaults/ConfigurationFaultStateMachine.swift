@@ -234,8 +234,7 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Returns the pause of an environment whose probe is made now, due or not; `nil` if it is not paused, or is being
-    /// probed.
+    /// Returns the pause of an environment whose probe is made now, due or not; `nil` if it is not paused, or is being probed.
     mutating func takeProbe(of target: AppEnvironment) -> EnvironmentPause? {
         guard let pause = self.states[target]?.pause, self.states[target]?.nextProbeAt != nil else { return nil }
         self.states[target]?.nextProbeAt = nil

@@ -79,8 +79,7 @@ package final class ConfigurationFaultTracker: Sendable {
     /// - Parameters:
     ///   - isRefuted: Indicates whether other pushes of the page were accepted.
     ///   - epoch: The epoch of the credential that was used.
-    /// - Returns: The pause of the environment, and the request to write it if it is new; `nil` if the environment is not
-    ///   paused.
+    /// - Returns: The pause of the environment, and the request to write it if it is new; `nil` if the environment is not paused.
     func record(
         _ fault: ConfigurationFault,
         count: Int,

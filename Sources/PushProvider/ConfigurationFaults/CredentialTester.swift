@@ -7,8 +7,7 @@ package import PushTypes
 
 /// Tests a credential against the push service without a device, by a push to a token that does not exist.
 ///
-/// The push service checks credential and topic before the token (reference 1.12), so its rejection of the token proves
-/// both.
+/// The push service checks credential and topic before the token (reference 1.12), so its rejection of the token proves both.
 package struct CredentialTester: Sendable {
     private let store: any AppStore
     private let directory: SenderDirectory

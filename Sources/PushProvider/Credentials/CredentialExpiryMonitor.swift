@@ -40,8 +40,7 @@ package final class CredentialExpiryMonitor: Service {
         }
     }
 
-    /// Reads all certificates and makes the announcements that are due. It is also called after a credential was set or
-    /// removed.
+    /// Reads all certificates and makes the announcements that are due. It is also called after a credential was set or removed.
     package func check() async {
         do {
             var certificates: [Certificate] = []

@@ -145,8 +145,7 @@ package enum DeviceRequest {
         return registration
     }
 
-    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's
-    /// account.
+    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's account.
     package static let (newsstandAttribute, accountAttribute) = ("newsstand", "accountId")
 
     /// Sets the Newsstand attribute according to the capabilities, unless the request sets the attribute itself.

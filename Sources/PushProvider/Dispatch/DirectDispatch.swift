@@ -31,8 +31,7 @@ package final class DirectDispatch: Sendable {
     struct Work: Sendable {
         let shard: ClaimedShard
         let memory: ActiveClaim
-        /// The time by the steady clock until which the notification is sent as it was accepted. Later the store is asked
-        /// again.
+        /// The time by the steady clock until which the notification is sent as it was accepted. Later the store is asked again.
         let freshUntil: Timestamp
         let slot: LaneSlots.Slot
     }
@@ -57,8 +56,7 @@ package final class DirectDispatch: Sendable {
         /// The targets whose notifications wait for a slot, each once. They take turns.
         var turns = FIFO<DispatchTarget>()
         var places = 0
-        /// The targets of which a notification may wait in the store. Later notifications of such a target wait in the store
-        /// too.
+        /// The targets of which a notification may wait in the store. Later notifications of such a target wait in the store too.
         var waiting: Set<DispatchTarget> = []
     }
 

@@ -5,8 +5,7 @@
 package struct DispatchLimits: Hashable, Sendable {
     /// The maximum number of recipients of a page, which is one transaction. Default 1,000.
     package var page = 1000
-    /// The number of slots of the bulk lane: the maximum number of shards of campaigns that are sent at the same time.
-    /// Default 4.
+    /// The number of slots of the bulk lane: the maximum number of shards of campaigns that are sent at the same time. Default 4.
     package var walkers = 4
     /// The number of slots of the urgent lane. One app has at most a quarter of them. Default 512.
     package var urgentSlots = 512
@@ -19,8 +18,7 @@ package struct DispatchLimits: Hashable, Sendable {
     package var retryPages = 4
     /// The time after which a page without all its responses leaves its slot to others. Default 5 s.
     package var pageDeadline: Duration = .seconds(5)
-    /// The maximum number of late pages, of campaigns and of retries each, which are in flight beside those in slots. Default
-    /// 32.
+    /// The maximum number of late pages, of campaigns and of retries each, which are in flight beside those in slots. Default 32.
     package var latePages = 32
     /// The time after which a shard is released, so that campaigns are sent round robin. Default 5 s.
     package var timeSlice: Duration = .seconds(5)

@@ -38,8 +38,7 @@ final class LaneSlots: Sendable {
     /// `true` if a slot that becomes free has to wake the lane.
     var areWanted: Bool { self.isWanted.load(ordering: .sequentiallyConsistent) }
 
-    /// Returns the offers of slots in the order in which they are tried: equal shares first, then slots that others leave
-    /// free.
+    /// Returns the offers of slots in the order in which they are tried: equal shares first, then slots that others leave free.
     func offers(_ kind: Kind) -> [SlotAllocator.Offer] {
         let (shared, other) = self.allocators.withLock { allocators in
             (allocators[kind]?.offer(isShared: true), allocators[kind]?.offer(isShared: false))

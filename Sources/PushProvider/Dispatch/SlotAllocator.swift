@@ -1,8 +1,7 @@
 import PushStore
 import PushTypes
 
-/// Decides how many of a lane's slots each service gets, so that a push service that does not respond does not delay the
-/// others.
+/// Decides how many of a lane's slots each service gets, so that a push service that does not respond does not delay the others.
 ///
 /// A service may have all regular slots while no other wants one. Some slots are a reserve for services with few slots or
 /// none. While the reserve is in use, slots are released after each page.

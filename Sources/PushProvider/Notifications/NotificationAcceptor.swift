@@ -61,8 +61,7 @@ package struct NotificationAcceptor: Sendable {
     ///   - scheduleVersion: The version of the schedule from which the run was decided. The run is accepted only if the
     ///     schedule still has it.
     ///   - issue: The issue whose notification this one becomes, in the same transaction.
-    ///   - session: The chat session whose messages the notification announces. If the session was removed, nothing is
-    ///     accepted.
+    ///   - session: The chat session whose messages the notification announces. If the session was removed, nothing is accepted.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,

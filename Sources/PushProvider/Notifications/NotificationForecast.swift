@@ -17,8 +17,7 @@ package struct NotificationForecast: Hashable, Sendable {
         case window
         /// The pause between waves.
         case wave
-        /// The next wave waits for the app's open downloads, for their bytes per second, or for figures that are not known
-        /// yet.
+        /// The next wave waits for the app's open downloads, for their bytes per second, or for figures that are not known yet.
         case downloads, bandwidth, figures
         /// The push service asked for a pause, or did not respond.
         case pushService

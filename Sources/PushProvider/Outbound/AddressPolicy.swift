@@ -1,5 +1,4 @@
-/// Decides which addresses URLs of callers may lead to, so that no caller of the API reaches hosts in the provider's own
-/// network.
+/// Decides which addresses URLs of callers may lead to, so that no caller of the API reaches hosts in the provider's own network.
 package struct AddressPolicy: Hashable, Sendable {
     /// `true` also allows private addresses, any port, and `http`. Default `false`.
     package var allowsPrivate: Bool

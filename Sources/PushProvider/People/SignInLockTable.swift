@@ -52,8 +52,7 @@ final class SignInLockTable: Sendable {
     }
 }
 
-/// The network from which a person signs in: an IPv4 address, or the first 64 bits of an IPv6 address, which one customer
-/// has.
+/// The network from which a person signs in: an IPv4 address, or the first 64 bits of an IPv6 address, which one customer has.
 struct NetworkAddress: Hashable, Sendable {
     /// The 4 or 8 bytes of the network; for a text that is no address, the first 64 bytes of its UTF-8.
     let bytes: [UInt8]

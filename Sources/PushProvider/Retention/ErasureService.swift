@@ -16,8 +16,7 @@ package struct ErasureSettings: Hashable, Sendable {
     package init() {}
 }
 
-/// Finishes erasures: erases the rows that a request has left and those that were written later, and rewrites the database
-/// file.
+/// Finishes erasures: erases the rows that a request has left and those that were written later, and rewrites the database file.
 package final class ErasureService: Service {
     private let store: any ErasureStore
     private let direct: DirectDispatch

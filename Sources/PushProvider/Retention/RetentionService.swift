@@ -13,8 +13,7 @@ package struct RetentionSettings: Hashable, Sendable {
     package var events: Duration = .seconds(7 * 86_400)
     /// The time for which audit entries are kept. Default 365 days.
     package var audit: Duration = .seconds(365 * 86_400)
-    /// The time from the start to the first cleaning. A clock that is wrong at the start has been set by then. Default 10
-    /// min.
+    /// The time from the start to the first cleaning. A clock that is wrong at the start has been set by then. Default 10 min.
     package var firstCleaning: Duration = .seconds(600)
     /// The time between two cleanings. Default 1 h.
     package var cleaning: Duration = .seconds(3600)

@@ -6,9 +6,8 @@ import Synchronization
 
 /// Decides which tokens are deactivated (decision 14).
 ///
-/// A response 410 deactivates a device. `BadDeviceToken` does so only if a push with the same environment, topic and
-/// credential was accepted. If too many tokens would be deactivated at once, none is. There is one policy for the whole
-/// provider.
+/// A response 410 deactivates a device. `BadDeviceToken` does so only if a push with the same environment, topic and credential
+/// was accepted. If too many tokens would be deactivated at once, none is. There is one policy for the whole provider.
 package final class TokenInvalidationPolicy: Sendable {
     private typealias Key = AppEnvironment
 
@@ -244,8 +243,7 @@ extension TokenInvalidationPolicy.EnvironmentState {
     /// The maximum number of accepted tokens of requests without a credential that are kept.
     private static let maximumReached = 4000
 
-    /// Returns the counts of tokens that are not established, including newly accepted tokens of requests without a
-    /// credential.
+    /// Returns the counts of tokens that are not established, including newly accepted tokens of requests without a credential.
     private mutating func others(in evidence: TokenEvidence) -> CircuitBreaker.Counts {
         guard !evidence.reached.isEmpty else { return evidence.others }
         let new = evidence.reached.subtracting(self.reached)

@@ -164,8 +164,7 @@ extension HTTPClientResponse {
 struct WebPushOutcome: Hashable, Sendable {
     /// The maximum length of a response's body that is read, in bytes.
     static let maximumBody = 4096
-    /// The reasons that are taken over into the ledger, as Apple documents them. Any other text could be written by any
-    /// server.
+    /// The reasons that are taken over into the ledger, as Apple documents them. Any other text could be written by any server.
     private static let reasons: Set<String> = [
         "BadTtl", "BadUrgency", "BadWebPushRequest", "BadWebPushTopic", "VapidPkHashMismatch", "IdleTimeout",
         "BadAuthorizationHeader", "BadJwtToken", "BadVapidPublicKey", "BadPath", "MethodNotAllowed", "PayloadTooLarge",

@@ -154,8 +154,7 @@ package struct ImportError: Hashable, Sendable, Codable {
     /// The member or column at fault.
     package var field: String?
 
-    /// The maximum length of ``field``, in bytes. It is shorter than a token, because a file may have tokens in place of
-    /// names.
+    /// The maximum length of ``field``, in bytes. It is shorter than a token, because a file may have tokens in place of names.
     private static let maximumField = 48
 
     init(_ error: RequestError, line: Int) {
@@ -166,8 +165,7 @@ package struct ImportError: Hashable, Sendable, Codable {
     }
 }
 
-/// The error of an import that did not reach the end of its file. Registered devices stay, and the whole file may be sent
-/// again.
+/// The error of an import that did not reach the end of its file. Registered devices stay, and the whole file may be sent again.
 package struct ImportInterruption: Error, CustomStringConvertible {
     package var progress: ImportProgress
     /// The error of the store or of the source of the bytes, or the ``RequestError`` of the header row.

@@ -105,8 +105,7 @@ struct DeliveryDecision: Hashable, Sendable {
 /// The maximum number of tries of one recipient, and the delays between them. A delay is always shorter than the time until
 /// the expiry.
 package struct RetryPolicy: Hashable, Sendable {
-    /// The maximum number of tries that reach the push service. Default 8. Pushes that were not sent are tried until they
-    /// expire.
+    /// The maximum number of tries that reach the push service. Default 8. Pushes that were not sent are tried until they expire.
     package var maximumAttempts = 8
     /// The back-off after a failed try. Default up to 2 s after the first failure, doubling to 15 min (reference 1.10).
     package var backoff = Backoff(base: .seconds(2), maximum: .seconds(15 * 60))

@@ -102,8 +102,7 @@ final class PreparedNotification: Sendable {
 }
 
 extension NotificationContent {
-    /// Returns `true` if the topic is that of the tokens to which the push goes. A token without a kind counts as one for
-    /// alerts.
+    /// Returns `true` if the topic is that of the tokens to which the push goes. A token without a kind counts as one for alerts.
     func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
 }
 

@@ -28,8 +28,7 @@ struct SendingHours {
         return self.delivery?.opening(onOrAfter: start, for: zone) ?? start
     }
 
-    /// Returns the work on a page. It omits recipients whose local time had passed at acceptance, if the request excludes
-    /// those.
+    /// Returns the work on a page. It omits recipients whose local time had passed at acceptance, if the request excludes those.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .remainder, let delivery = self.delivery else {
             var work = PageWork(page, recipients: page.recipients)

@@ -246,8 +246,7 @@ package struct EntitlementSettings: Sendable {
     /// `true` if purchases in the sandbox entitle to every product, which App Review needs. Default `false`: only to products
     /// whose ids begin with `dev_test.`.
     package var allowsSandboxPurchases = false
-    /// The maximum time to resolve the name of a publisher's server, and again from then to the end of its answer. Default 5
-    /// s.
+    /// The maximum time to resolve the name of a publisher's server, and again from then to the end of its answer. Default 5 s.
     package var deadline: Duration = .seconds(5)
     /// The time for which the cached grant of a product is used without asking the publisher's server again. Default 10 min.
     package var grantTime: Duration = .seconds(600)

@@ -64,8 +64,7 @@ package struct FileFolder: Sendable {
     /// twentieth of the disk, at least 256 MB and at most 4 GB.
     private static func reserve(of size: Int) -> Int { min(max(256_000_000, size / 20), 4_000_000_000) }
 
-    /// Returns the free bytes of the disk besides the reserve, negative if the reserve is in use; `nil` if they are not
-    /// known.
+    /// Returns the free bytes of the disk besides the reserve, negative if the reserve is in use; `nil` if they are not known.
     package func room() -> Int? { self.freeBytes(self.path) }
 
     package static func room(at path: String) -> Int? {

@@ -72,8 +72,7 @@ struct LostFiles {
     private(set) var files: Set<UsedFile> = []
     /// The number of times that a file was recorded as missing.
     private(set) var notes = 0
-    /// The files that were recorded since the last check of all files began. The check may have seen them before they were
-    /// lost.
+    /// The files that were recorded since the last check of all files began. The check may have seen them before they were lost.
     private var noted: Set<UsedFile> = []
 
     mutating func note(_ file: UsedFile) {

@@ -66,8 +66,7 @@ struct PublisherRequest: Hashable, Sendable {
         return Data(json.bytes)
     }
 
-    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. The query of the server's URL stays before
-    /// it.
+    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. The query of the server's URL stays before it.
     private func target(below base: String) -> String {
         let parts = base.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map { $0.hasSuffix("/") ? $0.dropLast() : $0 } ?? ""

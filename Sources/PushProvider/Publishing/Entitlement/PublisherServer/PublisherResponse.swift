@@ -8,8 +8,7 @@ enum PublisherResponse: Hashable, Sendable {
     case entitled(Set<String>)
     /// The server does not know the account, or its token has expired.
     case accountRefused
-    /// The server refuses this question, with a status from 400 to 499. The account is entitled to none of the products in
-    /// it.
+    /// The server refuses this question, with a status from 400 to 499. The account is entitled to none of the products in it.
     case questionRefused(status: Int)
 }
 
