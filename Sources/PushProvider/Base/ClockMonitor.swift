@@ -5,11 +5,11 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Watches the clocks: stores the position of the steady clock, and after a step of the wall clock wakes every service that
-/// sleeps until a time that may have changed.
+/// Watches both clocks. It stores the position of the steady clock, and after a step of the wall clock it wakes every service
+/// that sleeps until a certain time.
 package final class ClockMonitor: Service {
     private static let interval: Duration = .seconds(10)
-    /// The number of observations between two stored marks.
+    /// The number of observations for each mark that is stored.
     private static let observationsPerMark = 6
 
     private let store: any AppStore & ClockStore & DispatchStore & ScheduleStore
@@ -55,8 +55,8 @@ package final class ClockMonitor: Service {
 
     /// Observes the clocks once.
     /// - Parameters:
-    ///   - isStart: `true` at the start, when stored times may be of another clock.
-    ///   - marks: `true` stores a mark in any case.
+    ///   - isStart: `true` at the start of the process, when stored times may come from a clock that was wrong.
+    ///   - marks: `true` stores a mark even if the last one is recent.
     package func step(isStart: Bool = false, marks: Bool = true) async {
         let clocks = self.time.reading
         let observation = self.stateMachine.withLock { $0.observe(clocks) }
@@ -75,8 +75,8 @@ package final class ClockMonitor: Service {
         for wake in self.wakes { wake.signal() }
     }
 
-    /// Moves runs that were planned under a clock ahead of this one to their right time, and continues schedules that ended
-    /// by it alone. Runs that have happened keep their time, and no run happens twice.
+    /// Moves runs that were planned while the clock was ahead to their right time, and continues schedules that ended only
+    /// because of that clock. Runs that have happened keep their time, and no run happens twice.
     private func settleSchedules(_ clocks: ClockReading) async throws {
         for app in try await self.store.apps() {
             var cursor: ScheduleCursor?
@@ -92,7 +92,7 @@ package final class ClockMonitor: Service {
 
     private func settle(_ schedule: ScheduleRecord, _ clocks: ClockReading) async throws {
         let planned = schedule.nextRunAt
-        // An ended schedule continues by the later clock where the wall clock is far behind, which would continue all of them.
+        // If the wall clock is far behind, it would continue every ended schedule: the later clock decides then.
         let isLost = clocks.wall.advanced(by: ClockStateMachine.plausible) < clocks.steady
         let now = planned == nil && isLost ? clocks.later : clocks.wall
         let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockStateMachine.plausible) ? $0 : nil }

@@ -2,22 +2,22 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides the start of the steady clock, and the mark that is stored of it (decision 17).
+/// Decides the time at which the steady clock starts, and the marks of it that are stored (decision 17).
 ///
 /// It begins at the wall clock, unless that is behind the last mark or further ahead of it than ``plausible``: then it
 /// continues from the mark. A wall clock that is consistent for ``proof`` of running time is believed at the next start. While
 /// the process runs, the steady clock follows elapsed time only.
 package struct ClockStateMachine: Hashable, Sendable {
-    /// The distance by which the wall clock may be ahead of the last mark at a start.
+    /// The maximum time by which the wall clock may be ahead of the last mark at a start.
     package static let plausible: Duration = .seconds(25 * 3600)
-    /// The time for which a wall clock that is further ahead has to be consistent.
+    /// The time for which a wall clock that is further ahead has to be consistent until it is believed.
     package static let proof: Duration = .seconds(24 * 3600)
-    /// A difference between the clocks that has changed by more than this is a step of the wall clock.
+    /// The threshold of a step: the wall clock was set if the difference between the clocks has changed by more.
     package static let leastStep: Duration = .seconds(2)
 
-    /// The start of the steady clock.
+    /// The time at which the steady clock starts.
     package let start: Timestamp
-    /// The distance by which the wall clock is ahead of a steady clock that does not believe it; `nil` if it does.
+    /// The time by which the wall clock is ahead of the steady clock, if it is not believed; `nil` if it is.
     package let disbelieved: Duration?
     /// The time of a wall clock that is not believed.
     private var claim: Timestamp?
@@ -52,7 +52,7 @@ package struct ClockStateMachine: Hashable, Sendable {
 
     /// The result of an observation.
     package struct Observation: Hashable, Sendable {
-        /// The distance by which the wall clock was set since the last observation; `nil` if it was not.
+        /// The time by which the wall clock was set since the last observation; `nil` if it was not set.
         package var step: Duration?
         /// The mark to store.
         package var mark: ClockMark

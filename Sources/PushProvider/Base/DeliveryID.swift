@@ -3,17 +3,16 @@ package import PushStore
 
 /// The `apns-id`s of a notification's deliveries (decision 13).
 ///
-/// The id of a recipient is always the same, so that a push that is sent again after a crash can be recognized. It leads
-/// back to its delivery without an index.
+/// The id is the same each time that the recipient is tried, so that a push that is sent again after a crash can be
+/// recognized. The delivery can be found from the id without an index.
 ///
-/// A UUID of version 8 (RFC 9562 section 5.8) in lower case. Its first 60 free bits are those of the notification's own
-/// id, the other 62 the recipient: `6f1c0a2b-9d3e-4abc-…` sends to device 42 as
-/// `6f1c0a2b-9d3e-8abc-8000-00000000002a`.
+/// It is a UUID of version 8 (RFC 9562 section 5.8) in lower case. Its first 60 free bits are those of the notification's id, and
+/// the other 62 are the recipient: the push of `6f1c0a2b-9d3e-4abc-…` to device 42 is `6f1c0a2b-9d3e-8abc-8000-00000000002a`.
 package struct DeliveryID: Sendable {
     private static let recipientBits: UInt64 = 1 << 62 - 1
     private static let variant: UInt64 = 1 << 63
 
-    /// `xxxxxxxx-xxxx-8xxx-`.
+    /// The part that the notification decides: `xxxxxxxx-xxxx-8xxx-`.
     private let prefix: [UInt8]
 
     package init(notification: UUID) {
@@ -47,7 +46,7 @@ package struct DeliveryID: Sendable {
         let bytes = id.uuid
         let low = [bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15]
         let bits = low.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & Self.recipientBits
-        // Numbers below zero, of named tokens, have lost their upper two bits.
+        // The recipients of named tokens are negative numbers, whose upper two bits are not in the id.
         let recipient = Int64(bitPattern: bits << 2) >> 2
         return (DeliveryPrefix(of: id), recipient)
     }

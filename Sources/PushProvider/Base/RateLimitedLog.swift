@@ -3,21 +3,21 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// A log for lines that requests and responses cause: some of each message of an app, however many there are.
+/// A log for lines that requests and responses cause. It writes a limited number of lines with each message for each app.
 ///
-/// The next line of a message that is written has the number of lines that were left out before it.
+/// The next line that is written has the number of lines with the same message that were omitted before it.
 package final class RateLimitedLog: Sendable {
     private let logger: Logger
     private let lines: Budget
-    /// The lines that were left out, of each message of each app.
+    /// The number of omitted lines of each message of each app.
     private let omitted = Mutex<[BudgetCaller: Int]>([:])
 
     /// - Parameter lines: The budget of log lines.
     package init(_ logger: Logger, _ lines: Budget) { (self.logger, self.lines) = (logger, lines) }
 
-    /// Counts a line with this message.
+    /// Decides whether a line with this message is written, and counts it.
     /// - Parameter app: The app that causes it; `nil` if none is known.
-    /// - Returns: The number of lines that were left out before it; `nil` for a line that is left out.
+    /// - Returns: The number of lines that were omitted before this one; `nil` if this line is to be omitted.
     package func admit(_ message: String, app: Topic? = nil) -> Int? {
         let caller = BudgetCaller(app: app, .name(message))
         do {
@@ -29,13 +29,13 @@ package final class RateLimitedLog: Sendable {
         return self.omitted.withLock { $0.removeValue(forKey: caller) } ?? 0
     }
 
-    /// Writes a line unless there were many with this message.
+    /// Writes a line, unless the budget of its message is used up.
     package func log(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, app: Topic? = nil) {
         guard let omitted = self.admit(message, app: app) else { return }
         self.write(level, message, metadata, omitted: omitted)
     }
 
-    /// Writes a line that was admitted.
+    /// Writes a line that ``admit(_:app:)`` has admitted.
     package func write(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, omitted: Int) {
         var metadata = metadata
         if omitted > 0 { metadata["omitted"] = "\(omitted)" }

@@ -1,7 +1,7 @@
 package import PushStore
 import ServiceLifecycle
 
-/// Wakes a service that sleeps: there is new work, a free slot, or the clock was set.
+/// Wakes a service that sleeps, because there is new work, a slot is free, or the clock was set.
 package final class WakeSignal: Sendable {
     private let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -10,18 +10,18 @@ package final class WakeSignal: Sendable {
 
     package func signal() { self.continuation.yield() }
 
-    /// Ends the waiting for good.
+    /// Ends all waiting, now and later.
     package func end() { self.continuation.finish() }
 
-    /// Runs the work of a service, whose waiting ends with graceful shutdown or cancellation.
+    /// Runs `work`, whose waits end with graceful shutdown or cancellation.
     func untilShutdown(_ work: () async -> Void) async {
         await withTaskCancellationOrGracefulShutdownHandler(operation: work) {
             self.end()
         }
     }
 
-    /// Waits for a signal, `limit` at most. It serves one caller at a time.
-    /// - Returns: `false` once ended.
+    /// Waits for a signal, at most for `limit`. One task at a time may wait.
+    /// - Returns: `false` after ``end()``.
     package func wait(atMost limit: Duration) async -> Bool {
         let timer = Task { [continuation] in
             try await Task.sleep(for: limit)

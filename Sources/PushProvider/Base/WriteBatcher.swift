@@ -2,7 +2,7 @@ import Synchronization
 
 /// Writes items in batches.
 ///
-/// Each item is written as soon as the disk is free. Items that arrive while it is busy share one transaction.
+/// An item is written at once if no other write is in progress. Items that arrive during a write share the next transaction.
 final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -20,7 +20,7 @@ final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     /// - Parameter write: Returns the outcome of each item, in their order.
     init(write: @escaping @Sendable ([Item]) async -> [Outcome]) { self.write = write }
 
-    /// The number of items that wait until the disk is free.
+    /// The number of items that wait for the write in progress to end.
     var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 
     /// Writes an item. Returns once it is on disk.
@@ -31,7 +31,7 @@ final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
                 defer { state.isWriting = true }
                 return !state.isWriting
             }
-            // Not a part of the caller's task: it is written even if that is cancelled.
+            // The write is not a part of the caller's task: the item is written even if the caller is cancelled.
             if isFirst { Task { await self.run() } }
         }
     }
@@ -43,7 +43,7 @@ final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Takes the items that wait; `nil` ends the writing if there are none.
+    /// Takes all items that wait; `nil` if there are none, which ends the writing.
     private func next() -> [Waiting]? {
         self.state.withLock { state in
             state.isWriting = !state.waiting.isEmpty

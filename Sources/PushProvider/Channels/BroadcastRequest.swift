@@ -2,7 +2,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// A request to broadcast to a channel: the content of a Live Activity's update or end, and how long it is worth sending.
+/// A request to broadcast to a channel: the content of a Live Activity's update or end, and its expiration.
 package struct BroadcastRequest: Sendable {
     private static let channelMember = Member.text("channel", maximum: ChannelID.maximumLength, as: .channelID)
         .parsed("invalid_value", "it is no channel id: use the text that made the channel") { ChannelID($0) }
@@ -28,11 +28,11 @@ package struct BroadcastRequest: Sendable {
         )
     }
 
-    /// The longest time for which the push service stores a broadcast (reference 4.1): 8 hours, in seconds.
+    /// The maximum time for which the push service stores a broadcast (reference 4.1), in seconds: 8 hours.
     package static let longestStorage: Int64 = 8 * 3600
 
     package let channel: ChannelID
-    /// The environment of the channel; `nil` for that of the channel which the provider knows.
+    /// The environment of the channel; `nil` for the environment in which the provider knows the channel.
     package let environment: PushEnvironment?
     private let fields: JSONFields
 
@@ -40,7 +40,7 @@ package struct BroadcastRequest: Sendable {
     package init(_ fields: JSONFields) throws(RequestError) {
         self.channel = try fields.required(Self.channelMember)
         self.environment = try fields.value(Member.environment)
-        // The push type of a broadcast is given.
+        // A broadcast is always of the push type liveactivity.
         var members = fields.members
         members["pushType"] = .string(PushType.liveactivity.rawValue)
         self.fields = try JSONFields(members: members, path: nil, known: Self.object.known.union(["pushType"]))

@@ -3,26 +3,26 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// The channels of apps: those that the provider knows, and those that the push service has.
+/// Creates, deletes and lists the broadcast channels of apps, at the push service and in the store.
 package struct ChannelDirectory: Sendable {
-    /// A channel of a list.
+    /// A channel in a ``Listing``.
     package struct Entry: Hashable, Sendable {
         /// The places that know a channel.
         package enum State: String, Hashable, Sendable, CaseIterable {
-            /// The provider and the push service.
+            /// Both the provider and the push service have the channel.
             case active
-            /// The provider alone: broadcasts to it are rejected.
+            /// Only the provider has the channel: broadcasts to it are rejected.
             case missing
-            /// The push service alone: it was made elsewhere.
+            /// Only the push service has the channel: it was created by another program.
             case foreign
-            /// The provider; the push service was not asked, or did not answer.
+            /// The provider has the channel; the push service was not asked, or did not answer.
             case unchecked
         }
 
         package var id: ChannelID
         package var environment: PushEnvironment
         package var state: State
-        /// `nil` for a channel that was made elsewhere.
+        /// The channel in the store; `nil` for one that another program has created.
         package var record: ChannelRecord?
     }
 
@@ -47,8 +47,8 @@ package struct ChannelDirectory: Sendable {
         (self.store, self.directory, self.source, self.time) = (store, directory, source, time)
     }
 
-    /// Creates a channel at the push service, and notes it.
-    /// - Throws: ``RequestError`` or ``RetryLaterError`` that says what the push service has answered.
+    /// Creates a channel at the push service, and stores it.
+    /// - Throws: ``RequestError`` or ``RetryLaterError`` with the answer of the push service.
     package func create(
         _ app: AppRecord,
         _ environment: PushEnvironment,
@@ -70,14 +70,14 @@ package struct ChannelDirectory: Sendable {
             name: name,
             createdAt: self.time.now
         )
-        // It is there by now, so that it is noted also for a caller that has gone.
+        // The channel exists by now: it is stored even if the request was cancelled.
         let store = self.store
         return try await Task { try await store.addChannel(channel) }.value
     }
 
-    /// Returns a channel. One that the provider does not know is asked for at the push service, and noted.
+    /// Returns a channel. If the provider does not know it, the push service is asked, and its answer is stored.
     /// - Parameter environment: The environment; `nil` for that of the channel which the provider knows.
-    /// - Throws: As ``create(_:_:storage:name:)``, for a channel that nobody knows too.
+    /// - Throws: As ``create(_:_:storage:name:)``, also for a channel that neither the provider nor the push service has.
     package func channel(
         _ id: ChannelID,
         of app: AppRecord,
@@ -101,7 +101,8 @@ package struct ChannelDirectory: Sendable {
         )
     }
 
-    /// Deletes a channel at the push service, and notes it. One that is gone there already is deleted too.
+    /// Deletes a channel at the push service and in the store. A channel that the push service has no longer is deleted in
+    /// the store.
     /// - Parameter environment: The environment; `nil` for that of the channel which the provider knows.
     /// - Throws: As ``create(_:_:storage:name:)``.
     package func delete(_ id: ChannelID, of app: AppRecord, _ environment: PushEnvironment?) async throws {
@@ -111,7 +112,7 @@ package struct ChannelDirectory: Sendable {
         do {
             try await service.deleteChannel(id, of: app.bundleID)
         } catch {
-            // A channel of the provider may be gone already, also by the first try of this request.
+            // The push service may have deleted the channel already, for example at the first try of this request.
             guard ChannelFailure.meansNoChannel(error), known?.deletedAt == nil, known != nil else {
                 throw ChannelFailure.error(for: error)
             }
@@ -119,7 +120,7 @@ package struct ChannelDirectory: Sendable {
         _ = try await self.store.channelDeleted(id, app: app.id, environment: environment, at: self.time.now)
     }
 
-    /// Returns the channels of an app: those of the provider in their order, then those that were made elsewhere.
+    /// Returns the channels of an app: those in the store in their order, then those that other programs have created.
     /// - Parameters:
     ///   - environment: The environment; `nil` for all that have a credential or a channel.
     ///   - isChecked: Indicates whether the push service is asked.

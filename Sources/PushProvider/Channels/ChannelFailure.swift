@@ -2,9 +2,9 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The errors of the API for what the push service says about channels.
+/// Translates the push service's errors about channels into errors of the API.
 enum ChannelFailure {
-    /// The time after which a push service that was busy, or not reached, may be asked again.
+    /// The delay that a caller is told if the push service was busy or could not be reached.
     private static let delay: Duration = .seconds(30)
 
     /// The error for a channel that the provider does not know.
@@ -23,13 +23,12 @@ enum ChannelFailure {
         path: "channel"
     )
 
-    /// The error for a credential with which nothing can be asked.
+    /// The error for a credential with which the push service cannot be asked.
     static func credential(_ cause: String) -> RequestError {
         self.conflict("no_usable_credential", "the push service cannot be asked: \(cause)", at: "environment")
     }
 
-    /// Indicates whether the push service has no such channel. For a deletion it was seen to say so by `BadPath`
-    /// (reference 4.3).
+    /// Indicates whether the push service has no such channel. For a deletion its answer is `BadPath` (reference 4.3).
     static func meansNoChannel(_ error: ChannelServiceError) -> Bool {
         guard case .rejected(let rejection) = error else { return false }
         return rejection.reason == .channelNotRegistered || rejection.status == 404

@@ -44,7 +44,8 @@ extension ConfigurationFault.Cause {
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether all apps meet the fault at the same address: it is not that of a certificate.
+    /// Indicates whether the fault affects all apps at the same address: it is a fault of the connection, and not of a client
+    /// certificate.
     var isOfAddress: Bool { self.isOfConnection && self != .clientCertificateRejected }
 }
 

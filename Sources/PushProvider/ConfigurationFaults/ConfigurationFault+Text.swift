@@ -2,7 +2,7 @@ package import PushStore
 package import PushTypes
 
 extension ConfigurationFault {
-    /// The fault in one sentence: what is wrong, and where.
+    /// The fault and its place, in one sentence.
     package var description: String {
         let place = self.host.map { "\($0):\(self.port.map(String.init) ?? "")" } ?? "the push service"
         switch self.cause {
@@ -16,7 +16,7 @@ extension ConfigurationFault {
         }
     }
 
-    /// The change that ends the fault, in one sentence.
+    /// Returns the remedy for the fault, in one sentence.
     package func advice(app: Topic?, _ environment: PushEnvironment) -> String {
         let set = "martlet credential set \(environment.rawValue) FILE --app \(app?.name ?? "APP")"
         switch self.cause {

@@ -6,7 +6,7 @@ import ServiceLifecycle
 
 /// Probes paused environments, and ends the pauses of those that can be sent to again.
 package struct ConfigurationFaultMonitor: Service {
-    /// The longest sleep without a signal.
+    /// The maximum time for which the monitor sleeps without a signal.
     private static let sleep: Duration = .seconds(60)
     /// The pause after an error of the store.
     private static let errorPause: Duration = .seconds(1)
@@ -37,7 +37,7 @@ package struct ConfigurationFaultMonitor: Service {
                     let due = self.faults.takeProbes()
                     for pause in due { group.addTask { await self.probe(pause) } }
                     var wait = self.faults.nextProbeAt.map { $0.since(self.faults.time.steady) } ?? Self.sleep
-                    // Others are due and have to wait for the end of a probe, which wakes.
+                    // Other probes are due, but wait for the end of one in progress, which signals.
                     if due.isEmpty, wait <= .zero { wait = Self.sleep }
                     isAwake = await self.faults.probeWake.wait(atMost: min(Self.sleep, max(.milliseconds(10), wait)))
                 }
@@ -45,7 +45,7 @@ package struct ConfigurationFaultMonitor: Service {
         }
     }
 
-    /// Makes the probes that are due, one after the other: the deterministic way to work, for tests.
+    /// Makes the probes that are due, one after the other, so that tests are deterministic.
     /// - Returns: `true` if there were any.
     @discardableResult
     package func step() async throws -> Bool {
@@ -63,7 +63,7 @@ package struct ConfigurationFaultMonitor: Service {
         await Task { await self.probe(pause) }.value
     }
 
-    /// Releases what a process held back that ended after the pause and before the release.
+    /// Releases the recipients that an earlier process held back, if it ended after the end of a pause and before their release.
     private func releaseLeftOver() async throws {
         try await self.faults.load()
         for target in try await self.faults.store.holdingEnvironments() { try await self.faults.release(target) }
@@ -74,7 +74,7 @@ package struct ConfigurationFaultMonitor: Service {
         defer { self.faults.probeWake.signal() }
         var fault: ConfigurationFault?
         do {
-            // A page that was in flight when the app was erased may have paused it.
+            // A page that was in flight when the app was erased may have paused its environment.
             guard try await self.faults.store.app(id: pause.target.app) != nil
             else { return self.faults.forget(app: pause.target.app) }
             let test = try await self.tester.testStored(pause.target)

@@ -4,41 +4,43 @@ import PushTypes
 
 /// Decides which environments are paused for a configuration fault, and when each is probed.
 ///
-/// A handful of proofs pauses an environment: responses that reject its credential, or connections that cannot be opened.
-/// An accepted push in between makes the proofs void. A paused environment is probed with back-off, and by the steady
-/// clock. Only environments with a fault have a state here.
+/// A few proofs pause an environment: responses that reject its credential, or connections that cannot be opened. An accepted
+/// push in between voids the proofs. A paused environment is probed with back-off, by the steady clock. Only environments
+/// with a fault have a state here.
 struct ConfigurationFaultStateMachine {
     /// The numbers of proofs, and the times.
     struct Settings: Hashable, Sendable {
         /// The number of rejected pushes that pause an environment.
         var proofs = 3
-        /// The number of failed connections that do, where a further attempt fails in the same way.
+        /// The number of failed connections that pause an environment, for failures that a further attempt would repeat.
         var connections = 2
-        /// The time for which connections must have failed, where a further attempt may succeed.
+        /// The time for which connections must have failed to pause an environment, for failures after which a further
+        /// attempt may succeed.
         var patience: Duration = .seconds(10)
-        /// The least time between two proofs that provider tokens are too old: a new one may be on its way.
+        /// The minimum time between two proofs that provider tokens are too old: a new token may be on its way.
         var tokenSpacing: Duration = .seconds(3)
-        /// The limits of the delay before a probe.
+        /// The back-off between probes of an environment.
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
-        /// The least delay before a probe.
+        /// The minimum delay before a probe.
         var leastDelay: Duration = .seconds(1)
-        /// The greatest number of probes at the same time, and of those of one host: a dead one lets the others be probed.
+        /// The maximum number of probes at the same time, in all and to one host, so that a host that does not answer leaves
+        /// probes for others.
         var probesAtOnce = 16
         var probesOfHost = 8
     }
 
     /// The consequence of a proof.
     enum Verdict: Hashable {
-        /// The environment is sent to: the proofs do not suffice, or are of a replaced credential.
+        /// The environment is not paused: the proofs do not suffice, or concern a replaced credential.
         case unproven
         case paused(EnvironmentPause, isNew: Bool)
     }
 
-    /// The state of an environment with a fault, as people read it.
+    /// The state of an environment with a fault, for the API.
     struct Status: Hashable, Sendable {
         var fault: ConfigurationFault
         var proofs: Int
-        /// The time of the latest proof; of a paused environment the time of the pause.
+        /// The time of the pause; the time of the latest proof if the environment is not paused.
         var since: Timestamp
         var isPaused: Bool
         /// The time of the next probe by the steady clock; `nil` if the environment is not paused, or is being probed.
@@ -58,7 +60,7 @@ struct ConfigurationFaultStateMachine {
         var failedProbes = 0
         var nextProbeAt: Timestamp?
 
-        /// Indicates whether the state says more than that of an environment that never had a fault.
+        /// Indicates whether the state differs from that of an environment that never had a fault.
         var isNeeded: Bool { self.pause != nil || self.fault != nil || self.epoch > 0 }
     }
 
@@ -148,9 +150,9 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Handles accepted pushes, or an open connection: the proofs are void.
+    /// Voids the proofs after accepted pushes or an opened connection.
     ///
-    /// A paused environment is probed at once, as a page that was in flight may have been accepted before the fault.
+    /// A paused environment is not resumed but probed at once: the pushes may have been accepted before the fault.
     /// - Parameter isConnection: `true` for a connection, which proves nothing about the credential.
     mutating func refute(_ target: AppEnvironment, isConnection: Bool, now: Timestamp) {
         guard var state = self.states[target] else { return }
@@ -165,7 +167,7 @@ struct ConfigurationFaultStateMachine {
 
     // MARK: Pauses
 
-    /// Takes over the stored pauses at the start, which are probed at once.
+    /// Takes over the stored pauses when the process starts. They are probed at once.
     mutating func restore(_ pauses: [EnvironmentPause], now: Timestamp) {
         for pause in pauses where self.states[pause.target]?.pause == nil {
             self.states[pause.target, default: State()].pause = pause
@@ -173,7 +175,7 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Begins another epoch of the credential: earlier proofs do not count, and a pause ends.
+    /// Begins another epoch of the credential: earlier proofs do not count any more, and a pause ends.
     mutating func credentialChanged(_ target: AppEnvironment, epoch: Int64) {
         self.states[target] = State(epoch: epoch)
     }
@@ -185,7 +187,7 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Ends a pause, if it is the present one.
+    /// Ends a pause, if it is still the environment's.
     mutating func end(_ pause: EnvironmentPause) {
         guard let state = self.states[pause.target], state.pause?.since == pause.since else { return }
         self.states[pause.target] = State(epoch: state.epoch)
@@ -196,8 +198,8 @@ struct ConfigurationFaultStateMachine {
     /// The time of the next probe by the steady clock.
     var nextProbeAt: Timestamp? { self.states.values.compactMap(\.nextProbeAt).min() }
 
-    /// Returns the pauses whose probe is due, the longest due first, as far as the limits of probes at the same time allow.
-    /// Each is due again once its probe has ended.
+    /// Returns the pauses whose probe is due, the earliest first, within the limits on probes at the same time. The next
+    /// probe of each gets its time when this one ends.
     mutating func takeProbes(now: Timestamp) -> [EnvironmentPause] {
         var due: [(at: Timestamp, pause: EnvironmentPause)] = []
         var (all, ofHosts) = (0, [String?: Int]())
@@ -221,7 +223,7 @@ struct ConfigurationFaultStateMachine {
         return taken
     }
 
-    /// Makes the probes due of all environments that could not be connected to the address of a fault that has ended.
+    /// Makes the probes of all environments due that could not connect to the address at which a fault has ended.
     mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
         guard fault.cause.isOfAddress else { return }
         for (target, state) in self.states {
@@ -232,8 +234,7 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Returns the pause of an environment whose probe is made now, due or not; `nil` if it is not paused, or is being
-    /// probed.
+    /// Returns the pause of an environment whose probe is made now, due or not; `nil` if it is not paused, or is being probed.
     mutating func takeProbe(of target: AppEnvironment) -> EnvironmentPause? {
         guard let pause = self.states[target]?.pause, self.states[target]?.nextProbeAt != nil else { return nil }
         self.states[target]?.nextProbeAt = nil

@@ -7,21 +7,21 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// The configuration faults of all environments: pauses them, and ends the pauses (docs/decisions/0022).
+/// Tracks the configuration faults of all environments: pauses environments, and ends the pauses (docs/decisions/0022).
 ///
-/// The state machine decides in memory. A pause counts once the store has it; that it is of the present credential is
-/// checked in the transaction that writes it.
+/// The state machine decides in memory. A pause counts once it is stored. The transaction that stores it checks that the
+/// credential was not replaced.
 package final class ConfigurationFaultTracker: Sendable {
-    /// The number of rows that are released in one transaction.
+    /// The maximum number of rows that are released in one transaction.
     private static let releasedAtOnce = 2000
 
     let store: any AppStore & EnvironmentStore & WebhookStore
     let directory: SenderDirectory
     private let source: any SenderSource
     private let wakes: LaneWakeSignals
-    /// Wakes the delivery of webhooks.
+    /// The wake signal of webhook delivery.
     private let webhookWake: WakeSignal
-    /// Wakes the monitor: a probe is due earlier than before.
+    /// Wakes the monitor when a probe is due earlier than before.
     let probeWake = WakeSignal()
     let time: any TimeSource
     let logger: Logger
@@ -42,7 +42,7 @@ package final class ConfigurationFaultTracker: Sendable {
         self.stateMachine = Mutex(ConfigurationFaultStateMachine())
     }
 
-    /// Reads the stored pauses, once, and observes the connections from then on.
+    /// Reads the stored pauses, once, and starts to observe the connections.
     func load() async throws {
         guard !self.isLoaded.withLock({ $0 }) else { return }
         let pauses = try await self.store.environmentPauses()
@@ -79,7 +79,7 @@ package final class ConfigurationFaultTracker: Sendable {
     /// - Parameters:
     ///   - isRefuted: Indicates whether other pushes of the page were accepted.
     ///   - epoch: The epoch of the credential that was used.
-    /// - Returns: The pause of the environment, and the request to write it if it is new; `nil` while it is sent to.
+    /// - Returns: The pause of the environment, and the request to write it if it is new; `nil` if the environment is not paused.
     func record(
         _ fault: ConfigurationFault,
         count: Int,
@@ -113,7 +113,7 @@ package final class ConfigurationFaultTracker: Sendable {
         return (pause, EnvironmentPauseRequest(pause, epoch: epoch, event: event))
     }
 
-    /// Handles a connection that could not be opened; `nil` for one that is open.
+    /// Handles the result of an attempt to connect: a failure, or `nil` for a connection that was opened.
     private func connectionEnded(_ target: AppEnvironment, _ failure: Outcome.Failure?) {
         guard let failure else {
             let now = self.time.steady
@@ -141,7 +141,7 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
-    /// Writes a new pause. One that is not written ends: the next page or connection proves it again.
+    /// Writes a new pause. A pause that cannot be written ends, and the next page or connection proves it again.
     private func write(_ request: EnvironmentPauseRequest) async throws {
         var isWritten = false
         defer { if !isWritten { self.stateMachine.withLock { $0.end(request.pause) } } }
@@ -196,7 +196,7 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
-    /// Makes everything due that an environment without a pause held back.
+    /// Makes the recipients due that were held back for an environment whose pause has ended.
     func release(_ target: AppEnvironment) async throws {
         var count = Self.releasedAtOnce
         while count >= Self.releasedAtOnce {
@@ -239,7 +239,7 @@ package final class ConfigurationFaultTracker: Sendable {
 
     // MARK: Reports
 
-    /// Returns the state of an environment as people read it; `nil` for one without a fault.
+    /// Returns the state of an environment for the API; `nil` for one without a fault.
     package func status(of target: AppEnvironment) async throws -> EnvironmentStatus? {
         try await self.load()
         let clocks = self.time.reading

@@ -5,10 +5,9 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Proves a credential against the push service without a device: sends a push to a token that does not exist.
+/// Tests a credential against the push service without a device, by a push to a token that does not exist.
 ///
-/// The push service checks credential and topic before the token (reference 1.12), so its rejection of the token proves
-/// both.
+/// The push service checks credential and topic before the token (reference 1.12), so its rejection of the token proves both.
 package struct CredentialTester: Sendable {
     private let store: any AppStore
     private let directory: SenderDirectory
@@ -81,7 +80,7 @@ package struct CredentialTester: Sendable {
         let outcome = await sender.send([push]).first ?? .notSent(.init("the test has no outcome"))
         var test = CredentialTestResult(endpoint, outcome, expires: credential.expires)
         guard measures, test.isTopicAllowed == true else { return test }
-        // The first push had to wait for its connection.
+        // A second push is timed, because the first one waited for its connection.
         let start = ContinuousClock.now
         _ = await sender.send([push])
         test.roundTrip = ContinuousClock.now - start
@@ -123,7 +122,7 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// The expiration of a certificate.
     package var expires: Timestamp?
 
-    /// Indicates whether the test proves that the credential can be sent with.
+    /// Indicates whether the test proves that pushes can be sent with the credential.
     package var isProven: Bool { self.isTopicAllowed == true }
 
     /// The result of a test that could not begin.
@@ -132,7 +131,7 @@ package struct CredentialTestResult: Hashable, Sendable {
         (self.reason, self.expires) = (fault?.detail, expires)
     }
 
-    /// The result that the outcome of the test's push means.
+    /// The result that follows from the outcome of the test's push.
     init(_ endpoint: PushServiceEndpoint, _ outcome: Outcome, expires: Timestamp?) {
         self.init(endpoint, fault: ConfigurationFault(outcome, at: endpoint), expires: expires)
         switch outcome {
@@ -149,8 +148,8 @@ package struct CredentialTestResult: Hashable, Sendable {
     func ends(_ fault: ConfigurationFault) -> Bool {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }
-        // Any response shows that connections can be opened again. One that does not know the path may be about the
-        // token, which does not exist: pushes prove it.
+        // Any response shows that connections can be opened again. A wrong protocol is the exception: the server may have
+        // answered about the token, which does not exist, so that only a real push can end that fault.
         return self.fault == nil || self.fault?.cause == .wrongProtocol && fault.cause != .wrongProtocol
     }
 

@@ -5,7 +5,7 @@ import PushTypes
 ///
 /// A request writes the keys in camel case: `titleLocKey` is `title-loc-key`.
 struct AlertBuilder {
-    /// The maximum length of a text, in bytes: more than any payload may have, so that the limit of the payload applies.
+    /// The maximum length of a text, in bytes. It exceeds every limit on payloads, so that those limits apply.
     static let maximumText = 8192
     /// The maximum number of arguments of one text.
     private static let maximumArguments = 32
@@ -14,7 +14,7 @@ struct AlertBuilder {
         Member.texts(name, 0...Self.maximumArguments, maximum: Self.maximumText)
     }
 
-    /// A text of the app in the language of the device, in a Live Activity (reference 3.2).
+    /// The members of a text that the app looks up in the device's language, for a Live Activity (reference 3.2).
     enum Localized {
         static let key = Member.text("locKey", 1...AlertBuilder.maximumText)
         static let arguments = AlertBuilder.argumentsMember("locArgs")
@@ -22,7 +22,7 @@ struct AlertBuilder {
     }
 
     private static let shown = Schema.string(length: 1...Self.maximumText)
-    /// The texts, each of which may be ``Localized``.
+    /// The members for texts, each of which may be a ``Localized`` object.
     static let texts = ["title", "subtitle", "body"].map { name in
         Member.text(name, maximum: Self.maximumText, as: .any(of: [Self.shown, Localized.object.schema]))
     }

@@ -4,7 +4,7 @@ import PushTypes
 
 /// The expiration of a request: a time (`expiration`), or a length of time from each recipient's start (`expiresIn`).
 struct ContentExpiration: Hashable, Sendable {
-    /// The longest relative expiry: the push service stores nothing longer (reference 7.1).
+    /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (reference 7.1).
     private static let maximumSeconds = Expiration.longestStorage.components.seconds
 
     /// A time: 0, UNIX seconds, or RFC 3339 text.
@@ -23,9 +23,9 @@ struct ContentExpiration: Hashable, Sendable {
 
     static let object = RequestObject(optional: [Self.absolute, Self.relative])
 
-    /// ``Expiration/servicePolicy`` where ``seconds`` counts.
+    /// The expiration that is a time; ``Expiration/servicePolicy`` if ``seconds`` is set.
     var expiration = Expiration.servicePolicy
-    /// The seconds from each recipient's start; `nil` where ``expiration`` counts.
+    /// The seconds from each recipient's start; `nil` if ``expiration`` applies.
     var seconds: Int64?
 
     /// - Throws: ``RequestError`` that names the member at fault.
@@ -53,7 +53,8 @@ struct ContentExpiration: Hashable, Sendable {
         return seconds
     }
 
-    /// The numbers that are times. Thirty days are 2,592,000 s: a smaller number is a duration by mistake.
+    /// The numbers that are accepted as times, in seconds since 1970. A smaller number, such as 2,592,000 for thirty days, is
+    /// a duration by mistake.
     private static let times: ClosedRange<Int64> = 1_000_000_001...4_102_444_800
 
     private static func time(_ fields: JSONFields, _ name: String) throws(RequestError) -> Expiration? {
@@ -85,5 +86,31 @@ extension NotificationContent {
         guard case .at(let seconds) = self.expiration, Timestamp(seconds: seconds) <= now else { return }
         let time = Timestamp(seconds: seconds).rfc3339
         throw fields.error("expiration", "past_time", "\(time) has passed: nothing could be delivered")
+    }
+}
+
+/// Reads and writes durations such as `90s`, `30m`, `6h` and `30d` of requests and responses.
+package enum DurationText {
+    /// The regular expression that durations match.
+    package static let pattern = "^[0-9]+[smhd]$"
+
+    private static let units: [(name: Character, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
+
+    /// Returns the seconds of a whole number with a unit; `nil` for any other text.
+    package static func seconds(_ text: String) -> Int64? {
+        guard text.utf8.count <= 12, let unit = Self.units.first(where: { $0.name == text.last }) else { return nil }
+        let digits = text.dropLast()
+        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Int64(digits)
+        else { return nil }
+        let (seconds, overflow) = number.multipliedReportingOverflow(by: unit.seconds)
+        return overflow ? nil : seconds
+    }
+
+    /// Returns the text of a duration: in the largest unit that divides it, and not in days below three days.
+    package static func text(_ seconds: Int64) -> String {
+        let unit = Self.units.first { seconds % $0.seconds == 0 && ($0.name != "d" || seconds >= 3 * 86_400) }
+        guard let unit else { return "\(seconds)s" }
+        return "\(seconds / unit.seconds)\(unit.name)"
     }
 }

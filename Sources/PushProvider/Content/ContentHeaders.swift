@@ -56,7 +56,7 @@ struct ContentHeaders {
         self.addWarnings(bundleID: bundleID)
     }
 
-    /// Returns the push type that is named, or the one to which other members belong.
+    /// Returns the push type that the request names, or the one that its other members imply.
     private static func pushType(_ fields: JSONFields) throws(RequestError) -> PushType {
         var type = try fields.value(Members.pushType)
         let implied: [(member: String, types: [PushType])] = [
@@ -75,7 +75,7 @@ struct ContentHeaders {
         return type ?? (Self.wakesAppOnly(fields) ? .background : .alert)
     }
 
-    /// Returns `true` if the content wakes the app and shows nothing, which makes a background push (reference 1.6).
+    /// Returns `true` if the content wakes the app and shows nothing. Such a push is of the type background (reference 1.6).
     private static func wakesAppOnly(_ fields: JSONFields) -> Bool {
         let shown: Set = ["alert", "badge", "sound"]
         if case .object(let payload)? = fields.members["payload"] {

@@ -3,7 +3,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The members of a request that encrypt its content.
+/// The members of a request by which its content is encrypted.
 enum EncryptionRequest {
     private static let encrypted = Member.bool("encrypted")
         .described("Encrypts the content to the key of each installation.")
@@ -44,7 +44,7 @@ enum EncryptionRequest {
         return text
     }
 
-    /// Returns a warning for content that only Apple could act on.
+    /// Returns a warning for `content-available`, which the system cannot see in encrypted content; `nil` if it is not set.
     static func warning(_ payload: [String: JSONValue]) -> ContentWarning? {
         guard case .object(let aps)? = payload["aps"], aps["content-available"] == .integer(1) else { return nil }
         let message = "content-available is encrypted too, so that it does not wake the app: its extension runs instead"

@@ -2,14 +2,14 @@ import PushSupport
 
 /// Maps members of the payload to the members of the request that they came from, so that an error can name them.
 struct FieldNames {
-    /// `true` if the request has the whole payload.
+    /// `true` if the request gives the payload as a whole.
     let isRaw: Bool
-    /// The localization, as the caller wrote it; `nil` for the default.
+    /// The locale as the caller wrote it; `nil` for the default payload.
     let locale: String?
     /// `true` if the payload is the member `web`.
     var isWeb = false
 
-    /// Returns the member of the request.
+    /// Returns the path of the member of the request.
     /// - Parameter path: The path from the root of the payload; an index of an array is written `[3]`.
     func name(_ path: [String]) -> String {
         let start = self.locale.map { ["localizations", $0] } ?? []
@@ -17,7 +17,7 @@ struct FieldNames {
         return Self.joined(start + (self.isRaw ? ["payload"] + path : Self.typed(path)))
     }
 
-    /// The member to name for an error of the payload as a whole.
+    /// The member that an error about the payload as a whole names.
     var whole: String {
         switch (self.locale, self.isRaw) {
         case (let locale?, _): "localizations.\(locale)"
@@ -53,7 +53,7 @@ struct FieldNames {
         path.reduce("") { $0.isEmpty ? $1 : $1.hasPrefix("[") ? $0 + $1 : "\($0).\($1)" }
     }
 
-    /// Returns the name in a request: `title-loc-key` is `titleLocKey`.
+    /// Returns the name that a key of the payload has in a request: `titleLocKey` for `title-loc-key`.
     static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "-", omittingEmptySubsequences: false)
         return words.dropFirst().reduce(words.first.map(String.init) ?? "") {
@@ -73,7 +73,7 @@ struct PayloadMember<Value>: ObjectMember {
 
     func check(_ fields: JSONFields) throws(RequestError) { try self.member.check(fields) }
 
-    /// - Parameter make: Makes the member of a name.
+    /// - Parameter make: Makes the member of the request from its name.
     init(_ key: String, _ make: (String) -> RequestMember<Value>) {
         (self.key, self.member) = (key, make(FieldNames.camelCase(key)))
     }

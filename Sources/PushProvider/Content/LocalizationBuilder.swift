@@ -2,10 +2,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Builds the payloads for other locales from their differences to the default payload.
+/// Builds the payloads for locales from their differences to the default payload.
 ///
-/// The alert of a localization is laid over the default alert, its `data` over the default data. A member that is `null`
-/// there is left out. The localization of a raw payload is a raw payload.
+/// The alert and the `data` of a localization are merged into the default ones. A member that is `null` in the localization
+/// is removed. If the default is a raw payload, so is each localization.
 struct LocalizationBuilder {
     /// The payload for one locale.
     struct Localization {
@@ -17,7 +17,7 @@ struct LocalizationBuilder {
 
     /// The maximum number of localizations of one notification.
     private static let maximumCount = 100
-    /// The members of a localization that is laid over the default.
+    /// The members of a localization that is merged into the default payload.
     private static let object = RequestObject(
         optional: AlertBuilder.texts,
         [AlertBuilder.alertMember, AlertBuilder.soundMember, PayloadBuilder.dataMember]
@@ -117,7 +117,7 @@ struct LocalizationBuilder {
         }
     }
 
-    /// Lays an alert over the default one. A text replaces the key that the app would look up in its place, and vice versa.
+    /// Merges an alert into the default one. A text replaces the `loc-key` in its place, and vice versa.
     private static func overlay(
         _ alert: [String: JSONValue],
         without nulls: Set<String>,

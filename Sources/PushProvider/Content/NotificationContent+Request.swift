@@ -12,7 +12,8 @@ extension NotificationContent {
         [PayloadBuilder.payloadMember, LocalizationBuilder.member, Self.templateMember, ReceiptSetting.member]
     )
 
-    /// The statement that the content has variables, which may be a ``TemplateReference`` instead.
+    /// The member `template` as a boolean: `true` if the content has variables. The member may be a ``TemplateReference``
+    /// instead.
     private static let templateMember = RequestMember<Bool>(
         TemplateReference.member,
         .any(of: [.bool, TemplateReference.object.schema])
@@ -27,9 +28,9 @@ extension NotificationContent {
     ///
     /// - Parameters:
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
-    ///   - now: The timestamp of a Live Activity's state where the request names none; with `nil` the request must name one.
-    ///   - receipts: The app's level of receipts, where the request names none.
-    ///   - isBroadcast: Indicates that it goes to a channel, and so to no kind of tokens.
+    ///   - now: The timestamp of a Live Activity's state if the request names none; with `nil` the request must name one.
+    ///   - receipts: The app's level of receipts, which applies if the request names none.
+    ///   - isBroadcast: `true` for a broadcast, which goes to a channel and not to tokens.
     /// - Returns: The content, and warnings about members that are allowed and probably not meant.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
@@ -79,12 +80,12 @@ extension NotificationContent {
             guard !startsActivity else {
                 throw variants[0].error("invalid_value", "a broadcast updates or ends Live Activities and starts none")
             }
-            // Its path names the app (reference 4.2).
+            // The path of a broadcast names the app, so that it has no topic of its own (reference 4.2).
             content.topic = bundleID
         } else if !isWeb {
             content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
         }
-        // The service worker of a page sends no receipts, as little as a pass does.
+        // Neither the service worker of a page nor a pass sends receipts.
         let isSilent = headers.isWallet || isWeb
         let receipts = try ReceiptSetting(fields, pushType, isWallet: isSilent, standard: standard)
         content.receipts = try Self.receipts(receipts, variants, content, bundleID, &warnings)
@@ -96,7 +97,8 @@ extension NotificationContent {
 
     /// The maximum size of a payload before variables are filled in, in bytes.
     ///
-    /// Each localization is a copy of the default payload: a request of a megabyte could become a hundred otherwise.
+    /// It keeps a request small in memory: each localization is a copy of the default payload, so that a megabyte could
+    /// become a hundred.
     private static let maximumText = 32 * 1024
 
     /// The payload for the devices of one locale.
@@ -149,7 +151,7 @@ extension NotificationContent {
         }
     }
 
-    /// Returns the payload with a badge, as a device gets it.
+    /// Returns the payload with a sample badge, so that it is checked as a device would get it.
     private static func withBadge(_ payload: [String: JSONValue]) -> [String: JSONValue] {
         var payload = payload
         if case .object(var aps)? = payload["aps"] {
@@ -159,21 +161,22 @@ extension NotificationContent {
         return payload
     }
 
-    /// Returns the size of each variant at its shortest as it is sent, in bytes.
+    /// Returns the minimum size of each variant as it is sent, in bytes.
     private static func sizes(_ content: NotificationContent, _ bundleID: Topic) -> [(locale: String?, size: Int)] {
         let envelope = try? EncryptedEnvelope(content, bundleID: bundleID, notification: PayloadMarker.sampleID)
         let samples = (try? ContentRenderer(content))?.samples() ?? []
         return samples.map { ($0.locale, envelope?.size(ofPayload: $0.payload.count) ?? $0.payload.count) }
     }
 
-    /// Checks that each payload fits at its shortest. Values that make it longer are checked when it is rendered.
+    /// Checks that the minimum size of each payload is within the limit. The values of variables are checked when the payload
+    /// is rendered.
     private static func checkSizes(
         _ variants: [Variant],
         _ localizations: [LocalizationBuilder.Localization],
         _ sizes: [(locale: String?, size: Int)],
         _ content: NotificationContent
     ) throws(RequestError) {
-        // Only a broadcast goes to no kind of tokens.
+        // Only a broadcast has no kind of tokens.
         let isBroadcast = content.tokenKind == nil
         let name = content.isWeb ? WebContent.member : content.pushType.rawValue
         let limit = isBroadcast ? Broadcast.maximumPayloadSize : content.maximumPayloadSize
@@ -187,7 +190,8 @@ extension NotificationContent {
         }
     }
 
-    /// Returns the level of receipts that the payloads have room for.
+    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet` and
+    /// the request names no level.
     private static func receipts(
         _ setting: ReceiptSetting,
         _ variants: [Variant],

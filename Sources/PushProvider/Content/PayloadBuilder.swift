@@ -1,10 +1,11 @@
 import PushSupport
 import PushTypes
 
-/// Builds the payload from the members of a request, or takes its raw payload (reference 3). ``PayloadLint`` checks it.
+/// Builds the payload from the members of a request, or takes the raw payload that it gives (reference 3). ``PayloadLint``
+/// checks the result.
 struct PayloadBuilder {
     private enum Members {
-        /// A text that devices do not show.
+        /// Makes a member for a text that devices do not show.
         static func text(_ name: String) -> RequestMember<String> { Member.text(name, 1...1024) }
 
         static let payload = Member.openObject("payload")
@@ -21,7 +22,7 @@ struct PayloadBuilder {
         }
         static let increment = Member.integer("increment", BadgeChange.range)
         static let change = RequestObject(required: [Self.increment])
-        /// The badge as a number, which may be a change instead.
+        /// The member `badge` as a number. It may be an object with an increment instead.
         static let badge = RequestMember<Int64>(
             "badge",
             .any(of: [
@@ -43,7 +44,7 @@ struct PayloadBuilder {
         static let (wallet, contentChanged) = (Member.bool("wallet"), Member.bool("contentChanged"))
     }
 
-    /// The whole payload, in place of the members that it is built from; the data beside `aps`; the relevance.
+    /// The member for a raw payload, and the member for the app's data beside `aps`.
     static let (payloadMember, dataMember) = (Members.payload, Members.data)
     static let relevanceScoreMember = Members.relevanceScore
     /// The members that a payload is built from.
@@ -59,7 +60,7 @@ struct PayloadBuilder {
 
     let fields: JSONFields
     let pushType: PushType
-    /// See ``LiveActivityBuilder/now``.
+    /// The default timestamp of a Live Activity's state, see ``LiveActivityBuilder/now``.
     let now: Timestamp?
 
     var isRaw: Bool { self.fields.members["payload"] != nil }
@@ -192,10 +193,10 @@ struct LiveActivityBuilder {
     )
 
     let fields: JSONFields
-    /// The timestamp of the state where the request names none; with `nil` the request must name one.
+    /// The timestamp of the state if the request names none; with `nil` the request must name one.
     let now: Timestamp?
 
-    /// Returns the members; none where the request has no `liveActivity`.
+    /// Returns the members; none if the request has no `liveActivity`.
     func members() throws(RequestError) -> [String: JSONValue] {
         guard let activity = try self.fields.value(Self.member) else { return [:] }
         var aps: [String: JSONValue] = [:]

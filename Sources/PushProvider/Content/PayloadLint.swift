@@ -3,7 +3,7 @@ import PushTypes
 
 /// Checks a payload for members that the push service would reject or a device would ignore (reference 1.6, 3).
 ///
-/// A certain fault is an error, a probable mistake a warning.
+/// A certain fault is an error, and a probable mistake is a warning.
 struct PayloadLint {
     let pushType: PushType
     let priority: Priority
@@ -30,17 +30,17 @@ struct PayloadLint {
         }
     }
 
-    /// Members whose place inside `aps` is so well known that they are not meant for the app.
+    /// Members that belong inside `aps`. Beside it they are warned of, because the app hardly expects them there.
     private static let onlyInside: Set<String> = [
         "alert", "badge", "sound", "content-available", "mutable-content", "interruption-level", "thread-id",
     ]
 
     /// Returns an error about a member of the payload.
-    func error(_ path: [String], _ code: String, _ message: String) -> RequestError {
+    private func error(_ path: [String], _ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: self.names.name(path))
     }
 
-    mutating func warn(_ path: [String], _ message: String) {
+    private mutating func warn(_ path: [String], _ message: String) {
         self.warnings.append(ContentWarning(field: self.names.name(path), message: message))
     }
 
@@ -113,8 +113,8 @@ struct PayloadLint {
         }
     }
 
-    /// Returns `true` if an alert shows anything.
-    static func hasText(_ alert: JSONValue?) -> Bool {
+    /// Returns `true` if an alert has a text to show.
+    private static func hasText(_ alert: JSONValue?) -> Bool {
         switch alert {
         case .string(let text)?: !text.isEmpty
         case .object(let members)?:
@@ -127,12 +127,202 @@ struct PayloadLint {
 }
 
 extension JSONValue {
-    /// The value as a number; `nil` for any other value.
-    var double: Double? {
+    /// The number; `nil` for a value that is none.
+    fileprivate var double: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .number(let value): value
         default: nil
+        }
+    }
+}
+
+extension PayloadLint {
+    /// The type of a member of `aps` (reference 3.1).
+    private enum Kind {
+        case string, number, object, count, `true`, strings
+        /// A member that is either 1 or absent.
+        case flag
+        /// A type that is checked elsewhere.
+        case other
+    }
+
+    private static let kinds: [String: Kind] = [
+        "alert": .other, "sound": .other, "badge": .count, "thread-id": .string, "category": .string,
+        "content-available": .flag, "mutable-content": .flag, "target-content-id": .string,
+        "interruption-level": .string, "relevance-score": .number, "filter-criteria": .string, "stale-date": .number,
+        "content-state": .object, "timestamp": .number, "event": .string, "dismissal-date": .number,
+        "attributes-type": .string, "attributes": .object, "input-push-token": .flag, "input-push-channel": .string,
+        "content-changed": .true, "url-args": .strings, "ptt-push-type": .string,
+    ]
+
+    private mutating func checkTypes(_ aps: [String: JSONValue]) throws(RequestError) {
+        for (name, value) in aps.sorted(by: { $0.key < $1.key }) {
+            guard let kind = Self.kinds[name] else {
+                self.warn(["aps", name], "aps has no member \(name): devices ignore it, put it beside aps")
+                continue
+            }
+            try self.check(value, kind, at: ["aps", name])
+        }
+    }
+
+    private mutating func check(_ value: JSONValue, _ kind: Kind, at path: [String]) throws(RequestError) {
+        switch (kind, value) {
+        case (.other, _), (.string, .string), (.number, .integer), (.number, .number), (.object, .object),
+            (.flag, .integer(1)), (.true, .bool(true)), (.count, .integer(0...)):
+            break
+        case (.flag, .integer(0)), (.true, .bool(false)): self.warn(path, "this means the same as leaving it out")
+        case (.strings, .array(let values)): try self.checkStrings(values, at: path)
+        case (.count, .integer), (.count, .number):
+            throw self.error(path, "invalid_value", "use a whole number from 0")
+        case (.flag, .integer), (.flag, .number): throw self.error(path, "invalid_value", "it can only be 1")
+        default: throw self.error(path, "wrong_type", "it must be \(Self.description(of: kind))")
+        }
+    }
+
+    private func checkStrings(_ values: [JSONValue], at path: [String]) throws(RequestError) {
+        for (index, value) in values.enumerated() {
+            guard case .string = value
+            else { throw self.error(path + ["[\(index)]"], "wrong_type", "it must be a string") }
+        }
+    }
+
+    private static func description(of kind: Kind) -> String {
+        switch kind {
+        case .string: "a string"
+        case .number, .count: "a number"
+        case .object: "an object"
+        case .flag: "1"
+        case .true: "true"
+        case .strings: "an array of strings"
+        case .other: "something else"
+        }
+    }
+
+    private mutating func checkAlert(_ aps: [String: JSONValue]) throws(RequestError) {
+        let members: [String: JSONValue]
+        switch aps["alert"] {
+        case nil, .string: return
+        case .object(let object): members = object
+        default: throw self.error(["aps", "alert"], "wrong_type", "it must be text or an object")
+        }
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            let path = ["aps", "alert", name]
+            switch (name, value) {
+            case ("sound", _) where self.pushType == .liveactivity: try self.checkSound(value, at: path)
+            case _ where !AlertBuilder.keys.contains(name): self.warn(path, "an alert has no member \(name)")
+            case ("title", .object(let text)), ("body", .object(let text)):
+                guard self.pushType == .liveactivity, case .string? = text["loc-key"]
+                else { throw self.error(path, "wrong_type", "it must be a string") }
+            case (_, .array(let values)) where name.hasSuffix("loc-args"): try self.checkStrings(values, at: path)
+            case ("summary-arg-count", .integer), ("action-loc-key", .null): break
+            case (_, .string) where !name.hasSuffix("loc-args") && name != "summary-arg-count": break
+            case _ where name.hasSuffix("loc-args"):
+                throw self.error(path, "wrong_type", "it must be an array of strings")
+            default: throw self.error(path, "wrong_type", "it must be a string")
+            }
+        }
+        for prefix in ["", "title-", "subtitle-"]
+        where members["\(prefix)loc-args"] != nil && members["\(prefix)loc-key"] == nil {
+            self.warn(["aps", "alert", "\(prefix)loc-args"], "without \(prefix)loc-key this has no effect")
+        }
+    }
+
+    private mutating func checkSound(_ sound: JSONValue?, at path: [String]) throws(RequestError) {
+        let members: [String: JSONValue]
+        switch sound {
+        case nil, .string: return
+        case .object(let object): members = object
+        default: throw self.error(path, "wrong_type", "it must be a file's name or an object")
+        }
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            switch name {
+            case "critical": try self.check(value, .flag, at: path + [name])
+            case "name": try self.check(value, .string, at: path + [name])
+            case "volume":
+                try self.check(value, .number, at: path + [name])
+                guard let volume = value.double, (0...1).contains(volume)
+                else { throw self.error(path + [name], "invalid_value", "use 0 to 1") }
+            default: self.warn(path + [name], "a sound has no member \(name)")
+            }
+        }
+        if members["name"] == nil { self.warn(path, "a sound without a name may stay silent") }
+    }
+}
+
+extension PayloadLint {
+    /// The timestamps from 2001 to 2100, in UNIX seconds. A number outside this range is in other units, or a duration.
+    private static let timestamps = 1_000_000_000.0...4_102_444_800.0
+
+    /// Checks the members of a Live Activity (reference 3.4).
+    private mutating func checkLiveActivity(_ aps: [String: JSONValue]) throws(RequestError) {
+        guard let event = aps["event"] else {
+            throw self.error(
+                ["aps", "event"],
+                "missing_field",
+                "a Live Activity push has the event start, update or end"
+            )
+        }
+        guard case .string(let event) = event, ["start", "update", "end"].contains(event)
+        else { throw self.error(["aps", "event"], "invalid_value", "use start, update or end") }
+        guard aps["timestamp"] != nil else {
+            throw self.error(
+                ["aps", "timestamp"],
+                "missing_field",
+                "the timestamp of the state in UNIX seconds is required"
+            )
+        }
+        try self.checkTimestamps(aps)
+        if aps["content-state"] == nil {
+            guard event == "end" else {
+                throw self.error(["aps", "content-state"], "missing_field", "the state to show is required")
+            }
+            self.warn(["aps", "content-state"], "without a final state the activity ends with its last state")
+        }
+        if event == "start" { try self.checkStart(aps) }
+        self.warnAboutEvent(event, aps)
+        if aps["sound"] != nil { self.warn(["aps", "sound"], "in a Live Activity the sound belongs into the alert") }
+        if self.priority == .immediate, event == "update", aps["alert"] == nil {
+            self.warn(["aps"], "priority 10 counts against an hourly budget: use 5 for what can wait")
+        }
+    }
+
+    private func checkTimestamps(_ aps: [String: JSONValue]) throws(RequestError) {
+        for name in ["timestamp", "stale-date", "dismissal-date"] {
+            guard let seconds = aps[name]?.double else { continue }
+            // A dismissal date in the past, even 0, removes the activity at once.
+            let isPast = name == "dismissal-date" && seconds >= 0 && seconds < Self.timestamps.lowerBound
+            guard isPast || Self.timestamps.contains(seconds) else {
+                let message = "it is a timestamp in UNIX seconds, not in milliseconds and not a duration"
+                throw self.error(["aps", name], "invalid_value", message)
+            }
+        }
+    }
+
+    private mutating func checkStart(_ aps: [String: JSONValue]) throws(RequestError) {
+        for name in ["attributes-type", "attributes"] where aps[name] == nil {
+            throw self.error(["aps", name], "missing_field", "starting a Live Activity needs it")
+        }
+        guard Self.hasText(aps["alert"]) else {
+            throw self.error(["aps", "alert"], "missing_field", "starting a Live Activity needs an alert")
+        }
+        if aps["input-push-channel"] != nil {
+            self.warn(["aps", "input-push-channel"], "devices before iOS 18 do not start this activity")
+            if aps["input-push-token"] != nil {
+                self.warn(["aps", "input-push-token"], "an activity has a channel or a token, not both")
+            }
+        }
+    }
+
+    private mutating func warnAboutEvent(_ event: String, _ aps: [String: JSONValue]) {
+        if event != "start" {
+            for name in ["attributes", "attributes-type", "input-push-channel", "input-push-token"]
+            where aps[name] != nil {
+                self.warn(["aps", name], "only a start needs it")
+            }
+        }
+        if event != "end", aps["dismissal-date"] != nil {
+            self.warn(["aps", "dismissal-date"], "only the event end has a dismissal date")
         }
     }
 }

@@ -2,7 +2,7 @@ package import PushStore
 package import PushSupport
 import PushTypes
 
-/// The level of receipts of a notification, from its request and from the app's setting.
+/// The level of receipts of a notification, which its request or the app's setting decides.
 struct ReceiptSetting {
     static let member = Member.receiptPrivacy("receipts")
         .described("The receipt level that apps may report at most. Default the app's.")
@@ -12,7 +12,7 @@ struct ReceiptSetting {
     let privacy: ReceiptLevel
 
     /// - Parameter standard: The app's level.
-    /// - Throws: ``RequestError`` for receipts of a push from which there are none.
+    /// - Throws: ``RequestError`` if the request wants receipts of a push for which an app can send none.
     init(
         _ fields: JSONFields,
         _ pushType: PushType,
@@ -28,8 +28,8 @@ struct ReceiptSetting {
         self.privacy = isPossible ? self.wanted ?? standard : .none
     }
 
-    /// The warning of a notification that goes without the app's receipts, as its payload has no room for them; `nil` if
-    /// the request itself wants them.
+    /// Returns the warning for a payload that has no room for the member `martlet`, so that the notification is sent without
+    /// receipts; `nil` if the app's setting wants none, or the request names a level itself.
     func warning(limit: Int) -> ContentWarning? {
         guard self.wanted == nil, self.privacy != .none else { return nil }
         let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"
@@ -38,7 +38,7 @@ struct ReceiptSetting {
 }
 
 extension Member {
-    /// Makes a level of receipts.
+    /// Makes a member for a level of receipts.
     package static func receiptPrivacy(
         _ name: String,
         of levels: [ReceiptLevel] = ReceiptLevel.allCases

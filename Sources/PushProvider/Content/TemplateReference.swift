@@ -2,9 +2,9 @@ package import Foundation
 import PushStore
 package import PushSupport
 
-/// The member `template` of a request in its form as an object: the template that the content comes from.
+/// The member `template` of a request as an object: it names the template from which the content is made.
 ///
-/// As a boolean the member says that the content of the request has variables, see ``TemplateValidator``.
+/// As a boolean, the member says whether the content of the request has variables (``TemplateValidator``).
 package struct TemplateReference: Hashable, Sendable {
     static let member = "template"
 
@@ -18,7 +18,7 @@ package struct TemplateReference: Hashable, Sendable {
     ) { $0.requiringOne(of: "id", "name") }
 
     let item: LibraryItemName
-    /// The version to take; `nil` for the newest.
+    /// The version of the template; `nil` for the newest one.
     let version: Int64?
     let variables: TemplateVariables
 
@@ -40,8 +40,8 @@ package struct TemplateReference: Hashable, Sendable {
 }
 
 extension Member {
-    /// Makes an id.
-    /// - Parameter message: The message of the error for a text that is none.
+    /// Makes a member for an id.
+    /// - Parameter message: The message of the error for a text that is no UUID.
     package static func id(_ name: String, _ message: String) -> RequestMember<UUID> {
         Self.text(name, maximum: 36, as: .uuid).parsed("invalid_id", message) { UUID(uuidString: $0) }
     }
@@ -49,8 +49,8 @@ extension Member {
 
 /// The limits on the texts of named audiences and templates.
 package enum LibraryText {
-    /// The longest name, in bytes.
+    /// The maximum length of a name, in bytes.
     package static let maximumName = AudienceExpression.maximumText
-    /// The longest description, in bytes.
+    /// The maximum length of a description, in bytes.
     package static let maximumDescription = 1000
 }

@@ -3,11 +3,11 @@ package import PushSupport
 
 /// Values that a request gives to the variables of a template, the same for all recipients.
 ///
-/// They go before the attributes of the devices, which fill in the variables that the request does not name.
+/// They take precedence over attributes of devices, which fill in the variables that the request does not name.
 package struct TemplateVariables: Hashable, Sendable {
-    /// The most variables of a request.
+    /// The maximum number of variables in a request.
     private static let maximumCount = 100
-    /// The longest value, in bytes.
+    /// The maximum length of a value, in bytes.
     private static let maximumValue = 2048
 
     package static let member = Member.openObject(
@@ -51,7 +51,7 @@ package struct TemplateVariables: Hashable, Sendable {
     /// - Parameters:
     ///   - content: The members of the content. Request headers have no variables.
     ///   - place: The path of the template in the request, for errors.
-    /// - Throws: ``RequestError`` for a value that no text of the template has.
+    /// - Throws: ``RequestError`` for a variable that no text of the template has.
     func filled(_ content: [String: JSONValue], at place: String) throws(RequestError) -> [String: JSONValue] {
         guard !self.values.isEmpty else { return content }
         func error(_ name: String?, _ code: String, _ message: String) -> RequestError {
@@ -81,10 +81,10 @@ package struct TemplateVariables: Hashable, Sendable {
         }
     }
 
-    /// Fills a text. What is not a valid text of a template stays, for the check of the content to name it.
+    /// Fills a text. A text that is not valid stays as it is, so that the check of the content reports it.
     private func filled(_ text: String, _ used: inout Set<BytewiseString>) -> String {
         guard TemplateText.hasMarks(text), let template = try? TemplateText(parsing: text) else { return text }
-        // Literal text is joined before its braces are doubled: those of neighbours may form a pair.
+        // Adjacent literals are joined before their braces are escaped, because two braces may meet where they are joined.
         var (filled, literal) = ("", "")
         for part in template.parts {
             switch part {
@@ -102,6 +102,53 @@ package struct TemplateVariables: Hashable, Sendable {
         return filled + Self.escaped(literal)
     }
 
-    /// Returns a text that a template shows as it is.
+    /// Returns the text with its braces escaped, so that a template shows it unchanged.
     private static func escaped(_ text: String) -> String { text.replacing("{{", with: "{{{{") }
+}
+
+/// Checks the variables in all texts of a payload before the notification is accepted.
+struct TemplateValidator {
+    /// The member with the first text that has `{{`; `nil` if there is none.
+    private(set) var firstMark: String?
+    /// `true` if the texts are templates.
+    let hasVariables: Bool
+    private var variables: Set<BytewiseString> = []
+
+    init(hasVariables: Bool) { self.hasVariables = hasVariables }
+
+    /// Checks one payload.
+    /// - Throws: ``RequestError`` for a text that is not a valid template, or too many variables.
+    mutating func check(_ payload: [String: JSONValue], names: FieldNames) throws(RequestError) {
+        try self.check(.object(payload), at: [], names)
+    }
+
+    private mutating func check(_ value: JSONValue, at path: [String], _ names: FieldNames) throws(RequestError) {
+        switch value {
+        case .null, .bool, .integer, .number: break
+        case .string(let text):
+            if TemplateText.hasMarks(text) { try self.check(text, field: names.name(path)) }
+        case .array(let values):
+            for (index, value) in values.enumerated() { try self.check(value, at: path + ["[\(index)]"], names) }
+        case .object(let members):
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                try self.check(value, at: path + [name], names)
+            }
+        }
+    }
+
+    private mutating func check(_ text: String, field: String) throws(RequestError) {
+        self.firstMark = self.firstMark ?? field
+        guard self.hasVariables else { return }
+        let template: TemplateText
+        do {
+            template = try TemplateText(parsing: text)
+        } catch {
+            throw RequestError(.invalid, code: "invalid_template", message: error.message, path: field)
+        }
+        for case .variable(let name, _) in template.parts { self.variables.insert(BytewiseString(name)) }
+        guard self.variables.count <= PayloadCompiler.maximumNames else {
+            let message = "at most \(PayloadCompiler.maximumNames) different variables"
+            throw RequestError(.invalid, code: "too_many", message: message, path: field)
+        }
+    }
 }

@@ -1,6 +1,6 @@
 import PushSupport
 
-/// The content of a notification for browsers: the member `web` of a request, which the page's service worker gets as it is.
+/// The content of a notification for browsers: the member `web` of a request. The page's service worker gets it unchanged.
 enum WebContent {
     static let member = "web"
     static let contentMember = Member.openObject(
@@ -13,7 +13,7 @@ enum WebContent {
     static func isWanted(_ fields: JSONFields) -> Bool { fields.members[Self.member] != nil }
 
     /// Reads the payload.
-    /// - Throws: ``RequestError`` for one without any member, and for members of the request that no browser gets.
+    /// - Throws: ``RequestError`` for an empty payload, and for members of the request that do not apply to browsers.
     static func payload(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
         guard let payload = try fields.value(Self.contentMember), !payload.isEmpty else {
             throw fields.error(Self.member, "missing_content", "give the object that the service worker gets")
@@ -28,7 +28,7 @@ enum WebContent {
         return payload
     }
 
-    /// Lays the payload of a localization over the default one. A member that is `null` there is left out.
+    /// Merges the payload of a localization into the default one. A member that is `null` in the localization is removed.
     static func localized(
         _ fields: JSONFields,
         over base: [String: JSONValue]
@@ -39,9 +39,9 @@ enum WebContent {
         return base.merging(own) { $1 }.filter { $0.value != .null }
     }
 
-    /// Returns the warning of a payload that shows nothing by itself; `nil` for one with a title.
+    /// Returns a warning for a payload without a title, as it shows nothing; `nil` for one with a title.
     static func warning(_ payload: [String: JSONValue], at field: String) -> ContentWarning? {
-        // A declarative message has it in the member notification.
+        // A declarative message has its title in the member `notification`.
         let titles = [payload["title"], payload["notification"]?["title"]].compactMap { $0?.stringValue }
         guard titles.allSatisfy(\.isEmpty) else { return nil }
         let message = "it has no title: browsers withdraw the permission of a page whose messages show nothing"

@@ -1,33 +1,36 @@
 import Crypto
-import Foundation
+package import Foundation
 package import Logging
 package import PushStore
 package import PushSupport
+package import PushTypes
+import ServiceLifecycle
+import Synchronization
 
-/// Issues and checks API keys: `mk_` and 32 random bytes in base64url, or `mk_public_` and as many for a public key.
+/// Issues and checks API keys. A key is `mk_`, or `mk_public_` for a public key, and 32 random bytes in base64url.
 ///
 /// The store keeps the SHA-256 of a key. A slow hash would gain nothing: 256 random bits cannot be guessed.
 package struct APIKeys: Sendable {
     package static let prefix = "mk_"
-    /// The beginning of a key that may be in an app.
+    /// The prefix of public keys, which may be in an app's binary.
     package static let publicPrefix = "mk_public_"
 
     private let store: any APIKeyStore
     private let time: any TimeSource
-    /// The hashes of keys that are valid, or were. A client with one of them is no guesser, however many wrong ones its address has
-    /// sent.
+    /// The hashes of keys that are or were valid. A client that sends one of them is not guessing, whatever other clients at
+    /// its address send.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
-    /// The last request of each key.
+    /// Records the time of each key's last request.
     package let uses: KeyUsageWriter
 
-    /// Learns which keys there are.
+    /// Reads the hashes of the stored keys.
     package init(store: any APIKeyStore, time: any TimeSource, logger: Logger) async throws {
         (self.store, self.time) = (store, time)
         self.uses = KeyUsageWriter(store: store, logger: logger)
         for hash in try await store.keyHashes(limit: self.known.maximum) { self.known.insert(hash) }
     }
 
-    /// Returns the text of a new key, which is not valid yet.
+    /// Returns the text of a new key, which is not stored yet.
     package static func newText() -> String { Self.prefix + RandomText.make() }
 
     /// Returns `true` if the text has the form of a key.
@@ -40,9 +43,9 @@ package struct APIKeys: Sendable {
             }
     }
 
-    /// Stores a new key. Its text is known only now.
+    /// Stores a new key, and returns it with its text, which cannot be read again.
     ///
-    /// - Parameter set: Sets what else the key has.
+    /// - Parameter set: Sets the other properties of the key.
     package func issue(
         name: String,
         scopes: Set<APIScope>,
@@ -61,7 +64,7 @@ package struct APIKeys: Sendable {
     /// `true` while no key is stored.
     package var isEmpty: Bool { get async throws { try await self.store.keys().isEmpty } }
 
-    /// Returns the key with this text, and notes its use; `nil` if there is none.
+    /// Returns the key with this text, and records its use; `nil` if there is no such key.
     ///
     /// - Throws: ``RequestError`` for a key that has expired.
     package func check(_ text: String) async throws -> APIKeyRecord? {
@@ -71,11 +74,12 @@ package struct APIKeys: Sendable {
 
     /// Returns the key with this text as ``check(_:)`` does, for a client without any other credential.
     ///
-    /// A wrong key takes from the budget of the client's address. Once that is empty, only keys that were right before are looked up:
-    /// behind a proxy all clients have one address, and those with a key must not pay for the others.
+    /// A wrong key is charged to the budget of the client's address. Once that is used up, only keys that are known to be
+    /// valid are looked up: behind a proxy all clients have one address, and clients with a valid key must not be refused
+    /// because of others.
     ///
     /// - Parameter wrong: The budget of wrong secrets.
-    /// - Throws: `BudgetRefusal` too.
+    /// - Throws: `BudgetRefusal` as well.
     package func check(
         _ text: String,
         wrong: Budget,
@@ -87,7 +91,7 @@ package struct APIKeys: Sendable {
         if !isKnown { try wrong.check(for: client()) }
         guard let key = try await self.store.key(hash: hash) else {
             self.known[hash] = nil
-            // It is told that the key is wrong, even if others have used up the rest meanwhile.
+            // The caller learns that the key is wrong even if others have used up the budget meanwhile.
             try? wrong.spend(for: client())
             return nil
         }
@@ -109,5 +113,47 @@ package struct APIKeys: Sendable {
 
     private static func hash(_ text: String) -> [UInt8] {
         Array(SHA256.hash(data: Data(text.utf8)))
+    }
+}
+
+/// Writes the times of the last requests of API keys once a minute, so that no request waits for the write.
+package final class KeyUsageWriter: Service {
+    /// The time between two writes.
+    private static let pause: Duration = .seconds(60)
+
+    private let store: any APIKeyStore
+    private let logger: Logger
+    /// The times that were not written yet.
+    private let pending = Mutex<[UUID: Timestamp]>([:])
+
+    init(store: any APIKeyStore, logger: Logger) { (self.store, self.logger) = (store, logger) }
+
+    /// Records a request.
+    func note(_ key: UUID, at now: Timestamp) { self.pending.withLock { $0[key] = now } }
+
+    /// Returns the time of a key's last request; `nil` if the store has it already.
+    package func latest(_ key: UUID) -> Timestamp? { self.pending.withLock { $0[key] } }
+
+    /// Writes the times once a minute, and a last time at shutdown.
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            while (try? await Task.sleep(for: Self.pause, clock: .continuous)) != nil { await self.flush() }
+        }
+        await self.flush()
+    }
+
+    /// Writes the pending times. If that fails, they are written with the next ones.
+    package func flush() async {
+        let uses = self.pending.withLock { pending in
+            defer { pending = [:] }
+            return pending
+        }
+        guard !uses.isEmpty else { return }
+        do {
+            try await self.store.setLastUses(uses)
+        } catch {
+            self.logger.warning("last uses of keys could not be written", metadata: ["error": "\(error)"])
+            self.pending.withLock { $0.merge(uses) { later, _ in later } }
+        }
     }
 }

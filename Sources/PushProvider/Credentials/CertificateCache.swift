@@ -3,16 +3,17 @@ package import PushSender
 package import PushStore
 import Synchronization
 
-/// A cache of the certificates that were opened last, and of those that could not be.
+/// A cache of the certificates that were opened lately, and of the errors of those that could not be opened.
 ///
-/// Opening one may take a second, for it derives a key from a passphrase. Every list of an app's credentials, every check of
-/// expirations and every sender opens the same one again.
+/// Opening a certificate may take a second, because a key is derived from its passphrase. Every list of an app's credentials,
+/// every check of expirations and every sender would open the same certificate again.
 final class CertificateCache: Sendable {
     private typealias Opened = Result<ClientCertificate, CredentialError>
 
-    /// The certificates of the process.
+    /// The cache of the process.
     static let shared = CertificateCache()
-    /// The number of certificates after which those before them are forgotten, unless they were asked for meanwhile.
+    /// The number of certificates in one of the two generations. When the recent generation is full, it replaces the earlier
+    /// one, which is forgotten.
     private static let generation = 128
 
     private struct State {
@@ -34,7 +35,7 @@ final class CertificateCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns a certificate, which `open` opens if it is not known.
+    /// Returns a certificate from the cache; if it is not there, `open` opens it.
     /// - Parameter id: The hash of its file and passphrase.
     func certificate(
         _ id: SHA256Digest,
@@ -46,7 +47,7 @@ final class CertificateCache: Sendable {
         return try Self.value(opened)
     }
 
-    /// Forgets all, so that no private key of a credential that was replaced or removed stays in memory.
+    /// Empties the cache, so that the private key of a replaced or removed credential does not stay in memory.
     func forget() { self.state.withLock { ($0.recent, $0.earlier) = ([:], [:]) } }
 
     private static func value(_ opened: Opened) throws(CredentialError) -> ClientCertificate {

@@ -6,7 +6,7 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Watches the certificates of all apps: knows when each one ends, and announces that 30, 14, 7 and 1 days before.
+/// Watches the certificates of all apps, and announces the end of each 30, 14, 7 and 1 days before and at the end.
 package final class CredentialExpiryMonitor: Service {
     /// The end of the certificate of one app in one environment.
     package struct Certificate: Hashable, Sendable {
@@ -15,7 +15,7 @@ package final class CredentialExpiryMonitor: Service {
         package var expires: Timestamp
     }
 
-    /// The time between two checks, which is short against a day.
+    /// The time between two checks.
     private static let interval: Duration = .seconds(3600)
 
     private let store: any MonitoringStore
@@ -24,12 +24,12 @@ package final class CredentialExpiryMonitor: Service {
     private let logger: Logger
     private let known = Mutex<[Certificate]>([])
 
-    /// - Parameter webhookWake: Is signalled when there is an event for webhooks.
+    /// - Parameter webhookWake: The signal that is sent when there is an event for webhooks.
     package init(store: any MonitoringStore, webhookWake: WakeSignal, time: any TimeSource, logger: Logger) {
         (self.store, self.webhookWake, self.time, self.logger) = (store, webhookWake, time, logger)
     }
 
-    /// The certificates, as they were at the last check.
+    /// The certificates at the time of the last check.
     package var certificates: [Certificate] { self.known.withLock { $0 } }
 
     /// Works until graceful shutdown.
@@ -40,7 +40,7 @@ package final class CredentialExpiryMonitor: Service {
         }
     }
 
-    /// Reads all certificates and announces what is due. It is called too when a credential was set or removed.
+    /// Reads all certificates and makes the announcements that are due. It is also called after a credential was set or removed.
     package func check() async {
         do {
             var certificates: [Certificate] = []
@@ -63,7 +63,7 @@ package final class CredentialExpiryMonitor: Service {
     }
 
     private func announce(_ stored: StoredCertificate, _ certificate: ClientCertificate) async throws {
-        // A clock that is ahead announces nothing until it is believed.
+        // The earlier clock decides, so that a wall clock that is wrongly ahead announces nothing.
         let (now, expires) = (self.time.reading.earlier, certificate.expires)
         guard let stage = CertificateExpiryStage.due(expires, announced: stored.announcedStage, now: now) else {
             return
@@ -91,5 +91,26 @@ package final class CredentialExpiryMonitor: Service {
             let left = max(0, Int(expires.since(now).components.seconds / 86_400))
             self.logger.warning("certificate expires", metadata: metadata.merging(["days": "\(left)"]) { $1 })
         }
+    }
+}
+
+/// Decides at what time the end of a certificate is announced: once at each stage.
+package enum CertificateExpiryStage {
+    /// The first stage in days, from which the overview lists the certificate as trouble.
+    package static let first: Int64 = 30
+    /// The stages: the maximum numbers of days that are left; 0 for a certificate that has expired.
+    static let all = [Int(first), 14, 7, 1, 0]
+
+    /// Returns the stage that a certificate has reached; `nil` while more than 30 days are left.
+    static func reached(_ expires: Timestamp, now: Timestamp) -> Int? {
+        let left = expires.since(now)
+        return Self.all.last { left <= .seconds(Int64($0) * 86_400) }
+    }
+
+    /// Returns the stage that is to be announced now; `nil` for none.
+    /// - Parameter announced: The stage that was announced last.
+    static func due(_ expires: Timestamp, announced: Int?, now: Timestamp) -> Int? {
+        guard let stage = Self.reached(expires, now: now), stage < announced ?? .max else { return nil }
+        return stage
     }
 }

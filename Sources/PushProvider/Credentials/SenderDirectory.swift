@@ -5,7 +5,7 @@ package import PushStore
 import PushTypes
 import Synchronization
 
-/// Finds the senders of an app. Its credentials are read from the store once, until they change.
+/// Finds the senders of an app. The credentials of an app are read from the store once, and again after a change.
 package final class SenderDirectory: Sendable {
     private typealias Key = AppEnvironment
 
@@ -20,13 +20,13 @@ package final class SenderDirectory: Sendable {
 
     private let store: any EnvironmentStore
     private let source: any SenderSource
-    /// The provider tokens; `nil` leaves them to the senders, in memory.
+    /// The cache of provider tokens; with `nil` each sender keeps its own in memory.
     private let tokens: ProviderTokenCache?
     private let logger: Logger
     /// The credentials that were read.
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// A number that rises when credentials change, so that one that was read before is not remembered.
+        /// A number that rises when credentials change, so that a credential that was read before the change is not cached.
         var generation = 0
     }
 
@@ -64,8 +64,8 @@ package final class SenderDirectory: Sendable {
         if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
-    /// Returns what the environments of an app can be sent with.
-    /// - Parameter now: The time by which certificates expire.
+    /// Returns the senders of an app's environments.
+    /// - Parameter now: The time at which certificates are checked for expiry.
     func senders(app: Int64, lane: SenderLane, at now: Timestamp) async throws -> AppSenders {
         let generation = self.state.withLock { $0.generation }
         var senders = AppSenders()
@@ -88,7 +88,7 @@ package final class SenderDirectory: Sendable {
                 } catch {
                     senders.faults[environment] = self.fault(error, environment)
                 }
-                // The credential was replaced meanwhile: its sender serves this page only.
+                // The credential was replaced meanwhile, so that the sender is used for this page only.
                 if self.state.withLock({ $0.generation }) != generation {
                     self.retire(credential, of: key)
                 }
@@ -181,7 +181,8 @@ extension SenderDirectory {
     /// Reads a credential. One that can never be read is reported as unusable.
     /// - Throws: The error of a store that cannot be read now.
     private func read(_ key: Key) async throws -> Entry {
-        // Before the credential: with an older epoch, what is concluded from this one does not count.
+        // The epoch is read before the credential. If the credential changes in between, conclusions about it carry the older
+        // epoch and do not count.
         let epoch = try await self.store.credentialEpoch(key)
         do {
             guard let stored = try await self.store.storedCredential(key) else { return .none(epoch: epoch) }

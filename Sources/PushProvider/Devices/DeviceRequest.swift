@@ -9,7 +9,7 @@ package enum DeviceRequest {
     package static let maximumText = AudienceExpression.maximumText
     /// The minimum length of a token, in bytes.
     package static let minimumToken = AudienceExpression.minimumToken
-    /// The message of an error about a token that cannot be one.
+    /// The message of an error about a text that cannot be a token.
     static let tokenForm =
         "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
 
@@ -23,7 +23,7 @@ package enum DeviceRequest {
         package static let activity = Member.text("activity", 1...Self.limit)
             .described("The app's id of the Live Activity, of an update token.")
         fileprivate static let user = Member.text("user", 1...Self.limit).clearable
-        /// With the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
+        /// The locale, with the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
         fileprivate static let locale = Member.text("locale", maximum: Self.limit, as: .locale)
             .parsed("invalid_locale", "use a BCP 47 tag such as de, pt-BR or zh-Hant-TW") { name -> String? in
                 LocaleTag.isName(name) ? LocaleTag.stored(name) : nil
@@ -51,7 +51,7 @@ package enum DeviceRequest {
             (fields) throws(RequestError) -> InstallationPublicKey in try InstallationPublicKey(fields)
         }.clearable
 
-        /// The members that an installation may register itself, in the same form.
+        /// The members that an installation may set when it registers itself.
         package static let own: [any ObjectMember] = [
             SubscriptionRequest.subscription, SubscriptionRequest.vapidKey, Self.environment, Self.locale,
             Self.timeZone, Self.appVersion, Self.capabilities, Self.preferences, Self.encryptionKey,
@@ -72,8 +72,8 @@ package enum DeviceRequest {
             .named("DeviceRequest")
     }
 
-    /// Returns the schema in which a device has what its kind needs: an update token names its Live Activity, and a browser has
-    /// a subscription.
+    /// Returns the schema with the members that the kind of a device requires: an update token names its Live Activity, and a
+    /// browser has a subscription.
     package static func completed(_ schema: Schema) -> Schema {
         schema.requiringOne(of: "token", "subscription")
             .requiring("activity", where: "kind", is: .string(DeviceTokenKind.liveActivityUpdate.rawValue))
@@ -124,8 +124,7 @@ package enum DeviceRequest {
         return try fields.required(Members.token)
     }
 
-    /// Reads the registration of an installation by itself, which writes no tags or attributes but those that its app
-    /// allows.
+    /// Reads the registration that an installation makes itself. It may set only the tags and attributes that its app allows.
     /// - Throws: ``RequestError`` that names the member at fault, or the app's setting.
     package static func ownRegistration(_ fields: JSONFields, app: AppRecord) throws(RequestError) -> DeviceRegistration
     {
@@ -146,12 +145,12 @@ package enum DeviceRequest {
         return registration
     }
 
-    /// The attribute by which *Notify* finds the devices with Newsstand, and that of the publisher's account.
+    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's account.
     package static let (newsstandAttribute, accountAttribute) = ("newsstand", "accountId")
 
-    /// Sets the attribute of Newsstand by the capabilities, unless the request names the attribute itself.
+    /// Sets the Newsstand attribute according to the capabilities, unless the request sets the attribute itself.
     ///
-    /// A device that registers without the capability is not notified of issues any more.
+    /// A device that registers without the capability gets no notifications of issues any more.
     private static func followCapabilities(_ registration: inout DeviceRegistration) {
         guard let capabilities = registration.capabilities, registration.attributes[Self.newsstandAttribute] == nil
         else { return }
@@ -217,7 +216,7 @@ package enum DeviceRequest {
 }
 
 extension RequestError {
-    /// The error of a registration after which the device would exceed its bounds.
+    /// The error of a registration with which the device would exceed one of its limits.
     package init(_ excess: ExceededDeviceBound) {
         self.init(
             .invalid,
@@ -239,7 +238,7 @@ extension Member {
     /// The kind of a token.
     package static let tokenKind = Self.choice("kind", of: DeviceTokenKind.self, maximum: 32, code: "invalid_kind")
 
-    /// `sandbox` (or `development`) or `production`.
+    /// The environment: `sandbox` (or `development`) or `production`.
     package static let environment = Self.text("environment", maximum: 32, as: .environment)
         .parsed("invalid_environment", "use sandbox or production") { PushEnvironment(named: $0) }
 }

@@ -67,7 +67,7 @@ extension InstallationPublicKey {
     package static let object = RequestObject(required: [Members.id, Members.key]) { $0.named("EncryptionKey") }
 
     /// Reads a public key from the members of a JSON object.
-    /// - Throws: ``RequestError`` that names the member at fault, also for a key to which nothing can be sealed.
+    /// - Throws: ``RequestError`` that names the member at fault, also for a key to which no content can be encrypted.
     package init(_ fields: JSONFields) throws(RequestError) {
         let (id, text) = (try fields.required(Members.id), try fields.required(Members.key))
         guard

@@ -5,7 +5,7 @@ import PushWire
 
 /// Reads a browser's subscription from a request to register it.
 enum SubscriptionRequest {
-    /// Base64 or base64url.
+    /// The schema of a key of a subscription, in base64 or base64url.
     private static let key = Schema.string(length: 1...128, pattern: "^[A-Za-z0-9+/_=-]+$")
     private static let endpoint = Schema.string(
         length: 1...WebPushSubscription.maximumEndpoint,
@@ -13,7 +13,7 @@ enum SubscriptionRequest {
     )
     private static let keys = Schema.object(required: [("p256dh", Self.key), ("auth", Self.key)])
 
-    /// A browser's subscription, as its `toJSON()` makes it.
+    /// A browser's subscription in the form of its `toJSON()`.
     static let subscription = Member.json(
         "subscription",
         as: .object(required: [("endpoint", Self.endpoint), ("keys", Self.keys)], isOpen: true)
@@ -60,7 +60,7 @@ enum SubscriptionRequest {
 }
 
 extension WebPushSubscription {
-    /// Returns the token of the device that the subscription is.
+    /// Returns the device token that stands for the subscription.
     func token(_ fields: JSONFields) throws(RequestError) -> DeviceToken {
         guard let token = try? self.token else {
             throw fields.error("subscription", "invalid_subscription", "it has no token")

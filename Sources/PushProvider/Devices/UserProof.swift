@@ -6,21 +6,21 @@ package import PushTypes
 
 /// The proof that an installation belongs to a user: a JWT that the app's back end has signed with HS256.
 ///
-/// Its claims are `sub`, the user, and `exp`, an hour from now at most. With the claim `installation` it holds for that
-/// installation only; without it, who steals it can use it until it expires.
+/// Its claims are `sub`, the user, and `exp`, at most an hour from now. With the claim `installation` the proof is valid for
+/// that installation only. Without it, a stolen proof can be used until it expires.
 package struct UserProof: Hashable, Sendable {
-    /// The longest text, in bytes.
+    /// The maximum length of a proof, in bytes.
     package static let maximumLength = 4096
-    /// The longest time until a proof expires.
+    /// The maximum time until a proof expires.
     package static let maximumLifetime: Duration = .seconds(3600)
-    /// The most that the clocks of the back end and of the provider may differ.
+    /// The maximum difference between the clocks of the back end and of the provider.
     private static let clockSkew: Duration = .seconds(60)
 
     package let user: String
 
     /// Verifies a proof.
     ///
-    /// - Throws: ``RequestError`` that names what is wrong with it.
+    /// - Throws: ``RequestError`` that describes the fault of the proof.
     package init(
         _ text: String,
         secrets: [UserSecretRecord],

@@ -4,17 +4,17 @@ import PushStore
 import PushSupport
 import Synchronization
 
-/// A claim that this process works on: what was read for it, and what of that is on its way.
+/// The state in memory of a claim that this process works on: the stops that concern it, and its pushes that are under way.
 ///
-/// A stop finds it here (docs/decisions/0051). What is not sent yet is not sent any more, and what waits for a connection is
-/// taken back. It begins with the claim, and ends when the results of its last page are on disk.
+/// A stop is applied here (docs/decisions/0051): pushes that were not handed to a sender are not sent, and those that wait
+/// for a connection are taken back. The state lives from the claim until the results of its last page are on disk.
 final class ActiveClaim: Sendable {
     fileprivate struct State {
         /// The stops since the claim was made or examined again.
         var stops: [StopScope] = []
-        /// The devices that have changed: one set, as there may be many changes while a page waits.
+        /// The devices that have changed. They are one set, because many may change while a page waits.
         var devices: Set<Int64> = []
-        /// The pushes that are handed to senders, or whose results are not on disk yet.
+        /// The pushes that were handed to senders, and whose results are not on disk yet.
         var batches: [PageDraft.PushBatch] = []
         var calls: [(batch: Int, call: any PushCall)] = []
         /// The recipients of those pushes that stops concern.
@@ -25,7 +25,7 @@ final class ActiveClaim: Sendable {
     private let notification: UUID
     private let app: Int64
     private let isWeb: Bool
-    /// Indicates whether there was a stop since the claim was made or examined again.
+    /// `true` if there was a stop since the claim was made or examined again.
     private let isStopped = Atomic(false)
     private let state = Mutex(State())
 
@@ -40,8 +40,8 @@ final class ActiveClaim: Sendable {
     }
 
     /// Applies a stop.
-    /// - Returns: The number of pushes under way that it concerns: those that could not be taken back, and whose results are
-    ///   not on disk.
+    /// - Returns: The number of pushes under way that the stop concerns: those that could not be taken back, and whose
+    ///   results are not on disk.
     func apply(_ stop: StopScope) -> Int {
         guard self.mayBeConcerned(by: stop) else { return 0 }
         return self.state.withLock { state in
@@ -68,7 +68,7 @@ final class ActiveClaim: Sendable {
 
     // MARK: The work on the claim
 
-    /// Forgets the stops, because the claim is examined in the store from now on.
+    /// Forgets the stops, before the store is asked again whether the claim may be sent.
     /// - Returns: `true` if there were any.
     func examineAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }
@@ -79,8 +79,8 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Forgets the stops that a page shows which is read from now on.
-    /// - Returns: `true` if others remain, for which the claim is to be released.
+    /// Forgets the stops whose effect is in every page that is read from now on.
+    /// - Returns: `true` if other stops remain, so that the claim has to be released.
     func readAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }
         return self.state.withLock { state in
@@ -90,8 +90,8 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Notes the pushes of a page before they are handed to senders.
-    /// - Returns: The recipients that stops concern. Nothing is sent to them.
+    /// Records the pushes of a page before they are handed to senders.
+    /// - Returns: The recipients that stops concern, to which nothing is sent.
     func takeOff(_ draft: inout PageDraft) -> [Recipient] {
         self.state.withLock { state in
             var stopped: [Recipient] = []
@@ -107,7 +107,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Notes that a batch was handed to its sender.
+    /// Records that a batch was handed to its sender.
     func began(_ batch: Int, _ call: any PushCall) {
         self.state.withLock { state in
             state.calls.append((batch, call))
@@ -117,12 +117,12 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// The recipients of the page that were taken back, or could not be any more.
+    /// The recipients of the page that stops concern, whether or not their pushes could be taken back.
     var recalled: Set<Int64> {
         self.isStopped.load(ordering: .acquiring) ? self.state.withLock { $0.recalled } : []
     }
 
-    /// Notes that the results of the page are on disk.
+    /// Records that the results of the page are on disk.
     func landed() {
         let landings = self.state.withLock { state in
             defer { (state.batches, state.calls, state.landings) = ([], [], []) }
@@ -133,15 +133,15 @@ final class ActiveClaim: Sendable {
 }
 
 extension ActiveClaim.State {
-    /// Takes pushes back to some recipients.
-    /// - Returns: The number of those that are under way.
+    /// Takes back the pushes to some recipients.
+    /// - Returns: The number of pushes that could not be taken back.
     fileprivate mutating func recall(_ isConcerned: (Recipient) -> Bool) -> Int {
         var underWay = 0
         for (index, batch) in self.batches.enumerated() {
             let concerned = Set(batch.recipients.indices.filter { isConcerned(batch.recipients[$0]) })
             guard !concerned.isEmpty else { continue }
             self.recalled.formUnion(concerned.map { batch.recipients[$0].id })
-            // A push that is being handed over counts, although it may be taken back.
+            // A push that is being handed over counts as under way, although it may still be taken back.
             let call = self.calls.first { $0.batch == index }?.call
             underWay += call?.takeBack { concerned.contains($0) } ?? concerned.count
         }
@@ -149,7 +149,7 @@ extension ActiveClaim.State {
     }
 }
 
-/// A claim with what this process keeps of it.
+/// A claim with its state in memory.
 @dynamicMemberLookup struct TrackedClaim<Claim: Sendable>: Sendable {
     var claim: Claim
     let memory: ActiveClaim
@@ -176,7 +176,7 @@ package struct PushesInFlight: Sendable {
     }
 
     /// Waits until the results of these pushes are on disk.
-    /// - Returns: `false` if some were not in time.
+    /// - Returns: `false` if some results were not on disk in time.
     package func settle(within limit: Duration) async -> Bool {
         guard !self.claims.isEmpty else { return true }
         let isSettled = try? await withTimeLimit(limit) {

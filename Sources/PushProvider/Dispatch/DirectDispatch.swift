@@ -3,47 +3,48 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// The direct way of urgent notifications from their acceptance to the dispatcher, without a search in the store
+/// Passes urgent notifications from their acceptance straight to the dispatcher, without a search in the store
 /// (docs/decisions/0049).
 ///
-/// A notification for a few named tokens that is due takes a place before it is accepted, and is claimed in the transaction
-/// that accepts it. It keeps the place until there is a slot of the lane for it. Slots and places are divided between apps and
-/// environments. A notification that finds no place is accepted unclaimed, as all others are.
+/// A due notification for a few named tokens takes a place in a queue before it is accepted, and is claimed in the
+/// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided between
+/// apps and environments. A notification that finds no place is accepted unclaimed, like all others.
 package final class DirectDispatch: Sendable {
-    /// The most tokens of a notification that takes this way.
+    /// The maximum number of tokens of a notification that is dispatched directly.
     static let maximumTokens = 8
 
-    /// A place on the way, for the notification of a target.
+    /// A place in the queue of a target.
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
-        /// The notification's place in memory, from its claim to its results.
+        /// The state of the notification's claim, which stops look up.
         let memory: ActiveClaim
     }
 
-    /// A notification on its way.
+    /// A claimed notification that waits for a slot.
     fileprivate struct Waiting {
         let shard: ClaimedShard
         let memory: ActiveClaim
         let freshUntil: Timestamp
     }
 
-    /// A notification on its way, and the slot in which it is sent.
+    /// A claimed notification, and the slot in which it is sent.
     struct Work: Sendable {
         let shard: ClaimedShard
         let memory: ActiveClaim
-        /// The time by the steady clock until which it is sent as it was accepted. Later it is examined again.
+        /// The time by the steady clock until which the notification is sent as it was accepted. Later the store is asked again.
         let freshUntil: Timestamp
         let slot: LaneSlots.Slot
     }
 
-    /// The time for which a notification is sent as it was accepted: about as long as a claimed page may take otherwise.
+    /// The time after acceptance within which a notification is sent without asking the store again. A page that was claimed
+    /// in the store may be as old.
     private static let freshness = Duration.seconds(1)
 
     /// The notifications of one target.
     fileprivate struct Queue {
-        /// The places that are taken: by notifications that are being accepted, and by those that wait for a slot.
+        /// The number of taken places: of notifications that are being accepted, and of those that wait for a slot.
         var places = 0
-        /// Those that wait for a slot.
+        /// The notifications that wait for a slot.
         var waiting = FIFO<Waiting>()
     }
 
@@ -55,19 +56,19 @@ package final class DirectDispatch: Sendable {
         /// The targets whose notifications wait for a slot, each once. They take turns.
         var turns = FIFO<DispatchTarget>()
         var places = 0
-        /// The targets of which a notification may wait in the store. Later ones wait behind it.
+        /// The targets of which a notification may wait in the store. Later notifications of such a target wait in the store too.
         var waiting: Set<DispatchTarget> = []
     }
 
     let ledger: LedgerWriter
-    /// The forwards, which go past the ledger and count in stops too.
+    /// The messages that bridges forward. They are not in the ledger, and count in stops too.
     package let forwards = ForwardsInFlight()
     private let store: any DispatchStore
     private let time: any TimeSource
     private let maximum: Int
     private let state = Mutex(State())
 
-    /// - Parameter limits: Those of the dispatcher.
+    /// - Parameter limits: The limits of the dispatcher.
     package init(store: any DispatchStore, limits: DispatchLimits = DispatchLimits(), time: any TimeSource) {
         self.maximum = limits.checked.urgentQueue
         (self.store, self.time) = (store, time)
@@ -76,7 +77,7 @@ package final class DirectDispatch: Sendable {
 
     // MARK: Acceptance
 
-    /// Takes a place for a notification that is accepted now and due; `nil` for one that is to be found in the store.
+    /// Takes a place for a notification that is about to be accepted; `nil` if the dispatcher has to find it in the store.
     func place(for notification: NotificationRecord) -> Place? {
         guard notification.lane == .urgent, notification.delivery == nil, notification.pace == nil,
             case .tokens(let tokens) = notification.audience, tokens.count <= Self.maximumTokens
@@ -94,7 +95,7 @@ package final class DirectDispatch: Sendable {
         }
     }
 
-    /// Gives the place of a notification back that was not accepted, or not claimed.
+    /// Gives back the place of a notification that was not accepted, or not claimed.
     func leave(_ place: Place) { self.state.withLock { $0.free(place.target) } }
 
     /// Hands a claimed notification to the dispatcher, or releases it if the dispatcher has ended meanwhile.
@@ -107,14 +108,14 @@ package final class DirectDispatch: Sendable {
 
     // MARK: Dispatch
 
-    /// Opens the way, on which notifications take these slots.
+    /// Opens the queues. Their notifications take these slots.
     func open(_ slots: LaneSlots) -> AsyncStream<Work> {
         let (stream, continuation) = AsyncStream<Work>.makeStream()
         self.state.withLock { $0 = State(slots: slots, work: continuation) }
         return stream
     }
 
-    /// Closes the way. What has a slot arrives; what waits for one is released.
+    /// Closes the queues. Notifications with a slot are sent, and those that wait for one are released.
     func close() async {
         let before = self.state.withLock { state in
             defer { state = State() }
@@ -129,35 +130,35 @@ package final class DirectDispatch: Sendable {
         await self.release(left)
     }
 
-    /// Releases notifications that are not sent from here. What cannot be written is released by the next start.
+    /// Releases notifications that are not sent by this process. If that cannot be written, the next start releases them.
     private func release(_ left: [Waiting]) async {
         defer { for waiting in left { self.ledger.leases.end(waiting.shard.claim.fence, waiting.memory) } }
         guard !left.isEmpty else { return }
         let (store, claims) = (self.store, left.map(\.shard.claim))
-        // Not cancellable: it is written even when the process has to end.
+        // The task cannot be cancelled, so that the release is written even while the process ends.
         _ = try? await Task { try await store.release(claims) }.value
     }
 
-    /// Applies a stop to what the process has in memory, after the stop is in the store (docs/decisions/0051).
+    /// Applies a stop to the claims in memory, after the stop is in the store (docs/decisions/0051).
     ///
-    /// A push that no connection has yet is not sent. The store decides about it again.
+    /// A push that was not given to a connection is not sent. The store decides about it again.
     /// - Returns: The pushes that are under way.
     package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
-    /// Takes back what an erasure concerns, as far as its tokens are known by now.
+    /// Takes back the pushes that an erasure concerns, as far as its tokens are known by now.
     /// - Returns: The pushes that are under way.
     package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesInFlight {
         guard erasure.user != nil else { return self.apply(.app(erasure.app)) }
         return self.apply(.tokens(try await store.tokens(of: erasure), app: erasure.app))
     }
 
-    /// Indicates whether a stop has nothing in memory to find.
+    /// `true` if there is nothing in memory that a stop could concern.
     package var isIdle: Bool { self.ledger.leases.isIdle }
 
     /// Starts notifications for which there is a slot. Called when slots have become free.
     func fill() { self.state.withLock { $0.fill() } }
 
-    /// Notes that no notification waits in the store, but for those of some targets.
+    /// Records that the store has no waiting notification, except for some targets.
     func noneWaits(besides excluded: Set<DispatchTarget>) {
         self.state.withLock { state in
             guard !state.waiting.isEmpty else { return }
@@ -168,7 +169,7 @@ package final class DirectDispatch: Sendable {
 
 extension DirectDispatch.State {
     /// Adds a notification, and starts it if nothing of its target waits before it.
-    /// - Returns: `false` if the way has been closed since it took its place.
+    /// - Returns: `false` if the queues were closed since the notification took its place.
     fileprivate mutating func add(_ waiting: DirectDispatch.Waiting, of target: DispatchTarget) -> Bool {
         guard let isFirst = self.queues[target]?.waiting.isEmpty else { return false }
         self.queues[target]?.waiting.append(waiting)
@@ -176,14 +177,14 @@ extension DirectDispatch.State {
         return true
     }
 
-    /// Starts notifications while there are slots for them, one of each target before a second of any.
+    /// Starts notifications while there are slots, one of each target in turn.
     fileprivate mutating func fill() {
         guard let slots else { return }
         var tries = self.turns.count
         while tries > 0, slots.hasFree(.shards), let target = self.turns.popFirst() {
             let isStarted = self.startNext(of: target)
             if self.queues[target]?.waiting.isEmpty == false { self.turns.append(target) }
-            // Once none of them may have another slot, all have been tried in vain.
+            // When every target in turn was refused a slot, all have been tried.
             tries = isStarted ? self.turns.count : tries - 1
         }
     }
@@ -209,7 +210,7 @@ extension DirectDispatch.State {
     }
 }
 
-/// Elements in the order in which they came.
+/// A first-in, first-out queue.
 fileprivate struct FIFO<Element> {
     private var elements: [Element?] = []
     private var first = 0
@@ -224,12 +225,55 @@ fileprivate struct FIFO<Element> {
         defer {
             self.elements[self.first] = nil
             self.first += 1
-            // Half of it is empty: what remains moves to the front.
+            // More than half of the array is free: the rest moves to the front.
             if self.first * 2 > self.elements.count {
                 self.elements.removeFirst(self.first)
                 self.first = 0
             }
         }
         return self.elements[self.first]
+    }
+}
+
+extension DirectDispatch {
+    /// Takes back the pushes to devices whose preferences a registration has changed, or whose user it has taken away
+    /// (docs/decisions/0051).
+    /// - Returns: The number of pushes under way; `nil` if there is no such device.
+    package func takeBack(_ results: [RegistrationResult], app: Int64) -> Int? {
+        let outdated = results.flatMap(\.outdated)
+        return outdated.isEmpty ? nil : self.takeBack(devices: outdated, app: app)
+    }
+
+    /// Takes back the pushes to devices that have changed.
+    /// - Returns: The number of pushes under way.
+    @discardableResult package func takeBack(devices: [Int64], app: Int64) -> Int {
+        devices.isEmpty ? 0 : self.apply(.devices(Set(devices), app: app)).count
+    }
+}
+
+/// Counts the messages that bridges are forwarding, which are not in the ledger. A stop of their app reports those under way
+/// (docs/decisions/0051).
+package final class ForwardsInFlight: Sendable {
+    private let counts = Mutex<[Int64: Int]>([:])
+
+    package init() {}
+
+    /// Forwards a message of an app, which counts as under way until the method returns.
+    ///
+    /// `body` must look up whether the app is stopped, so that a stop either prevents the message or counts it.
+    package func forward<Value>(app: Int64, _ body: () async throws -> Value) async throws -> Value {
+        self.change(app, by: 1)
+        defer { self.change(app, by: -1) }
+        return try await body()
+    }
+
+    /// Returns the number of an app's messages that are under way.
+    package func count(of app: Int64) -> Int { self.counts.withLock { $0[app] ?? 0 } }
+
+    private func change(_ app: Int64, by number: Int) {
+        self.counts.withLock { counts in
+            let count = (counts[app] ?? 0) + number
+            counts[app] = count > 0 ? count : nil
+        }
     }
 }

@@ -1,38 +1,37 @@
-/// Bounds of the work that the dispatcher does at the same time.
+/// The limits on the work that the dispatcher does at the same time.
 ///
-/// A crash costs at most the pages in flight, which are sent again with the same `apns-id`s: ``page`` recipients in each of
-/// ``walkers`` slots for campaigns and one in reserve, the retries in flight, and as much for each service that responds
-/// late.
+/// After a crash, at most the pages in flight are sent again, with the same `apns-id`s: ``page`` recipients for each of the
+/// ``walkers`` slots and one in reserve, the retries in flight, and as many for each service that responds late.
 package struct DispatchLimits: Hashable, Sendable {
-    /// Recipients per transaction. Default 1,000.
+    /// The maximum number of recipients of a page, which is one transaction. Default 1,000.
     package var page = 1000
-    /// The slots of the bulk lane: shards of campaigns that are sent at the same time. Default 4.
+    /// The number of slots of the bulk lane: the maximum number of shards of campaigns that are sent at the same time. Default 4.
     package var walkers = 4
-    /// The slots of the urgent lane, a quarter of them for one app. Default 512.
+    /// The number of slots of the urgent lane. One app has at most a quarter of them. Default 512.
     package var urgentSlots = 512
-    /// Urgent notifications that are claimed at once. Default 64.
+    /// The maximum number of urgent notifications that are claimed at once. Default 64.
     package var urgentClaims = 64
-    /// Urgent notifications that are claimed as they are accepted and wait for a slot in memory, a quarter of them for one app.
-    /// Later ones wait in the store. Default 8,192.
+    /// The maximum number of urgent notifications that are claimed when they are accepted and wait for a slot in memory. One
+    /// app has at most a quarter of them. Further ones wait in the store. Default 8,192.
     package var urgentQueue = 8192
-    /// Pages of retries of each lane that are sent at the same time. Default 4.
+    /// The maximum number of pages of retries of each lane that are sent at the same time. Default 4.
     package var retryPages = 4
-    /// A page without its responses after this time leaves its slot to others. Default 5 s.
+    /// The time after which a page without all its responses leaves its slot to others. Default 5 s.
     package var pageDeadline: Duration = .seconds(5)
-    /// Pages of campaigns, and of retries, beside the others for services that respond late. Default 32.
+    /// The maximum number of late pages, of campaigns and of retries each, which are in flight beside those in slots. Default 32.
     package var latePages = 32
     /// The time after which a shard is released, so that campaigns are sent round robin. Default 5 s.
     package var timeSlice: Duration = .seconds(5)
     /// The time after which a lease without a commit ends. Default 5 min.
     package var lease: Duration = .seconds(300)
-    /// The maximum sleep without a signal. Default 5 s.
+    /// The maximum time for which a lane sleeps without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
     /// The pause between two tries to write results while nothing can be written. Default 1 s.
     package var writePause: Duration = .seconds(1)
 
     package init() {}
 
-    /// The same limits with at least one of everything, and no page with more events than a block for webhooks holds.
+    /// The limits, raised to their minimum, and with no page of more events than a block for webhooks may have.
     var checked: DispatchLimits {
         var limits = self
         limits.page = min(max(1, self.page), WebhookEventEncoder.maximumCount)

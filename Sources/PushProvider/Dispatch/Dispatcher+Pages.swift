@@ -5,14 +5,14 @@ import PushSupport
 import PushTypes
 
 extension Dispatcher {
-    /// Sends a shard page by page: to its end, until something stops it, or until its time slice is over.
+    /// Sends a shard page by page, until its end, a stop, or the end of its time slice.
     func sendShard(_ held: TrackedClaim<ShardClaim>, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
         defer { self.leases.end(held.fence, held.memory) }
         var claim = held.claim
         do {
             try await self.sendPages(&claim, held.memory, pages: pages, in: slot)
         } catch {
-            // Released at once: no claim would find the shard before its lease ends.
+            // It is released at once, because otherwise no claim would find the shard before its lease ends.
             _ = try await self.writer.write([self.released(claim, after: error)])
         }
     }
@@ -46,7 +46,7 @@ extension Dispatcher {
                 return
             }
             if memory.readAgain() {
-                // It was stopped: the next claim finds out what holds now.
+                // There was a stop: the next claim reads the state again.
                 _ = try await self.writer.write([self.released(claim)])
                 return
             }
@@ -80,7 +80,7 @@ extension Dispatcher {
             let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
             pagesLeft -= 1
             let isSliceOver = pagesLeft <= 0 || !keepsSlot || self.time.steady >= sliceEnds || self.isEnding
-            // The next claim knows what has changed.
+            // After a change of pauses, the next claim prepares the notification again.
             let isPaused = self.pages.pauses(of: claim.notification) != notification.pauses
             let isLast = page.isLast || delay > .zero || isSliceOver || isPaused
             if isLast { sent.result.step?.leaseUntil = nil }
@@ -98,8 +98,8 @@ extension Dispatcher {
         }
     }
 
-    /// Returns the result that holds a shard back until its notification expires, if nothing of it can be sent for a
-    /// configuration fault; `nil` to go on.
+    /// Returns the result that holds a shard back until its notification expires, if a configuration fault prevents all of
+    /// its pushes; `nil` otherwise.
     private func hold(
         _ claim: ShardClaim,
         _ notification: PreparedNotification,
@@ -129,7 +129,7 @@ extension Dispatcher {
     private func released(_ claim: ShardClaim, after error: any Error) -> PageResult {
         self.logFailure(error)
         var result = self.released(claim, notificationUntil: self.afterFailure)
-        // A damaged row fails until an operator has mended it.
+        // A damaged row fails until an operator has repaired it.
         if let error = error as? DamagedRow { result.pauses = error.description }
         return result
     }
@@ -163,7 +163,7 @@ extension Dispatcher {
         }
     }
 
-    /// Writes the result of a page together with others, as soon as it can be written.
+    /// Writes the result of a page together with others, and repeats that until it succeeds.
     @discardableResult
     private func commit(_ result: PageResult) async -> CommitResult {
         do {
@@ -213,7 +213,7 @@ extension Dispatcher {
         return try await self.store.page(claim, limit: limit, needs: notification.needs(in: claim.zone))
     }
 
-    /// Tries due recipients again, all claims at the same time. Each is written as it ends.
+    /// Tries due recipients again, all claims at the same time. The result of each is written when it ends.
     func retry(_ due: [TrackedClaim<RetryClaim>], in slot: LaneSlots.Slot? = nil) async {
         slot?.pageStarted()
         let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in
@@ -239,7 +239,7 @@ extension Dispatcher {
         }
     }
 
-    /// Makes the retries due again soon, unchanged. Those that only have to be ended return when the lease ends.
+    /// Makes the retries due again soon, unchanged. Recipients that only need a final state become due when the lease ends.
     private func released(_ claim: RetryClaim, after error: any Error) -> PageResult {
         self.logFailure(error)
         var result = PageResult(claim)

@@ -7,30 +7,30 @@ import ServiceLifecycle
 
 /// Sends accepted notifications.
 ///
-/// It claims shards, sends them page by page, writes each page's results in one transaction, and repeats what failed when
-/// it is due. Each lane has its own slots, connections and retries.
+/// It claims shards, sends them page by page, writes each page's results in one transaction, and sends retries when they are
+/// due. Each lane has its own slots, connections and retries.
 package struct Dispatcher: Service {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let pages: PageSender
     let pacing: PacingController
-    let wakes: LaneWakeSignals
+    private let wakes: LaneWakeSignals
     let outcomes: OutcomeSignals
     let limits: DispatchLimits
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    /// Writes results that could not be written at once, until they can.
+    /// Writes the results that could not be written at once.
     let batcher: WriteBatcher<PageResult, CommitResult>
     let direct: DirectDispatch
     var leases: HeldLeases { self.direct.ledger.leases }
 
     /// - Parameters:
-    ///   - web: The senders to browsers; `nil` where nothing is sent to them.
-    ///   - outcomes: Signalled when outcomes of a notification are on disk.
-    ///   - events: Signalled when events for webhooks are.
-    ///   - downloads: Returns the figures of an app's downloads, which waves may wait for; `nil` if they are not known.
-    ///   - waits: Receives the waves that wait for them.
-    ///   - direct: The way on which accepted notifications come; `nil` for one that nobody uses.
+    ///   - web: The senders to browsers; `nil` if nothing is sent to browsers.
+    ///   - outcomes: The signals that are sent when outcomes of a notification are on disk.
+    ///   - events: The signal that is sent when events for webhooks are on disk.
+    ///   - downloads: Returns the figures of an app's downloads, for which waves may wait; `nil` if they are not known.
+    ///   - waits: The registry of the waves that wait for downloads.
+    ///   - direct: The direct dispatch of accepted notifications; `nil` if all are found in the store.
     package init(
         store: any AppStore & DispatchStore & UserStore & WebhookStore,
         directory: SenderDirectory,
@@ -98,7 +98,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Does one page of retries and one page of new work in each lane: the deterministic way to work, for tests.
+    /// Sends one page of retries and one page of new work in each lane, so that tests are deterministic.
     /// - Returns: `true` if there was anything to do.
     package func step() async throws -> Bool {
         var hasWorked = false
@@ -160,5 +160,136 @@ package struct Dispatcher: Service {
                 return TrackedClaim(claim: claim, memory: ActiveClaim(claim.notification))
             }
         }
+    }
+}
+
+extension Dispatcher {
+    /// Fills the slots of a lane while there is work, and sleeps otherwise.
+    private func run(_ lane: NotificationRecord.Lane) async {
+        let slots = LaneSlots(lane, limits: self.limits, time: self.time)
+        await withDiscardingTaskGroup { group in
+            if lane == .urgent {
+                let work = self.direct.open(slots)
+                group.addTask { await self.send(work) }
+            }
+            var isAwake = true
+            while isAwake, !self.isEnding {
+                do {
+                    slots.tick()
+                    if lane == .urgent { self.direct.fill() }
+                    if try await self.start(in: slots, of: lane, in: &group) { continue }
+                    let pause = try await self.pause(of: lane, slots)
+                    isAwake = await self.wakes[lane].wait(atMost: pause)
+                } catch {
+                    self.logger.error("dispatching failed, trying again", metadata: ["error": "\(error)"])
+                    isAwake = await self.wakes[lane].wait(atMost: self.limits.sleep)
+                }
+            }
+            if lane == .urgent { await self.direct.close() }
+        }
+    }
+
+    /// Starts work for which there is a slot.
+    /// - Returns: `true` if there was any.
+    private func start(
+        in slots: LaneSlots,
+        of lane: NotificationRecord.Lane,
+        in group: inout DiscardingTaskGroup
+    ) async throws -> Bool {
+        let hasRetried = try await self.startRetries(in: slots, of: lane, in: &group)
+        let hasStarted = try await self.startShards(in: slots, of: lane, in: &group)
+        return hasRetried || hasStarted
+    }
+
+    private func startRetries(
+        in slots: LaneSlots,
+        of lane: NotificationRecord.Lane,
+        in group: inout DiscardingTaskGroup
+    ) async throws -> Bool {
+        for offer in slots.offers(.retries) {
+            let due = try await self.claimRetries(lane, excluding: Set(offer.excluded.map(\.app)))
+            guard let app = due.first?.notification.app else { continue }
+            let slot = slots.acquire(.retries, DispatchTarget(app: app, environment: nil))
+            group.addTask {
+                await self.retry(due, in: slot)
+                self.release(slot, of: lane)
+            }
+            return true
+        }
+        return false
+    }
+
+    private func startShards(
+        in slots: LaneSlots,
+        of lane: NotificationRecord.Lane,
+        in group: inout DiscardingTaskGroup
+    ) async throws -> Bool {
+        for offer in slots.offersOfShards() {
+            let limit = min(offer.limit, self.limits.urgentClaims)
+            let claims = try await self.claimShards(lane, limit: limit, excluding: offer.excluded)
+            guard !claims.isEmpty else {
+                if lane == .urgent { self.direct.noneWaits(besides: offer.excluded) }
+                continue
+            }
+            for held in claims {
+                let slot = slots.acquire(.shards, DispatchTarget(held.claim.notification))
+                group.addTask {
+                    switch lane {
+                    case .bulk:
+                        do { try await self.sendShard(held, in: slot) } catch {
+                            let metadata: Logger.Metadata = ["error": "\(error)"]
+                            self.logger.error("sending failed, trying again when the lease ends", metadata: metadata)
+                        }
+                        self.release(slot, of: lane)
+                    case .urgent:
+                        let leavesWork = await self.sendUrgent(held, in: slot)
+                        self.releaseUrgent(slot, leavesWork: leavesWork)
+                    }
+                }
+            }
+            return true
+        }
+        return false
+    }
+
+    /// Sends notifications that were claimed when they were accepted, each as it comes.
+    private func send(_ work: AsyncStream<DirectDispatch.Work>) async {
+        await withDiscardingTaskGroup { group in
+            for await work in work {
+                group.addTask {
+                    // A claim that has waited long may have been stopped, and its recipients may have changed.
+                    let page = self.time.steady < work.freshUntil ? work.shard.page : nil
+                    let held = TrackedClaim(claim: work.shard.claim, memory: work.memory)
+                    let leavesWork = await self.sendUrgent(held, page, hasWaited: page == nil, in: work.slot)
+                    self.releaseUrgent(work.slot, leavesWork: leavesWork)
+                }
+            }
+        }
+    }
+
+    /// Frees the slot of an urgent notification. The lane is woken only if work may wait, because it would search the store
+    /// each time.
+    private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
+        let isWanted = slot?.release() ?? true
+        self.direct.fill()
+        if isWanted || leavesWork { self.wakes[.urgent].signal() }
+    }
+
+    private func release(_ slot: LaneSlots.Slot?, of lane: NotificationRecord.Lane) {
+        slot?.release()
+        self.wakes[lane].signal()
+    }
+
+    /// Returns the time to sleep without a signal.
+    ///
+    /// Work that is due and was not taken waits for a slot, and the end of the work in the slot is a signal. So the sleep
+    /// ends when further work becomes due, or a page becomes late.
+    private func pause(of lane: NotificationRecord.Lane, _ slots: LaneSlots) async throws -> Duration {
+        let clocks = self.time.reading
+        let oldest = slots.isBusy ? clocks.steady : Timestamp(milliseconds: .min)
+        let due = try await self.store.nextDue(lane: lane, after: oldest, at: clocks)
+        guard let next = [due, slots.nextDeadline].compactMap({ $0 }).min() else { return self.limits.sleep }
+        let pause = next.since(clocks.steady)
+        return min(self.limits.sleep, max(.milliseconds(pause <= .zero ? 50 : 1), pause))
     }
 }

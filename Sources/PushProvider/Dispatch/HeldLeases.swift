@@ -1,34 +1,39 @@
-import PushStore
+package import Foundation
+package import PushStore
+package import PushTypes
 import Synchronization
 
-/// The leases under which this process works, by their fencing numbers.
+/// The leases that this process holds, by their fencing numbers.
 ///
-/// A lease is a row in the store with an owner and an end (decision 19). The store alone grants leases and refuses writes
-/// under lost ones. It cannot know which claims reached their caller, so each claim brings this set along. What the process
-/// holds is never granted again, however long it takes. What it does not hold although the store says so is free at once:
-/// the claim's response was lost, or its page was never written. The end of a lease matters for other owners only.
+/// A lease is a row in the store with an owner and an end (decision 19). Only the store grants leases, and it refuses writes
+/// under lost ones.
+///
+/// It cannot know which claims reached their caller, so each claim is sent with this set. A lease that the process holds is
+/// not granted again, however long the work takes. A lease that the process does not hold, although the store has it as the
+/// owner, is free at once: the response of the claim was lost, or its page was never written. So the end of a lease matters
+/// to other owners only.
 final class HeldLeases: Sendable {
     /// The held leases, and the claims in flight.
     private struct State {
-        /// The numbers of claims that share each lease.
+        /// The number of claims that share each lease.
         var fences: [Int64: Int] = [:]
         var highest: Int64 = 0
-        /// The highest number that was known when each claim in flight began.
+        /// The highest fencing number that was known when each claim in flight began.
         var claiming: [Int: Int64] = [:]
         var lastClaim = 0
-        /// The work under the leases.
+        /// The states of the claims under the leases.
         var claims: [ObjectIdentifier: ActiveClaim] = [:]
-        /// The stops since the first of the claims in flight began, each with the last claim before it. They hold for what
-        /// these claims return.
+        /// The stops since the first of the claims in flight began, each with the last claim before it. They apply to the
+        /// claims that these calls return.
         var stops: [(after: Int, scope: StopScope)] = []
     }
 
     private let state = Mutex(State())
 
-    /// Claims, telling the store which leases are held, and holds the leases that the claim gives.
+    /// Claims work, telling the store which leases are held, and holds the leases of the claims that are returned.
     /// - Parameters:
     ///   - fence: Returns the fencing number of a claim.
-    ///   - memory: Returns its place in memory.
+    ///   - memory: Returns the state of a claim, which stops look up.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
         memory: (Claimed) -> ActiveClaim? = { _ in nil },
@@ -45,10 +50,10 @@ final class HeldLeases: Sendable {
         return claimed
     }
 
-    /// Claims what is added to the store, and holds the leases of that.
+    /// Adds work to the store that is claimed in the same transaction, and holds the leases of these claims.
     /// - Parameters:
     ///   - fences: Returns the fencing numbers of the claims, several of which may share one.
-    ///   - memory: Returns their places in memory.
+    ///   - memory: Returns the states of the claims.
     func claimNew<Added: Sendable>(
         fences: (Added) -> [Int64],
         memory: (Added) -> [ActiveClaim] = { _ in [] },
@@ -61,7 +66,7 @@ final class HeldLeases: Sendable {
         return added
     }
 
-    /// Ends a claim, once the results of what was sent under it are written. Its lease ends with the last one that shares it.
+    /// Ends a claim after the results of its pushes were written. Its lease ends with the last claim that shares it.
     func end(_ fence: Int64, _ memory: ActiveClaim? = nil) {
         self.state.withLock { state in
             if let memory { state.claims[ObjectIdentifier(memory)] = nil }
@@ -71,7 +76,7 @@ final class HeldLeases: Sendable {
         memory?.landed()
     }
 
-    /// Applies a stop to all that is in memory, and to what the claims in flight return.
+    /// Applies a stop to all claims in memory, and to those that the claims in flight return.
     func apply(_ stop: StopScope) -> PushesInFlight {
         let claims = self.state.withLock { state in
             if !state.claiming.isEmpty { state.stops.append((after: state.lastClaim, scope: stop)) }
@@ -80,7 +85,7 @@ final class HeldLeases: Sendable {
         return claims.reduce(into: PushesInFlight()) { $0.apply(stop, to: $1) }
     }
 
-    /// Indicates whether nothing is in memory that a stop could concern.
+    /// `true` if there is nothing in memory that a stop could concern.
     var isIdle: Bool { self.state.withLock { $0.claims.isEmpty && $0.claiming.isEmpty } }
 
     private func begin() -> Int {
@@ -110,6 +115,47 @@ final class HeldLeases: Sendable {
                 state.fences[fence, default: 0] += 1
                 state.highest = max(state.highest, fence)
             }
+        }
+    }
+}
+
+/// The pushes that a stop concerns (docs/decisions/0051).
+package enum StopScope: Hashable, Sendable {
+    case notification(UUID)
+    case app(Int64)
+    /// The credential of an environment was removed. Browsers have other credentials.
+    case environment(AppEnvironment)
+    /// Devices that have changed, as they were read before the change.
+    case devices(Set<Int64>, app: Int64)
+    /// Tokens of a user that is erased, as they were read before the erasure.
+    case tokens(Set<DeviceToken>, app: Int64)
+
+    /// Indicates whether the stop still applies to a page that is read after it.
+    ///
+    /// A page that is read after a change of devices includes the change.
+    var outlastsReading: Bool {
+        switch self {
+        case .notification, .app, .environment: true
+        case .devices, .tokens: false
+        }
+    }
+
+    /// Returns `true` if the stop may concern a notification.
+    func mayConcern(_ notification: UUID, app: Int64, isWeb: Bool) -> Bool {
+        switch self {
+        case .notification(let id): id == notification
+        case .app(let id), .devices(_, let id), .tokens(_, let id): id == app
+        case .environment(let environment): environment.app == app && !isWeb
+        }
+    }
+
+    /// Returns `true` if the stop concerns a recipient, for a notification that it may concern.
+    func concerns(_ recipient: Recipient) -> Bool {
+        switch self {
+        case .notification, .app: true
+        case .environment(let environment): recipient.environment == environment.environment
+        case .devices(let devices, _): recipient.device.map(devices.contains) ?? false
+        case .tokens(let tokens, _): tokens.contains(recipient.token)
         }
     }
 }

@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The slots of one lane: for new work, and for retries.
+/// The slots of one lane, for new work and for retries.
 final class LaneSlots: Sendable {
     /// The use of a slot.
     enum Kind: CaseIterable, Sendable {
@@ -12,7 +12,7 @@ final class LaneSlots: Sendable {
 
     private let allocators: Mutex<[Kind: SlotAllocator]>
     private let time: any TimeSource
-    /// Indicates whether work may wait for the end of a slot's use.
+    /// `true` if work may wait for a slot to become free.
     private let isWanted = Atomic(false)
 
     init(_ lane: NotificationRecord.Lane, limits: DispatchLimits, time: any TimeSource) {
@@ -25,9 +25,9 @@ final class LaneSlots: Sendable {
 
     var isBusy: Bool { self.allocators.withLock { $0.values.contains { $0.isBusy } } }
 
-    /// Returns the claims of new work that may be started, and notes whether work may wait that is not among them.
+    /// Returns the offers of slots for new work, and records that other work may wait for a slot.
     func offersOfShards() -> [SlotAllocator.Offer] {
-        // Before the look: a slot that becomes free meanwhile wakes the lane.
+        // It is set before the slots are examined, so that a slot that becomes free meanwhile wakes the lane.
         self.isWanted.store(true, ordering: .sequentiallyConsistent)
         let offers = self.offers(.shards)
         let isLimited = offers.isEmpty || offers.contains { !$0.excluded.isEmpty }
@@ -35,10 +35,10 @@ final class LaneSlots: Sendable {
         return offers
     }
 
-    /// Indicates whether the end of a slot's use has to wake the lane.
+    /// `true` if a slot that becomes free has to wake the lane.
     var areWanted: Bool { self.isWanted.load(ordering: .sequentiallyConsistent) }
 
-    /// Returns the claims that may be started, one by one: equal shares first, then slots that others leave free.
+    /// Returns the offers of slots in the order in which they are tried: equal shares first, then slots that others leave free.
     func offers(_ kind: Kind) -> [SlotAllocator.Offer] {
         let (shared, other) = self.allocators.withLock { allocators in
             (allocators[kind]?.offer(isShared: true), allocators[kind]?.offer(isShared: false))
@@ -46,7 +46,7 @@ final class LaneSlots: Sendable {
         return [shared, other == shared ? nil : other].compactMap { $0 }.filter { $0.limit > 0 }
     }
 
-    /// Returns `true` if a slot is free for some service.
+    /// Returns `true` if there is a free slot.
     func hasFree(_ kind: Kind) -> Bool { self.allocators.withLock { $0[kind]?.hasFree ?? false } }
 
     /// Takes a slot for a service that may have one of its equal share now.
@@ -104,7 +104,7 @@ extension DispatchLimits {
         .init(slots: self.walkers, perService: self.walkers, late: self.latePages, deadline: self.pageDeadline)
     }
 
-    /// A quarter of the slots for one service; a reserve for services with little in flight.
+    /// One service has at most a quarter of the slots. A reserve is kept for services with little in flight.
     fileprivate var urgent: SlotAllocator.Settings {
         .init(
             slots: self.urgentSlots,

@@ -4,8 +4,8 @@ import PushTypes
 
 /// Writes accepted notifications, and the results of urgent pages.
 ///
-/// All that gathers while the disk is busy shares one transaction, so that a push costs a part of two syncs and not two of
-/// its own. Nothing waits for others: an item that finds the disk free is written at once.
+/// The writes that arrive while another is in progress share one transaction, so that a push costs a part of two syncs and
+/// not two of its own. No write waits for others to join it: if none is in progress, it begins at once.
 final class LedgerWriter: Sendable {
     /// One write.
     fileprivate enum Item: Sendable {
@@ -13,13 +13,13 @@ final class LedgerWriter: Sendable {
         case page(PageResult)
     }
 
-    /// The result of one write, or the error for which nothing of it is written.
+    /// The result of one write, or the error because of which none of it was written.
     fileprivate enum Outcome: Sendable {
         case request(Result<AcceptanceResult, any Error>)
         case page(Result<CommitResult, any Error>)
     }
 
-    /// The leases under which the process works, with those of requests that are claimed.
+    /// The leases that the process holds, including those of notifications that are claimed when they are accepted.
     let leases: HeldLeases
     private let batcher: WriteBatcher<Item, Outcome>
 
@@ -31,8 +31,8 @@ final class LedgerWriter: Sendable {
         self.batcher = WriteBatcher { await transaction.write($0) }
     }
 
-    /// Accepts a notification, which is on disk when the method returns.
-    /// - Parameter memory: The place in memory of one that is claimed.
+    /// Accepts a notification, and returns when it is on disk.
+    /// - Parameter memory: The state of the claim of a notification that is dispatched directly.
     func accept(_ request: AcceptanceRequest, in memory: ActiveClaim? = nil) async throws -> AcceptanceResult {
         guard case .request(let result) = await self.batcher.commit(.request(request, memory))
         else { throw StoreError.cannotWrite(why: "there is no result") }
@@ -40,7 +40,7 @@ final class LedgerWriter: Sendable {
     }
 
     /// Writes the result of a page.
-    /// - Throws: An error for which it is not written.
+    /// - Throws: The error because of which it was not written.
     func commit(_ page: PageResult) async throws -> CommitResult {
         guard case .page(let result) = await self.batcher.commit(.page(page))
         else { throw StoreError.cannotWrite(why: "there is no result") }
@@ -60,7 +60,7 @@ final class LedgerWriter: Sendable {
             } catch let error where items.count == 1 || error is StoreError {
                 return items.map { $0.failure(error) }
             } catch {
-                // One of them cannot be written: the others can.
+                // One of the items cannot be written. Each is written alone, so that the others are.
                 var outcomes: [Outcome] = []
                 for item in items { outcomes += await self.write([item]) }
                 return outcomes
@@ -119,7 +119,7 @@ extension LedgerBatchResult {
     /// The fencing numbers of the requests that were claimed.
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
 
-    /// Returns the places in memory of the requests that were claimed.
+    /// Returns the states of the requests that were claimed.
     fileprivate func memory(of items: [LedgerWriter.Item]) -> [ActiveClaim] {
         var memories: [ActiveClaim?] = []
         for case .request(_, let memory) in items { memories.append(memory) }

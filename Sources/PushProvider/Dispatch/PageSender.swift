@@ -15,7 +15,7 @@ struct PageSender: Sendable {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let caps: FrequencyCapCounter
     let directory: SenderDirectory
-    /// The senders to browsers; `nil` where nothing is sent to them.
+    /// The senders to browsers; `nil` if nothing is sent to browsers.
     let web: WebPushSenderFactory?
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
@@ -26,10 +26,10 @@ struct PageSender: Sendable {
     let time: any TimeSource
     let decoder = NotificationDecoder()
 
-    /// Reads everything that the pages of a notification share.
+    /// Reads the data that all pages of a notification share.
     /// - Parameters:
     ///   - zone: The devices of the shard; `nil` for retries.
-    ///   - needsSenders: `false` where only final states are written, for which no credential is needed.
+    ///   - needsSenders: `false` if only final states are written, for which no credential is needed.
     func prepare(
         _ record: NotificationRecord,
         number: Int64,
@@ -45,7 +45,7 @@ struct PageSender: Sendable {
             zone: zone,
             app: try await self.store.app(id: record.app),
             senders: needsSenders ? try await self.senders(of: record, lane) : AppSenders(),
-            // After the credentials: what is paused by an older one is examined again.
+            // The pauses are read after the credentials: a pause of an older credential has ended by then.
             pauses: self.pauses(of: record),
             reportsDeliveries: try await self.store.wants(.delivery, app: record.app)
         )
@@ -63,7 +63,7 @@ struct PageSender: Sendable {
 
     /// Sends one page and waits for the outcomes of all its pushes.
     /// - Parameters:
-    ///   - memory: The claim's place in memory, where stops find the page.
+    ///   - memory: The state of the claim, by which stops reach the page.
     ///   - fence: The fencing number of the claim's lease.
     ///   - step: The position in the shard after this page; `nil` for retries. At-most-once writes it first.
     ///   - claimedAt: The time of the claim, by the later clock.
@@ -106,14 +106,14 @@ struct PageSender: Sendable {
             draft.keep(page.started)
             work.skipped.removeAll { !page.started.contains($0.recipient.id) }
             if step != nil { ended.removeAll { !page.started.contains($0.id) } }
-            // They were written together with the step.
+            // The postponed recipients were written together with the step.
             postponed = []
             if let cursor = step?.cursor { step?.from = cursor }
             if !page.result.isInProgress { postponed = self.postponeAll(&draft) }
         }
         let stopped = memory.takeOff(&draft)
         var sent = await self.send(draft.batches, in: memory)
-        // The store decides about stopped pushes as about any other retry.
+        // Stopped pushes become retries, about which the store decides when they are due.
         let dueAt = self.time.steady
         postponed += stopped.map { RetryResult($0, dueAt: dueAt) }
         postponed += draft.takeBack(memory.recalled, &sent).map { RetryResult($0, dueAt: dueAt) }
@@ -158,7 +158,7 @@ struct PageSender: Sendable {
         }
     }
 
-    /// Changes the badge counts of the recipients that are sent to now. Those of the others change once they are.
+    /// Changes the badge counts of the recipients that are sent to now.
     private func badges(
         of recipients: [Recipient],
         _ notification: PreparedNotification,
@@ -174,12 +174,12 @@ struct PageSender: Sendable {
         )
     }
 
-    /// At most once: writes that the recipients are being sent to, before they are.
+    /// Writes, for at most once, that the recipients are being sent to, before they are.
     ///
     /// Recipients whose pushes could not be made are written too, so that the second commit gives each its final state and
-    /// reports it to webhooks. Those that are skipped or ended have their final state at once: after a crash nothing of them
-    /// is unknown.
-    /// - Returns: The continuation of the notification, and the recipients that no other page has begun.
+    /// reports it to webhooks. Skipped and ended recipients get their final state at once, so that it is not unknown after a
+    /// crash.
+    /// - Returns: The state of the notification after the commit, and the recipients that no other page has begun.
     private func begin(
         _ draft: PageDraft,
         _ work: PageWork,

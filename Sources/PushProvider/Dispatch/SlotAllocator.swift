@@ -1,12 +1,13 @@
 import PushStore
 import PushTypes
 
-/// Decides how many of a lane's slots each service gets, so that a push service that does not respond holds up no other.
+/// Decides how many of a lane's slots each service gets, so that a push service that does not respond does not delay the others.
 ///
-/// A service may have all regular slots while no other wants one. Some slots are in reserve for services with few or none.
-/// While the reserve is in use, slots are released at the next page boundary. A page that has no responses within
-/// ``Settings/deadline`` leaves its slot to others and continues beside the regular ones as a *late* page. Its service
-/// starts no regular page again before one of its pages had its responses in time.
+/// A service may have all regular slots while no other wants one. Some slots are a reserve for services with few slots or
+/// none. While the reserve is in use, slots are released after each page.
+///
+/// A page without its responses within ``Settings/deadline`` frees its slot and continues as a *late* page beside the regular
+/// ones. Its service starts no regular page again until one of its pages has its responses in time.
 struct SlotAllocator: Sendable {
     /// The numbers of slots, and the deadline of a page.
     struct Settings: Hashable, Sendable {
@@ -19,9 +20,9 @@ struct SlotAllocator: Sendable {
         var reservePerService = 1
         /// The number of slots beside the regular ones, for all services that are late.
         var late = 32
-        /// The number of slots of a service that was late and did not respond at all.
+        /// The maximum number of slots of a service that was late and did not respond at all.
         var perSilentService = 1
-        /// The number of free slots from which a service that has some is offered more, so that claims come in batches.
+        /// The minimum number of free slots for an offer to a service that has some already, so that it claims in batches.
         var batch = 1
         /// The time after which a page without its responses is late.
         var deadline: Duration = .seconds(5)
@@ -41,16 +42,16 @@ struct SlotAllocator: Sendable {
 
     /// The slots of a service.
     private struct Held {
-        /// All of them, with those of late pages.
+        /// The number of slots, including those of late pages.
         var count = 0
         var regular = 0
     }
 
     /// The state of a service that was late.
     private enum Lateness {
-        /// It did not respond.
+        /// The service did not respond.
         case silent
-        /// It responded after the deadline.
+        /// The service responded after the deadline.
         case slow
     }
 
@@ -72,7 +73,7 @@ struct SlotAllocator: Sendable {
 
     // MARK: Starting
 
-    /// The claims that may be started now.
+    /// The number of claims that may be started now, and the services that get none.
     struct Offer: Hashable, Sendable {
         /// The maximum number of claims; 0 or more.
         var limit: Int
@@ -81,8 +82,8 @@ struct SlotAllocator: Sendable {
     }
 
     /// Offers free slots.
-    /// - Parameter isShared: `true` offers a service no more than its equal share of the slots, and one slot of the reserve
-    ///   before the others have had theirs; `false` offers all slots that others leave free.
+    /// - Parameter isShared: `true` offers each service at most its equal share of the slots, and one slot of the reserve in
+    ///   turn; `false` offers all slots that others leave free.
     func offer(isShared: Bool) -> Offer {
         let regular = self.regular
         let inReserve = regular >= self.settings.slots
@@ -90,7 +91,7 @@ struct SlotAllocator: Sendable {
         var excluded: Set<DispatchTarget> = isShared && inReserve ? self.servedInReserve : []
         let most = isShared ? self.share : self.settings.perService
         let lateCount = self.slots.count - regular
-        // The bound of a service that has no slot yet.
+        // The limit for a service that has no slot yet.
         limit = min(limit, inReserve ? self.settings.reservePerService : most)
         for service in Set(self.held.keys).union(self.late.keys) {
             let free = self.free(for: service, most: inReserve ? self.settings.reservePerService : most, lateCount)
@@ -113,7 +114,7 @@ struct SlotAllocator: Sendable {
         }
     }
 
-    /// The fewest free slots of which a service is offered some.
+    /// Returns the minimum number of free slots for an offer to a service.
     private func batch(of service: DispatchTarget, inReserve: Bool) -> Int {
         self.held[service] == nil || self.late[service] != nil || inReserve ? 1 : max(1, self.settings.batch)
     }
@@ -121,7 +122,7 @@ struct SlotAllocator: Sendable {
     /// Indicates whether a slot is free for some service.
     var hasFree: Bool { self.regular < self.settings.slots + self.settings.reserve }
 
-    /// Takes a slot for one service, if an offer of equal shares would include it.
+    /// Takes a slot for a service, if an offer of equal shares would include the service.
     mutating func reserve(_ service: DispatchTarget) -> Ticket? {
         let inReserve = self.regular >= self.settings.slots
         guard self.hasFree, !inReserve || !self.servedInReserve.contains(service) else { return nil }
@@ -139,7 +140,7 @@ struct SlotAllocator: Sendable {
     mutating func acquire(_ service: DispatchTarget) -> Ticket {
         self.lastNumber += 1
         let isInReserve = self.regular >= self.settings.slots
-        // A second slot of the reserve means that no other service waits.
+        // If a service gets a second slot of the reserve, no other service waits.
         if !isInReserve || self.servedInReserve.contains(service) { self.servedInReserve = [] }
         if isInReserve { self.servedInReserve.insert(service) }
         let isLate = self.late[service] != nil
@@ -155,7 +156,7 @@ struct SlotAllocator: Sendable {
     }
 
     /// Notes the end of a page.
-    /// - Parameter isAnswered: `true` if the push service responded for the most part.
+    /// - Parameter isAnswered: `true` if the push service responded to at least half of the pushes.
     /// - Returns: `true` if another page may be sent in this slot; otherwise the slot is to be released.
     mutating func pageEnded(_ ticket: Ticket, isAnswered: Bool, now: Timestamp) -> Bool {
         guard let slot = self.slots[ticket.number], let startedAt = slot.pageStartedAt else { return false }
@@ -166,12 +167,12 @@ struct SlotAllocator: Sendable {
         } else if !isInTime {
             self.late[slot.service] = isAnswered ? .slow : .silent
         }
-        // While the reserve is in use, services alternate: it may hold the only slot whose pages get responses.
+        // While the reserve is in use, services alternate, because it may be the only slot whose pages get responses.
         return isInTime && !slot.isLate && !self.isReserveUsed
     }
 
     /// Frees a slot.
-    /// - Returns: `true` if an offer may include what the last one left out.
+    /// - Returns: `true` if another offer may be larger than the last one.
     @discardableResult
     mutating func release(_ ticket: Ticket) -> Bool {
         guard let slot = self.slots.removeValue(forKey: ticket.number) else { return false }
@@ -181,7 +182,7 @@ struct SlotAllocator: Sendable {
         return wasFull || free >= self.batch(of: slot.service, inReserve: false)
     }
 
-    /// Counts slots of a service that are taken, or freed for numbers below zero.
+    /// Counts slots that a service takes; negative numbers are freed slots.
     private mutating func count(_ service: DispatchTarget, _ count: Int, regular: Int) {
         var held = self.held[service] ?? Held()
         held.count += count

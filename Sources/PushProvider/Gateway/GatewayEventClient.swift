@@ -9,9 +9,9 @@ package import PushTypes
 package struct GatewayEvent: Hashable, Sendable {
     /// The number of the event, rising.
     package var id: Int64
-    /// The name for programs, such as `delivered`.
+    /// The stable name of the event, such as `delivered`.
     package var name: String
-    /// The name for people, such as `Delivered to Device`.
+    /// The display name of the event, such as `Delivered to Device`.
     package var text: String
     package var at: Timestamp
     /// The `apns-id` of the push; `nil` for an event of a device.
@@ -22,11 +22,11 @@ package struct GatewayEvent: Hashable, Sendable {
     }
 }
 
-/// A page of a gateway's log.
+/// A page of a gateway's events.
 struct GatewayEventPage {
     /// The events that can be read.
     var events: [GatewayEvent]
-    /// The number of entries, with those that cannot be read.
+    /// The number of entries, including those that cannot be read.
     var count: Int
     /// The greatest id of an entry; `nil` if none has one.
     var last: Int64?
@@ -37,15 +37,15 @@ package struct GatewayEventsFailure: Error, Hashable, CustomStringConvertible {
     package let description: String
 }
 
-/// A client of the events of a gateway's admin API.
+/// Reads the events of a gateway from its admin API.
 package struct GatewayEventClient: Sendable {
-    /// The longest time of a request with its response. Default 2 s.
+    /// The maximum time of a request with its response. Default 2 s.
     package var deadline: Duration = .seconds(2)
-    /// The longest response, in bytes.
+    /// The maximum length of a response, in bytes.
     private static let maximumLength = 1024 * 1024
-    /// The most events of one push that are read.
+    /// The maximum number of events of one push that are read.
     private static let maximumEvents = 200
-    /// The longest text of an event that is kept, in characters.
+    /// The maximum length of the text of an event, in characters. The rest is cut.
     private static let maximumText = 200
 
     /// The times that an event may have, in milliseconds: from the year 2000 to the year 9999.
@@ -64,7 +64,7 @@ package struct GatewayEventClient: Sendable {
     }
 
     /// Returns the events of a push, the oldest first.
-    /// - Parameter deadline: The longest time of this request; `nil` for ``deadline``.
+    /// - Parameter deadline: The maximum time of this request; `nil` for ``deadline``.
     /// - Throws: ``GatewayEventsFailure``; it names the address.
     package func events(
         apnsID: String,
@@ -108,7 +108,7 @@ package struct GatewayEventClient: Sendable {
         }
     }
 
-    /// Returns an event; `nil` for a value that is none.
+    /// Returns an event; `nil` for JSON that is not an event.
     private static func event(_ value: JSONValue) -> GatewayEvent? {
         guard case .object(let members) = value, case .integer(let id)? = members["id"],
             case .string(let name)? = members["name"], case .integer(let at)? = members["timeMs"],
@@ -127,12 +127,12 @@ package struct GatewayEventClient: Sendable {
         )
     }
 
-    /// The client of all requests, which keeps a connection for the next one. The deadline is each request's own.
+    /// The HTTP client of all requests. It keeps its connection for the next request, and each request has its own deadline.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Shorter than servers keep connections without requests.
+        // Servers keep idle connections longer.
         configuration.connectionPool.idleTimeout = .seconds(5)
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()

@@ -4,18 +4,18 @@ package import PushStore
 import PushTypes
 import ServiceLifecycle
 
-/// Takes the deliveries that a gateway reports as receipts, so that the loop closes without an app.
+/// Turns the deliveries that a gateway reports into receipts, so that there are receipts without an app.
 ///
-/// It reads the gateway's events page by page from the place that is stored. A page is written before its place is: the
-/// receipts of a page that is read twice have the same ids, and count once.
+/// It reads the gateway's events page by page from the stored position. The receipts of a page are written before its
+/// position. If the page is read twice, its receipts have the same ids and count once.
 package struct GatewayReceiptReader: Service {
-    /// The events of a page.
+    /// The maximum number of events in a page.
     static let page = 500
     /// The pause after a page that was not full.
     private static let pause: Duration = .seconds(1)
-    /// The longest pause after a failure.
+    /// The maximum pause after a failure.
     private static let longestPause: Duration = .seconds(60)
-    /// The names of the events with which a device has a push.
+    /// The names of the events that say that a device has a push.
     private static let names: Set<String> = ["delivered", "delivered_from_storage"]
 
     private let gateway: GatewayEventClient
@@ -48,14 +48,15 @@ package struct GatewayReceiptReader: Service {
         }
     }
 
-    /// Reads a page of events, and writes the receipts of those with which a device has a push of this provider.
+    /// Reads a page of events, and writes receipts for the deliveries of this provider's pushes.
     /// - Returns: `true` if there may be more.
     /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal``, ``StoreError``. The page is read again then.
     func readPage() async throws -> Bool {
         let cursor = try await self.store.gatewayCursor(self.gateway.url) ?? GatewayCursor(position: 0)
         let position = max(0, cursor.position)
-        // The newest event that was read is in the page again: a gateway with nothing from it on, or with another event
-        // in its place, numbers its events anew. It alone may be gone: old ones end, and a killed gateway loses some.
+        // The page begins with the newest event that was read before. If the gateway has no event from there on, or another
+        // one in its place, it has started to number its events anew. If only that event is missing, it was deleted, or lost
+        // by a gateway that was killed.
         let page = try await self.gateway.page(after: max(0, position - 1), limit: Self.page)
         let isNewLog =
             if page.count == 0 {
@@ -69,7 +70,7 @@ package struct GatewayReceiptReader: Service {
             return true
         }
         guard let last = page.last, last > position else { return false }
-        // A receipt that is refused is another provider's, too late, or of a notification without receipts.
+        // A refused receipt belongs to another provider, is too late, or is of a notification without receipts.
         let entries = page.events.filter { $0.id > position }.compactMap(Self.entry)
         _ = try await self.writer.write(ReceiptBatch(from: .gateway, privacy: .device, entries), app: "gateway")
         let read = GatewayCursor(position: last, at: page.events.first { $0.id == last }?.at)
@@ -77,8 +78,8 @@ package struct GatewayReceiptReader: Service {
         return page.count >= Self.page
     }
 
-    /// Returns the receipt of an event, whose id is the `apns-id`; `nil` for an event of another kind, and for the push
-    /// of another sender.
+    /// Returns the receipt of an event, with the `apns-id` as its id; `nil` for an event of another kind, and for a push of
+    /// another provider.
     static func entry(_ event: GatewayEvent) -> ReceiptBatch.Entry? {
         guard Self.names.contains(event.name), let text = event.apnsID, let id = UUID(uuidString: text),
             let delivery = DeliveryID.parse(text)

@@ -1,24 +1,24 @@
 package import PushStore
 package import PushSupport
 
-/// The items that one request takes from its app's library: named audiences, and the content of a template, as they were at one moment.
+/// The named audiences and the content of the template that one request takes from its app's library, as they were at one moment.
 ///
-/// The request is made of them when it is accepted, so that a later change of an audience or a template changes nothing that
-/// was accepted.
+/// They are copied into the request when it is accepted, so that a later change of an audience or a template does not affect it.
 package struct LibraryContents: Hashable, Sendable {
-    /// The contents for a request that names nothing.
+    /// The contents for a request that names no item of the library.
     package static let none = LibraryContents()
 
     package private(set) var audiences = NamedAudiences.none
-    /// The members of the template's content, with the values of the request; `nil` where it names no template.
+    /// The members of the template's content, with the values of the request filled in; `nil` if the request names no template.
     private var content: [String: JSONValue]?
-    /// The items that a schedule with this request keeps from deletion.
+    /// The items that cannot be deleted while a schedule has this request.
     package private(set) var uses: Set<LibraryUse> = []
 
     private init() {}
 
-    /// Reads what the members of a request name.
-    /// - Throws: ``RequestError`` for a template that does not exist. Missing audiences are errors of the audience.
+    /// Reads the items that a request names.
+    /// - Throws: ``RequestError`` for a template that does not exist. An audience that does not exist is reported when the
+    ///   audience is read.
     package init(of fields: JSONFields, audience: String = "to", app: Int64, in store: any LibraryStore) async throws {
         try await self.readAudiences(fields.members[audience], app, store)
         guard let reference = try TemplateReference(fields) else { return }
@@ -38,14 +38,14 @@ package struct LibraryContents: Hashable, Sendable {
         self.content = try reference.variables.filled(content, at: place)
     }
 
-    /// Reads the named audiences of an audience alone.
+    /// Reads only the named audiences that an audience refers to.
     package init(ofAudience audience: JSONValue?, app: Int64, in store: any LibraryStore) async throws {
         try await self.readAudiences(audience, app, store)
     }
 
     private mutating func readAudiences(_ audience: JSONValue?, _ app: Int64, _ store: any LibraryStore) async throws {
         let names = audience.map(NamedAudiences.names) ?? []
-        // More are too many conditions, as the check of the audience says.
+        // An audience with more names has too many conditions, which its check reports.
         guard !names.isEmpty, names.count <= AudienceExpression.maximumConditions else { return }
         let items = try await store.libraryItems(Set(names.map(LibraryItemName.name)), of: .audience, app: app)
         var conditions: [BytewiseString: [String: JSONValue]] = [:]
@@ -56,7 +56,7 @@ package struct LibraryContents: Hashable, Sendable {
         self.audiences = NamedAudiences(conditions)
     }
 
-    /// Returns the members of a request with those of the template that it does not have itself. `null` leaves one out.
+    /// Returns the members of a request, completed with those of the template. A member that is `null` in the request is removed.
     func merged(_ fields: JSONFields) throws(RequestError) -> JSONFields {
         guard let content else { return fields }
         var members = fields.members

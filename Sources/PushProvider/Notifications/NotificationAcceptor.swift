@@ -5,8 +5,8 @@ import PushTypes
 
 /// Accepts notifications: plans those that are due, writes them into the ledger and wakes the dispatcher.
 ///
-/// A notification whose time has not come, or whose recipients take long to count, is accepted as scheduled.
-/// ``NotificationOpener`` opens it later.
+/// A notification that is not due, or whose recipients take long to count, is accepted as scheduled. ``NotificationOpener``
+/// opens it later.
 package struct NotificationAcceptor: Sendable {
     private let store: any AppStore & DeviceStore & DispatchStore & NotificationStore
     private let wakes: LaneWakeSignals
@@ -14,7 +14,7 @@ package struct NotificationAcceptor: Sendable {
     private let time: any TimeSource
     private let planner: NotificationPlanner
     private let direct: DirectDispatch
-    /// Opens notifications without recipients at once.
+    /// Opens notifications without recipients, which ends them at once.
     let opener: NotificationOpener
 
     /// - Parameters:
@@ -50,19 +50,18 @@ package struct NotificationAcceptor: Sendable {
 
     /// Writes a notification, which is on disk when the method returns.
     ///
-    /// It throws a ``RequestError`` for named tokens of another kind than the push goes to, and for an audience that
-    /// nobody can be in for want of tokens of that kind.
+    /// It throws a ``RequestError`` for named tokens of another kind than that of the push, and for an audience without
+    /// recipients if no device has a token of that kind.
     /// - Parameters:
     ///   - id: The id of the notification. A run of a schedule always has the same one.
     ///   - key: The API key of the request, or of the schedule's.
     ///   - run: The run of a schedule that the notification is.
     ///   - acceptance: The arrival of the request, for its timeline.
-    ///   - check: Throws for a number of recipients that the caller does not want; `nil` is a number that is not known.
-    ///     Nothing is accepted then.
-    ///   - scheduleVersion: The version of the record from which the run was decided. The run is accepted only while the
-    ///     schedule has this version.
-    ///   - issue: The issue that it notifies of, whose notification it becomes in the same transaction.
-    ///   - session: The session at a chat server whose messages it tells of, without whose record nothing is accepted.
+    ///   - check: Throws to refuse the notification because of its number of recipients, which is `nil` if it is not known.
+    ///   - scheduleVersion: The version of the schedule from which the run was decided. The run is accepted only if the
+    ///     schedule still has it.
+    ///   - issue: The issue whose notification this one becomes, in the same transaction.
+    ///   - session: The chat session whose messages the notification announces. If the session was removed, nothing is accepted.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
@@ -104,7 +103,7 @@ package struct NotificationAcceptor: Sendable {
             }
         }
         try check(plan?.recipients)
-        // Without recipients no page would end the notification; opening it does.
+        // A notification without recipients has no page that would end it, so that it is ended by opening it.
         let isEmpty = plan.map { $0.recipients == 0 || $0.shards.isEmpty } ?? false
         if let plan, !isEmpty { record.progress.recipients = plan.recipients } else { record.state = .scheduled }
         let acceptance = try await self.write(
@@ -149,8 +148,66 @@ package struct NotificationAcceptor: Sendable {
         }
     }
 
-    /// Returns `true` if a notification has no recipients now, `nil` if that takes too long to find out.
+    /// Returns `true` if a notification has no recipients now; `nil` if counting them takes too long.
     package func reachesNobody(_ notification: NotificationRecord) async throws -> Bool? {
         try await self.planner.recipients(of: notification, within: .seconds(1)).map { $0 == 0 }
+    }
+}
+
+extension RequestError {
+    /// The error for a named token that is registered with another kind than that of the push.
+    /// - Parameter position: The position of the token in the request.
+    fileprivate static func tokenOfOtherKind(_ kind: DeviceTokenKind, wanted: DeviceTokenKind, position: Int)
+        -> RequestError
+    {
+        RequestError(
+            .conflict,
+            code: "token_of_other_kind",
+            message: """
+                the token is registered with the kind \(kind.rawValue), and this push goes to tokens of the kind \
+                \(wanted.rawValue): name one of those, or register the token with the kind that it has
+                """,
+            path: "to.tokens[\(position)]"
+        )
+    }
+
+    /// The error for an audience without recipients because no device has a token of the kind of the push.
+    fileprivate static func noTokenOfKind(_ kind: DeviceTokenKind) -> RequestError {
+        RequestError(.conflict, code: "no_token_of_kind", message: Self.lack(of: kind), path: "pushType")
+    }
+
+    /// Returns the message that no device has a token of a kind, with the remedy.
+    fileprivate static func lack(of kind: DeviceTokenKind) -> String {
+        "no active device of the app has a token of the kind \(kind.rawValue): register one with that kind"
+    }
+}
+
+extension DeviceStore where Self: AppStore {
+    /// Returns the kind of tokens to which a notification would go, if no device of the app has one; `nil` otherwise.
+    ///
+    /// For an app without devices it returns `nil` if the kind is alert.
+    fileprivate func missingKind(for content: NotificationContent, app: Int64) async throws -> DeviceTokenKind? {
+        guard let kind = content.tokenKind else { return nil }
+        let found = try await self.countingQuickly(app: app, within: .seconds(1)) {
+            try await self.tokenKinds(app: app)
+        }
+        // The kinds could not be read in time. The notification has no recipients, so that no more time is spent on the
+        // error.
+        guard let kinds = found else { return nil }
+        return kinds.contains(kind) || kind == .alert && kinds.isEmpty ? nil : kind
+    }
+}
+
+extension ContentWarning {
+    /// Returns the warning that no device has a token of the notification's kind now; `nil` if some has. Devices may still
+    /// register one before the notification is sent.
+    package static func missingTokens(
+        for request: NotificationRequest,
+        app: Int64,
+        in store: any AppStore & DeviceStore
+    ) async throws -> ContentWarning? {
+        guard case .devices = request.audience else { return nil }
+        let kind = try await store.missingKind(for: request.content, app: app)
+        return kind.map { ContentWarning(field: "pushType", message: RequestError.lack(of: $0)) }
     }
 }

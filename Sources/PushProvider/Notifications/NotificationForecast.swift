@@ -1,41 +1,41 @@
-import Foundation
+package import Foundation
 package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// The next moment at which something of a notification is sent, and an estimate of its end.
+/// The next moment at which pushes of a notification are sent, and an estimate of its end.
 ///
-/// It takes windows, waves, pace, time zones and retries into account. What cannot be known is `nil`.
+/// It takes windows, waves, pace, time zones and retries into account. A value that cannot be known is `nil`.
 package struct NotificationForecast: Hashable, Sendable {
-    /// The cause for which nothing is sent now.
+    /// The reason why nothing is sent now.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// Its time has not come.
+        /// The start of the notification is in the future.
         case start
-        /// The local time of the next time zone has not come.
+        /// The local time of the next time zone is in the future.
         case localTime
-        /// The hours in which recipients may be sent to.
+        /// The send window is closed.
         case window
         /// The pause between waves.
         case wave
-        /// The open downloads of the app, its downloads' bytes per second, or their figures, which are not known yet.
+        /// The next wave waits for the app's open downloads, for their bytes per second, or for figures that are not known yet.
         case downloads, bandwidth, figures
         /// The push service asked for a pause, or did not respond.
         case pushService
-        /// Only recipients are left that are tried again.
+        /// The only recipients left are those that wait for a retry.
         case retry
         /// A configuration fault pauses its environment.
         case environment
     }
 
-    /// A wait that is too short to be shown.
+    /// The maximum wait that is not shown.
     private static let moment: Duration = .seconds(1)
-    /// The longest time that is estimated.
+    /// The maximum time ahead for which an end is estimated.
     private static let horizon: Duration = .seconds(366 * 86_400)
 
-    /// The next moment at which something is sent; `nil` while that is now, and where nothing is left to be sent.
+    /// The next moment at which pushes are sent; `nil` if they are sent now, and if none are left.
     package private(set) var nextAt: Timestamp?
     package private(set) var cause: Cause?
-    /// An estimate of the end; `nil` if it is not known.
+    /// The estimated end; `nil` if it cannot be estimated.
     package private(set) var finishesAt: Timestamp?
     /// The seconds until ``finishesAt``.
     package private(set) var secondsLeft: Int?
@@ -68,7 +68,7 @@ package struct NotificationForecast: Hashable, Sendable {
         case .accepted, .sending:
             self.findNext(clocks, paused)
             if let steered, self.cause != .environment {
-                // The moment is decided by what others download.
+                // The moment depends on downloads, and is not known.
                 (self.nextAt, self.cause) = (nil, Cause(rawValue: steered.cause.rawValue))
                 return
             }
@@ -82,7 +82,7 @@ package struct NotificationForecast: Hashable, Sendable {
     private mutating func findNext(_ clocks: ClockReading, _ paused: EnvironmentStatus?) {
         let ahead = self.progress.ahead
         guard !ahead.isInFlight else { return }
-        // From the steady clock to the wall clock.
+        // Returns the time by the wall clock for one by the steady clock.
         func wall(_ time: Timestamp?) -> Timestamp? { time.map { clocks.wall.advanced(by: $0.since(clocks.steady)) } }
         let pageAt = wall(ahead.nextPageAt)
         let shardAt = ahead.firstShardAt.map { max($0, pageAt ?? $0) }
@@ -90,7 +90,7 @@ package struct NotificationForecast: Hashable, Sendable {
         let next = [shardAt, retryAt].compactMap(\.self).min()
         let probeAt = paused?.nextProbeAt ?? self.now
         if paused != nil, next.map({ probeAt < $0 }) ?? true {
-            // Held recipients are due at their expiration, or earlier, at the end of the pause.
+            // Recipients that are held back are due at their expiration, or at the end of the pause, which may be earlier.
             (self.nextAt, self.cause) = (probeAt, .environment)
             return
         }
@@ -119,7 +119,7 @@ package struct NotificationForecast: Hashable, Sendable {
 // MARK: The end
 
 extension NotificationForecast {
-    /// The clock that counts for hours, for the recipients that come last.
+    /// The time zone by which hours are counted, which is that of the last recipients.
     private var zone: TimeZone {
         switch self.notification.delivery?.zone {
         case .fixed(let zone)?: zone
@@ -130,7 +130,7 @@ extension NotificationForecast {
 
     private mutating func estimate(_ perSecond: Double?) {
         let ahead = self.progress.ahead
-        // The times of retries follow from chance.
+        // The times of retries are random, and not estimated.
         guard self.left > 0, ahead.shards > 0 else { return }
         var start = max(self.now, self.nextAt ?? self.now)
         var needed: Duration
@@ -151,7 +151,7 @@ extension NotificationForecast {
             needed = Self.seconds(Double(self.left) / perSecond)
         }
         if let last = ahead.lastShardAt, last > start {
-            // Other time zones come first. Those of the last one are not counted by themselves.
+            // Other time zones come first. The recipients of the last time zone are not counted separately.
             start = last
             needed = needed / max(1, ahead.shards)
         }
@@ -160,7 +160,7 @@ extension NotificationForecast {
         self.secondsLeft = self.finishesAt.map { Int(($0.since(self.now) / .seconds(1)).rounded(.up)) }
     }
 
-    /// Returns the time at which `needed` has passed in open hours; `nil` if it is too far ahead.
+    /// Returns the time at which the send window will have been open for `needed`; `nil` if that is too far ahead.
     private func end(of needed: Duration, from start: Timestamp) -> Timestamp? {
         guard let window = self.notification.delivery?.window else { return start.advanced(by: needed) }
         let zone = self.zone
@@ -200,4 +200,44 @@ extension NotificationForecast {
     }
 
     private static func seconds(_ seconds: Double) -> Duration { .seconds(min(max(seconds, 0), 1e10)) }
+}
+
+extension NotificationForecast {
+    /// Returns the start in the first time zone of the app's devices, for a scheduled notification at a local time. The
+    /// notification is opened earlier, because devices may register from time zones further east.
+    ///
+    /// - Returns: `nil` for any other notification, and if the zones take longer than a second to read.
+    package static func firstStart(
+        of notification: NotificationRecord,
+        in store: any AppStore & DeviceStore
+    ) async throws -> Timestamp? {
+        guard notification.state == .scheduled, let delivery = notification.delivery, !delivery.isSameEverywhere,
+            case .local = delivery.beginning
+        else { return nil }
+        let starts = try await store.countingQuickly(app: notification.app, within: .seconds(1)) {
+            try await NotificationPlanner.shards(of: notification, in: store).map(\.notBefore)
+        }
+        return starts?.min()
+    }
+}
+
+/// The numbers of recipients that would be skipped, for each reason.
+package struct ConsentForecast: Hashable, Sendable {
+    package var counts: [SkipReason: Int] = [:]
+
+    /// - Parameter start: Returns the time at which devices in a time zone are sent to; `nil` for those that are left out.
+    package init(_ groups: [ConsentGroup], start: (TimeZone?) -> Timestamp?) {
+        var starts: [String?: Timestamp?] = [:]
+        var decisions: [Timestamp: ConsentDecision] = [:]
+        for group in groups {
+            let known = starts[group.timeZone]
+            let found = known ?? start(group.timeZone.flatMap { TimeZone(named: $0) })
+            if known == nil { starts[group.timeZone] = .some(found) }
+            guard let time = found else { continue }
+            let reason = decisions[time, default: ConsentDecision(at: time)]
+                .reason(group.consent, timeZone: group.timeZone)
+            guard let reason = reason ?? (group.isCapReached ? .capReached : nil) else { continue }
+            self.counts[reason, default: 0] += group.count
+        }
+    }
 }

@@ -10,7 +10,8 @@ struct NotificationOpener: Sendable {
     private let time: any TimeSource
 
     /// - Parameters:
-    ///   - budget: The time of the processor that counting the recipients may take. A notification that takes longer is paused. Default 30 s.
+    ///   - budget: The maximum processor time for counting the recipients. A notification that takes longer is paused.
+    ///     Default 30 s.
     ///   - countDevices: Counts the devices of an audience; `nil` asks the store.
     init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
@@ -23,11 +24,12 @@ struct NotificationOpener: Sendable {
         (self.store, self.wakes, self.budget, self.time) = (store, wakes, budget, time)
     }
 
-    /// Opens a notification that is due, or pauses one that can never be opened: it would block all others.
+    /// Opens a notification that is due, or pauses one that can never be opened, because it would block all others.
     ///
-    /// One that was cancelled, paused or changed since it was found due is looked at again before its recipients are counted.
+    /// The notification is read again before its recipients are counted, because it may have been cancelled, paused or
+    /// changed since it was found due.
     /// - Returns: `true` if it was opened.
-    /// - Throws: `BudgetRefusal` while others have to be counted first: it is due later.
+    /// - Throws: `BudgetRefusal` while other recipients have to be counted first. The notification is opened later.
     func openDue(_ found: NotificationRecord) async throws -> Bool {
         guard let notification = try await self.store.notification(found.id), notification.state == .scheduled else {
             return false
@@ -44,7 +46,7 @@ struct NotificationOpener: Sendable {
 
     func open(_ notification: NotificationRecord) async throws {
         let plan = try await self.planner.plan(notification, within: self.budget)
-        // Named tokens that an erasure has emptied are skipped one by one.
+        // Only an audience of devices is known to be empty: named tokens that were erased are skipped one by one.
         let isEmpty = if case .devices = notification.audience { plan.recipients == 0 } else { false }
         try await self.store.open(
             notification.id,
@@ -59,7 +61,7 @@ struct NotificationOpener: Sendable {
     private static func isPermanent(_ error: any Error) -> Bool {
         switch error {
         case StoreError.queryTooExpensive: true
-        // Others come first, or the provider ends: neither is a fault of the notification.
+        // Other queries come first, or the process ends: neither is a fault of the notification.
         case is StoreError, is BudgetRefusal, is CancellationError: false
         default: true
         }

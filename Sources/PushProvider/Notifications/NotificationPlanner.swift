@@ -5,8 +5,8 @@ import PushTypes
 
 /// Plans a notification: its shards, the time at which each of them begins, and the number of recipients.
 struct NotificationPlanner: Sendable {
-    /// The maximum number of time zones that get a shard of their own, more than have a name. The devices of other zones
-    /// are read with the last shard.
+    /// The maximum number of time zones that get a shard of their own. There are fewer names of time zones. The devices of
+    /// further zones are read with the last shard.
     private static let maximumZones = 1000
 
     /// The shards of a notification and the number of its recipients.
@@ -35,8 +35,7 @@ struct NotificationPlanner: Sendable {
             }
     }
 
-    /// Returns the plan; `nil` if planning takes longer than `budget` with the time for which it waits, or others have to be counted
-    /// first.
+    /// Returns the plan; `nil` if planning takes longer than `budget`, including the wait for its turn.
     func quickPlan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
         if let plan = Self.planWithoutQueries(notification) { return plan }
         return try await self.store.countingQuickly(app: notification.app, within: budget) {
@@ -45,8 +44,8 @@ struct NotificationPlanner: Sendable {
     }
 
     /// Returns the plan.
-    /// - Parameter budget: The longest time of the processor for one query.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while others have to be counted first.
+    /// - Parameter budget: The maximum processor time of one query.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while other queries have to be run first.
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan {
         if let plan = Self.planWithoutQueries(notification) { return plan }
         return try await self.store.counting(app: notification.app, within: budget) {
@@ -71,7 +70,7 @@ struct NotificationPlanner: Sendable {
         }
     }
 
-    /// Marks the shards whose time has come as due by any clock, so that a step of the wall clock does not hold them up.
+    /// Marks the shards whose time has come as due by any clock, so that a step of the wall clock does not delay them.
     private func begun(_ plans: [ShardPlan]) -> [ShardPlan] {
         let now = self.time.now
         return plans.map { $0.notBefore > now ? $0 : ShardPlan(zone: $0.zone, notBefore: .atOnce) }
@@ -85,7 +84,7 @@ struct NotificationPlanner: Sendable {
         }
     }
 
-    /// Returns one shard for all, or one for each time zone if those begin at different times.
+    /// Returns one shard for all recipients, or one for each time zone if the time zones begin at different times.
     static func shards(of notification: NotificationRecord, in store: any DeviceStore) async throws -> [ShardPlan] {
         let acceptedAt = notification.createdAt
         guard let delivery = notification.delivery else { return [ShardPlan(notBefore: acceptedAt)] }
@@ -101,13 +100,48 @@ struct NotificationPlanner: Sendable {
         if let start = delivery.start(for: nil, acceptedAt: acceptedAt) {
             plans.append(ShardPlan(zone: .unknown, notBefore: start))
         }
-        // A last shard finds the devices that move between zones meanwhile.
+        // The last shard has the devices that move between time zones meanwhile.
         if let last = plans.map(\.notBefore).max() { plans.append(ShardPlan(zone: .remainder, notBefore: last)) }
         return plans
     }
 }
 
 extension Audience {
-    /// Indicates whether the recipients are sent to together, whatever their time zones are.
+    /// Indicates whether the audience has no devices whose time zones could differ.
     fileprivate var hasNoZones: Bool { if case .devices = self { false } else { true } }
+}
+
+extension AppStore {
+    /// Runs queries that count the recipients of an app's notification, charged to the app.
+    ///
+    /// - Parameters:
+    ///   - budget: The maximum processor time of one query.
+    ///   - givenUpAt: The time at which the caller gives up; `nil` if it does not.
+    func counting<Value: Sendable>(
+        app: Int64,
+        within budget: Duration,
+        givenUpAt: ContinuousClock.Instant? = nil,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        let account = BudgetCaller(app: try await self.app(id: app)?.bundleID)
+        let caller = QueryCaller(budget: budget, purpose: .acceptance, account: account, givenUpAt: givenUpAt)
+        return try await QueryCaller.$current.withValue(caller, operation: body)
+    }
+
+    /// Counts as ``counting(app:within:givenUpAt:_:)`` does, for a request that waits for the result.
+    /// - Parameter budget: The maximum time of all queries together, including their wait for a turn.
+    /// - Returns: `nil` if they take longer, or other queries have to be run first.
+    func countingQuickly<Value: Sendable>(
+        app: Int64,
+        within budget: Duration,
+        _ body: () async throws -> Value
+    ) async throws -> Value? {
+        do {
+            return try await self.counting(app: app, within: budget, givenUpAt: .now + budget, body)
+        } catch StoreError.queryTooExpensive, StoreError.queryInterrupted {
+            return nil
+        } catch is BudgetRefusal {
+            return nil
+        }
+    }
 }

@@ -5,7 +5,7 @@ package import PushTypes
 
 /// A request to send a notification, checked against the rules of the push service.
 ///
-/// A push that the push service would certainly reject is rejected before anything is stored (reference 1.5, 1.6, 3).
+/// A request whose push the push service would certainly reject is rejected before anything is stored (reference 1.5, 1.6, 3).
 package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request.
     package static let maximumTokens = 1000
@@ -13,27 +13,27 @@ package struct NotificationRequest: Hashable, Sendable {
     /// The maximum length of a name, in bytes.
     package static let maximumName = 200
 
-    /// The name by which people find the notification.
+    /// The name that is shown in lists of notifications.
     package var name: String?
     package var content: NotificationContent
-    /// Members of the request that are allowed and probably not meant. They are not stored.
+    /// The warnings about members that are allowed, but probably a mistake. They are not stored.
     package var warnings: [ContentWarning] = []
     package var audience: Audience
-    /// The positions of the audience's tokens in the request, which may name one twice.
+    /// The position of each token in the request, which may name a token more than once.
     private var tokenPositions: [DeviceToken: Int] = [:]
     package var environment: PushEnvironment?
     package var guarantee: NotificationRecord.Guarantee = .atLeastOnce
     package var lane: NotificationRecord.Lane
-    /// The time to send at; `nil` is at once.
+    /// The time at which to send; `nil` for at once.
     package var delivery: DeliveryTime?
-    /// The pace to send at; `nil` is as fast as possible.
+    /// The pace at which to send; `nil` for as fast as possible.
     package var pace: PaceSettings?
-    /// The recipients that it leaves out.
+    /// The rules that decide which recipients are skipped.
     package var consent = ConsentRules()
     /// The notification whose failed recipients this one is sent to.
     package var resendOf: UUID?
 
-    /// The members that are not content.
+    /// The members that do not belong to the content.
     enum Members {
         static let name = Member.text("name", 1...NotificationRequest.maximumName)
         static let guarantee = Member.choice(
@@ -58,7 +58,7 @@ package struct NotificationRequest: Hashable, Sendable {
 
     package static let object = Self.makeObject(named: "NotificationRequest")
 
-    /// Returns the members of a request with further ones.
+    /// Returns the object of a request with further members.
     package static func makeObject(named name: String, with more: [any ObjectMember] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],
@@ -74,7 +74,7 @@ package struct NotificationRequest: Hashable, Sendable {
         }
     }
 
-    /// Makes the request to send to one audience, in the lane that suits it.
+    /// Makes a request to send to one audience.
     package init(
         content: NotificationContent,
         audience: Audience,
@@ -88,7 +88,7 @@ package struct NotificationRequest: Hashable, Sendable {
     }
 
     /// Reads a request from JSON text.
-    /// - Parameter receipts: The app's level of receipts, where the request names none.
+    /// - Parameter receipts: The app's level of receipts, which applies if the request names none.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(
         parsing body: Data,
@@ -99,7 +99,7 @@ package struct NotificationRequest: Hashable, Sendable {
         try self.init(JSONValue(parsing: body), bundleID: bundleID, now: now, receipts: receipts)
     }
 
-    /// Reads a request from a JSON object that names nothing of the app's library.
+    /// Reads a request from a JSON object that names no item of the app's library.
     /// - Throws: As ``init(parsing:bundleID:now:receipts:)``.
     package init(
         _ json: JSONValue,
@@ -124,7 +124,7 @@ package struct NotificationRequest: Hashable, Sendable {
         self.name = try fields.value(Members.name)
         self.environment = try fields.value(Member.environment)
         (self.audience, self.tokenPositions) = try Self.audience(fields, now: now, named: library.audiences)
-        // A notification that is sent later shows a state of that time.
+        // The state of a Live Activity that is sent later has no default timestamp.
         let isSentLater = fields.members["when"] != nil
         (self.content, self.warnings) = try NotificationContent.read(
             fields,
@@ -149,7 +149,7 @@ package struct NotificationRequest: Hashable, Sendable {
     /// Returns the position of a named token in the request.
     func position(of token: DeviceToken) -> Int { self.tokenPositions[token] ?? 0 }
 
-    /// Checks that only updates go to a Live Activity, and warns of an update that names none.
+    /// Checks that only updates go to a Live Activity, and warns about an update that names no activity.
     private mutating func checkActivity(_ fields: JSONFields) throws(RequestError) {
         guard case .devices(let audience) = self.audience else { return }
         let isUpdate = self.content.tokenKind == .liveActivityUpdate
@@ -190,13 +190,98 @@ package struct NotificationRequest: Hashable, Sendable {
         return (.tokens(tokens), positions)
     }
 
-    /// Returns the lane where a request does not choose one: named tokens, single users and Live Activities do not wait
+    /// Returns the lane of a request that does not choose one. Named tokens, single users and Live Activities do not wait
     /// behind campaigns.
     private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {
         case .tokens, .channel, .devices(.user), .devices(.token), .devices(.activity): return .urgent
         case .devices: return .bulk
+        }
+    }
+}
+
+extension NotificationRequest {
+    /// Reads a request of an app, including the named audiences and the template that it refers to.
+    /// - Throws: ``RequestError`` that names the member at fault, or an error of the store.
+    package static func read(
+        _ fields: JSONFields,
+        of app: AppRecord,
+        now: Timestamp,
+        in store: any AppStore & LibraryStore
+    ) async throws -> NotificationRequest {
+        var request = try NotificationRequest(
+            fields,
+            bundleID: app.bundleID,
+            now: now,
+            receipts: app.receipts,
+            library: try await LibraryContents(of: fields, app: app.id, in: store)
+        )
+        try await request.checkTransport(of: app, in: store)
+        return request
+    }
+}
+
+extension ConsentRules {
+    /// Makes the default rules of a push type: quiet hours and the cap apply to alerts only.
+    init(for pushType: PushType) {
+        self.init(ignoresQuietHours: pushType != .alert, ignoresCap: pushType != .alert)
+    }
+
+    fileprivate static let categoryMember = Member.text("consentCategory", 1...Preferences.maximumCategory)
+        .checked("invalid_value", Preferences.categoryForm) { Preferences.isCategory($0) }
+    fileprivate static let quietHoursMember = Member.text(
+        "quietHours",
+        maximum: 16,
+        as: .choice(["skip", "ignore"]).described("Default skip, for an urgent notification ignore.")
+    )
+
+    /// Reads `consentCategory` and `quietHours`. An urgent notification ignores the cap, and by default quiet hours.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(_ fields: JSONFields, isUrgent: Bool, for pushType: PushType) throws(RequestError) {
+        self.init(for: pushType)
+        if isUrgent { (self.ignoresQuietHours, self.ignoresCap) = (true, true) }
+        self.category = try fields.value(Self.categoryMember)
+        switch try fields.value(Self.quietHoursMember) {
+        case nil: break
+        case "ignore": self.ignoresQuietHours = true
+        case "skip": self.ignoresQuietHours = false
+        default: throw fields.error("quietHours", "invalid_value", "use skip or ignore")
+        }
+    }
+}
+
+/// Finds the times of a request that are in milliseconds, the unit of version 0.1.
+package enum DeprecatedTimes {
+    /// The members whose values are times, or objects of times.
+    private static let members: Set<String> = ["at", "from", "until", "lastSeen", "since"]
+    /// The members whose objects may hold such a time.
+    private static let objects: Set<String> = ["when", "to", "and", "or", "not", "lastSeen", "audience", "schedule"]
+
+    /// Returns a warning for each time that is given in milliseconds.
+    package static func warnings(in request: JSONValue) -> [ContentWarning] {
+        var warnings: [ContentWarning] = []
+        Self.search(request, path: "", isTime: false, &warnings)
+        return warnings
+    }
+
+    /// - Parameter isTime: `true` where a number is a time.
+    private static func search(_ value: JSONValue, path: String, isTime: Bool, _ warnings: inout [ContentWarning]) {
+        switch value {
+        case .integer(let number) where isTime && number >= JSONFields.firstMilliseconds:
+            let message = "milliseconds will not be understood by later versions: use RFC 3339 text or seconds"
+            warnings.append(ContentWarning(field: path, message: message))
+        case .object(let members):
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                let isTime = isTime && name != "withinDays" || Self.members.contains(name)
+                guard isTime || Self.objects.contains(name) else { continue }
+                Self.search(member, path: path.isEmpty ? name : "\(path).\(name)", isTime: isTime, &warnings)
+            }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                Self.search(element, path: "\(path)[\(index)]", isTime: false, &warnings)
+            }
+        case .integer, .null, .bool, .number, .string: break
         }
     }
 }

@@ -3,7 +3,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// A request to send a notification again, to exactly the recipients that failed.
+/// A request to send a notification again to the recipients that failed.
 package struct NotificationResend: Sendable {
     private static let statesMember = Member.texts("states", 1...3, maximum: 16, as: .choice(Self.states.map(\.word)))
         .described("Default rejected and failed.")
@@ -18,10 +18,11 @@ package struct NotificationResend: Sendable {
 
     /// The states that a request may name.
     private static let states: [DeliveryRecord.State] = [.rejected, .failed, .unknown]
-    /// The states of a request that names none: a recipient that may have it is sent to again only by name.
+    /// The states of a request that names none. Recipients in the state unknown may have the notification, so that the
+    /// request has to name that state.
     static let defaultStates: Set<DeliveryRecord.State> = [.rejected, .failed]
 
-    /// The reasons for which the token is at fault: another push to it would be rejected too.
+    /// The reasons that concern the token: another push to it would be rejected too.
     static let reasonsOfTokens =
         [Reason.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered].map(\.rawValue)
         + [EndedRetry.Cause.registeredElsewhere.rawValue]
@@ -58,8 +59,8 @@ package struct NotificationResend: Sendable {
     }
 
     /// Returns the request for the new notification.
-    /// - Parameter deliveries: The deliveries of a notification to named tokens.
-    /// - Throws: ``RequestError`` if the original is not at its end, has expired, or nobody failed.
+    /// - Parameter deliveries: The deliveries, for a notification to named tokens.
+    /// - Throws: ``RequestError`` if the original has not ended, has expired, or has no failed recipient.
     package func request(
         _ original: NotificationRecord,
         _ deliveries: [DeliveryRecord],
@@ -90,7 +91,7 @@ package struct NotificationResend: Sendable {
             self.name ?? original.name, original.guarantee, original.lane
         )
         (request.resendOf, request.consent) = (original.id, original.consent)
-        // The hours stay, the start is now.
+        // The send window stays the same, and the start is now.
         if var hours = original.delivery, hours.window != nil {
             hours.beginning = .now
             request.delivery = hours
@@ -115,13 +116,13 @@ package struct NotificationResend: Sendable {
         return .tokens(chosen)
     }
 
-    /// The error where no recipient failed.
+    /// The error if no recipient has failed.
     package static var nobody: RequestError {
         let message = "none of its recipients failed for a reason that another try could mend"
         return RequestError(.conflict, code: "nothing_to_resend", message: message, path: "notification")
     }
 
-    /// The error where the ledger has only a part of the deliveries.
+    /// The error if the ledger has only a part of the deliveries.
     package static var forgotten: RequestError {
         RequestError(
             .conflict,

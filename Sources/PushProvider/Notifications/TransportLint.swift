@@ -3,14 +3,14 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Checks a notification for what the binary protocol cannot carry, where a credential uses that (decision 47).
+/// Checks a notification for members that the binary protocol does not have, if a credential uses that protocol (decision 47).
 ///
-/// Without any environment that could send it, it is refused. Otherwise the recipients of the environments with the binary
-/// protocol get it without the member, or are rejected when it is sent: that is a warning.
+/// If no environment could send the notification, it is refused. Otherwise there is a warning: in the environments with the
+/// binary protocol, the notification is sent without the member, or its recipients are rejected.
 struct TransportLint {
     let content: NotificationContent
 
-    /// Indicates whether there is anything in the notification that only HTTP/2 carries.
+    /// Indicates whether the notification has anything that only HTTP/2 supports.
     var isNeeded: Bool { self.content.collapseID != nil || !self.isCarried || self.isTooLong }
 
     private var isCarried: Bool { self.content.pushType.isCarriedByBinaryProtocol }

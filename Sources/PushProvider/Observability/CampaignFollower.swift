@@ -1,21 +1,21 @@
 import Foundation
 import PushStore
 
-/// Decides from the states of campaigns, read every second, which lines the log gets about them.
+/// Decides from the states of campaigns, which are read every second, which of their steps are logged.
 struct CampaignFollower {
-    /// A step in the story of a campaign.
+    /// A step of a campaign that is logged.
     enum Step: String, Hashable, Sendable {
         case accepted, started, paused, resumed, cancelled, ended
     }
 
-    /// The steps of one campaign since it was seen last.
+    /// The steps of one campaign since the last reading.
     struct Progress: Hashable, Sendable {
         var id: UUID
         var app: Int64
         var steps: [Step]
     }
 
-    /// The most campaigns that are followed at a time.
+    /// The maximum number of campaigns that are followed at the same time.
     static let maximumCount = 1000
 
     private struct Known {
@@ -30,7 +30,7 @@ struct CampaignFollower {
     /// The campaigns that have not ended.
     var open: [Int64] { Array(self.known.keys) }
 
-    /// Takes a reading. The first one is the state at the start, of which nothing is logged.
+    /// Takes a reading, and returns the steps since the last one. The first reading is the state at the start, which has none.
     mutating func follow(_ reading: CampaignReading) -> [Progress] {
         let isFirst = self.newest == nil
         self.newest = reading.newest
@@ -48,13 +48,13 @@ struct CampaignFollower {
             }
             if !steps.isEmpty { all.append(Progress(id: campaign.id, app: campaign.app, steps: steps)) }
         }
-        // A campaign that was deleted.
+        // These campaigns were deleted.
         for number in self.known.keys where !seen.contains(number) { self.known[number] = nil }
         return all
     }
 
     /// Returns the steps between two readings.
-    /// - Parameter before: `nil` for a new campaign.
+    /// - Parameter before: The state at the last reading; `nil` for a new campaign.
     private static func steps(from before: Known?, to campaign: CampaignState) -> [Step] {
         var steps: [Step] = before == nil ? [.accepted] : []
         let isActive = [.scheduled, .accepted, .sending].contains(campaign.state)

@@ -4,10 +4,10 @@ package import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Writes the story of campaigns into the log: accepted, started, paused, resumed, cancelled, ended.
+/// Logs the steps of campaigns: accepted, started, paused, resumed, cancelled, ended.
 ///
-/// It reads what is stored, every second. So the story has what any part of the provider, a person or an earlier start
-/// has done, and sending does nothing for it.
+/// It reads their stored states every second. So the log includes steps that any part of the provider, a person or an earlier
+/// process has made, and sending needs no code for it.
 package struct CampaignMonitor: Service {
     /// The time between two readings.
     private static let interval: Duration = .seconds(1)
@@ -30,7 +30,7 @@ package struct CampaignMonitor: Service {
         }
     }
 
-    /// Reads the states once, and logs what has changed.
+    /// Reads the states once, and logs the steps since the last reading.
     func step(_ follower: inout CampaignFollower) async {
         do {
             let isFirst = follower.newest == nil
@@ -75,7 +75,7 @@ package struct CampaignMonitor: Service {
 }
 
 extension NotificationRecord {
-    /// The values of a line about a step.
+    /// Returns the metadata of the line about a step.
     fileprivate func details(of step: CampaignFollower.Step) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let name { metadata["name"] = "\(name)" }

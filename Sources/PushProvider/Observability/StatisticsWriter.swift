@@ -3,9 +3,9 @@ package import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// Writes the numbers of charts, which the store gathers in memory, once a second.
+/// Writes the statistics for charts, which the store gathers in memory, once a second.
 package struct StatisticsWriter: Service {
-    /// The time between two writes: so much of the charts is lost with a process that is killed.
+    /// The time between two writes, which is the maximum time of statistics that a killed process loses.
     private static let interval: Duration = .seconds(1)
 
     private let store: any StatisticsStore
@@ -13,7 +13,7 @@ package struct StatisticsWriter: Service {
 
     package init(store: any StatisticsStore, logger: Logger) { (self.store, self.logger) = (store, logger) }
 
-    /// Works until graceful shutdown. What is counted after it is written when the store is closed.
+    /// Works until graceful shutdown. Later statistics are written when the store is closed.
     package func run() async throws {
         let wake = WakeSignal()
         await wake.untilShutdown {

@@ -5,21 +5,21 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Counts the changes of tokens, which the store decides: `martlet_token_changes` by app, environment, action and reason.
-/// Deactivations have a line in the log for each sum of a minute.
+/// Counts the changes of tokens that the store has recorded: `martlet_token_changes` by app, environment, action and reason.
+/// Once a minute it logs the number of deactivations for each of these combinations.
 package struct TokenEventMonitor: Service {
     /// The time between two counts.
     private static let interval: Duration = .seconds(10)
     /// The number of counts between two summaries in the log.
     private static let countsPerSummary = 6
-    /// The most sums of one summary.
+    /// The maximum number of lines of one summary.
     private static let maximumLines = 20
-    /// The changes that are logged: those that take devices out of the audience.
+    /// The changes that are logged: those by which devices are sent to no longer.
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]
 
-    /// The progress of counting, and the sums of the next summary.
+    /// The last event that was counted, and the counts for the next summary.
     struct State {
-        /// The last event that was counted; `nil` begins with the next one.
+        /// The last event that was counted; `nil` to begin with the next one.
         var last: Int64?
         var summary = SummaryTally<TokenEventCount>(maximumKeys: TokenEventMonitor.maximumLines)
     }
@@ -47,7 +47,7 @@ package struct TokenEventMonitor: Service {
         }
     }
 
-    /// Logs the sums since the last summary.
+    /// Logs the counts since the last summary.
     func summarize(_ state: inout State) {
         let (sums, others) = state.summary.take()
         for (kind, count) in sums {
@@ -97,7 +97,7 @@ package struct TokenEventMonitor: Service {
 }
 
 extension TokenEventCount {
-    /// The count with a reason of which there is a limited number.
+    /// The count with a reason from a limited set, so that the metric has few series.
     fileprivate var bounded: TokenEventCount {
         var count = self
         count.reason = self.reason.map { Reason(rawValue: $0)?.text ?? "other" }

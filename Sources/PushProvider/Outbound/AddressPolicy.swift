@@ -1,6 +1,6 @@
-/// The addresses that a webhook may have, so that no caller of the API reaches hosts in the provider's own network.
+/// Decides which addresses URLs of callers may lead to, so that no caller of the API reaches hosts in the provider's own network.
 package struct AddressPolicy: Hashable, Sendable {
-    /// `true` also allows addresses that only the own host or network can reach, any port, and `http`. Default `false`.
+    /// `true` also allows private addresses, any port, and `http`. Default `false`.
     package var allowsPrivate: Bool
     /// `true` also allows `http`, to public addresses. Default `false`.
     package var allowsPlainHTTP: Bool
@@ -9,18 +9,19 @@ package struct AddressPolicy: Hashable, Sendable {
         (self.allowsPrivate, self.allowsPlainHTTP) = (allowsPrivate, allowsPlainHTTP)
     }
 
-    /// Returns `true` if posts may be sent to this address.
+    /// Returns `true` if requests may be sent to this address.
     package func allows(_ address: IPAddress) -> Bool {
         self.allowsPrivate || Self.isPublic(address)
     }
 
-    /// Returns one of a name's addresses, another one for another try; `nil` if none is allowed.
+    /// Returns one of the allowed addresses of a name, a different one for each attempt; `nil` if none is allowed.
     package func choice(of addresses: [IPAddress], attempt: Int) -> IPAddress? {
         let allowed = addresses.filter(self.allows)
         return allowed.isEmpty ? nil : allowed[Int(attempt.magnitude % UInt(allowed.count))]
     }
 
-    /// Returns `true` if posts may be sent to this port: below 1024 only those of the web, not mail servers and the like.
+    /// Returns `true` if requests may be sent to this port. Below 1024 only the ports of HTTP and HTTPS are allowed, so that
+    /// other servers, such as mail servers, cannot be reached.
     package func allows(port: Int) -> Bool {
         let isWeb = port == 80 || port == 443 || port >= 1024
         return (1...65535).contains(port) && (self.allowsPrivate || isWeb)

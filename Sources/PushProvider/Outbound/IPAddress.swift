@@ -9,7 +9,8 @@ package struct IPAddress: Hashable, Sendable {
     /// The 4 or 16 bytes of the address, the most significant first.
     package let bytes: [UInt8]
 
-    /// Reads dotted decimal (RFC 6943 section 3.1.1, strict) or RFC 4291 section 2.2 text without brackets and zone.
+    /// Reads strict dotted decimal (RFC 6943 section 3.1.1), or the text of an IPv6 address (RFC 4291 section 2.2) without
+    /// brackets and zone.
     package init?(_ text: String) {
         guard text.utf8.count < 64 else { return nil }
         var four = in_addr()
@@ -23,7 +24,7 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The address in a resolver's result; `nil` for another address family.
+    /// Makes the address from a resolver's result; `nil` for another address family.
     init?(_ info: addrinfo) {
         guard let address = info.ai_addr else { return nil }
         let (length, raw) = (Int(info.ai_addrlen), UnsafeRawPointer(address))

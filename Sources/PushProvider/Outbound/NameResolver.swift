@@ -14,7 +14,8 @@ package protocol NameResolver: Sendable {
     /// Returns the addresses of a name, at least one, the best first.
     /// - Throws: ``NameResolutionFailure``.
     func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
-    /// Returns the addresses of a name that an app needs. Each source in an app is limited, so that none takes all capacity.
+    /// Returns the addresses of a name on behalf of an app. The look-ups of each source of an app are limited, so that none
+    /// takes all capacity.
     func addresses(
         of name: String,
         for app: Int64,
@@ -34,13 +35,14 @@ extension NameResolver {
     }
 }
 
-/// The source of a host name. Those of each app have separate look-ups, so that slow names of one do not delay the others.
+/// The source of a host name. Each source of an app has its own limit on look-ups, so that slow names of one source do not
+/// delay the others.
 package enum HostNameSource: String, Hashable, Sendable {
-    /// An operator, in a setting: the URL of a webhook, of a publisher's server, of an old server.
+    /// A setting of an operator: the URL of a webhook, a publisher's server or an old server.
     case settings
-    /// A user of the app: a chat server.
+    /// A user of the app: the name of a chat server.
     case users
-    /// Anybody, with the app's public key or without any: the endpoint of a browser or of a push server.
+    /// Any client, with the app's public key or without a key: the endpoint of a browser or of a push server.
     case strangers
 }
 
@@ -49,7 +51,7 @@ package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConve
     case unknown(reason: String)
     /// The look-up has taken too long.
     case tooSlow
-    /// Too many look-ups of its app wait, or its own turn came too late. It says nothing about the name.
+    /// Too many look-ups of the app wait, or the turn of this one came too late. It says nothing about the name.
     case busy
 
     package var description: String {
@@ -61,16 +63,17 @@ package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConve
     }
 }
 
-/// The resolver of the operating system, of which a process has one.
+/// Resolves names with the operating system's resolver. A process has one instance.
 ///
-/// A look-up blocks and cannot be cancelled, and one of a name whose servers do not respond takes half a minute and more. So it
-/// has a few threads of its own, a name is looked up once at a time, each source in an app has few look-ups, names that were never
-/// found and those that no operator has set leave some to the others, and a caller that has waited too long leaves a look-up to
-/// its end.
+/// A look-up blocks a thread and cannot be cancelled. If the name servers do not respond, it takes half a minute or more.
+///
+/// Look-ups have a few threads of their own, and a name is looked up once at a time. Each source of an app has a few look-ups
+/// at a time. Names that were never found, and names that no operator has set, leave some threads to the others. A caller
+/// that has waited too long gets an error, and the look-up continues.
 package final class SystemResolver: NameResolver {
     package typealias LookUp = @Sendable (String) throws -> [IPAddress]
 
-    /// The names that are wanted, those that are looked up since a time, and those of settings that were found.
+    /// The names that callers wait for, the starts of look-ups in progress, and the names of settings that were found before.
     private struct State {
         var callers: [String: [Int: EventLoopPromise<[IPAddress]>]] = [:]
         var lastID = 0
@@ -110,9 +113,9 @@ package final class SystemResolver: NameResolver {
     ) async throws -> [IPAddress] {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let promise = loop.makePromise(of: [IPAddress].self)
-        // A look-up that has had less than half of the time is not slow: its turn came late.
+        // A look-up that began in the second half of the time is not slow: its turn came late.
         let half = ContinuousClock.now.advanced(by: limit / 2)
-        // The timer and the look-up complete the promise, the first of them counts.
+        // Both the timer and the look-up complete the promise, and the first of them counts.
         let timer = loop.scheduleTask(in: TimeAmount(limit)) {
             let failure: NameResolutionFailure = self.hasBegun(name, before: half) ? .tooSlow : .busy
             promise.fail(failure)
@@ -122,7 +125,7 @@ package final class SystemResolver: NameResolver {
             state.callers[name, default: [:]][state.lastID] = promise
             return state.lastID
         }
-        // A look-up of another caller that ends first serves this one too.
+        // If a look-up of the same name for another caller ends first, its result is used.
         let turn = Task {
             do {
                 try await self.begin(name, for: app, givenBy: source, id)
@@ -151,13 +154,14 @@ package final class SystemResolver: NameResolver {
         self.state.withLock { state in state.running[name].map { $0 <= time } ?? false }
     }
 
-    /// Waits until a name may be looked up, and starts that unless it is being done.
+    /// Waits until a name may be looked up, and starts the look-up unless one is in progress.
     private func begin(_ name: String, for app: Int64, givenBy source: HostNameSource, _ id: Int) async throws {
         let (isRunning, isFound) = self.state.withLock { ($0.running[name] != nil, $0.found.contains(name)) }
         guard !isRunning else { return }
         let account = BudgetCaller(.name("\(app) \(source.rawValue)"))
         var places: [BudgetPermit] = []
-        // The servers of such a name may answer once, and then not.
+        // The name servers of a name that no operator has set may answer once and not again, so that its earlier success does
+        // not count.
         if !isFound || source != .settings { places.append(try await self.newNames.wait(for: account)) }
         places.append(try await self.lookUps.wait(for: account))
         let isNext = self.state.withLock { state in

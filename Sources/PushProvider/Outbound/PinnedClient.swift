@@ -7,15 +7,16 @@ import PushSupport
 
 /// The failure of a request that a ``PinnedClient`` makes.
 package enum PinnedClientFailure: Error, Hashable, Sendable {
-    /// No response. The request may have arrived.
+    /// There was no response. The request may have arrived.
     case noResponse(reason: String)
-    /// No connection: nothing was sent.
+    /// There was no connection, so that nothing was sent.
     case noConnection(reason: String)
-    /// The name was not looked up, as too many others are: nothing was sent, and nothing is known of the receiver.
+    /// The name was not looked up because too many look-ups are in progress. Nothing was sent, and it says nothing about the
+    /// receiver.
     case resolverBusy(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
-    /// A response with a longer body than its reader takes, in bytes.
+    /// The body of the response exceeds this maximum length, in bytes.
     case tooLong(maximum: Int)
 
     /// The failure in words.
@@ -29,20 +30,21 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     }
 }
 
-/// An HTTP client for one URL that a caller of the API has named.
+/// An HTTP client for one URL that a caller of the API has given.
 ///
-/// The name is resolved and checked once. All requests go to the checked address, so that a name that resolves to another one
-/// later gains nothing. Redirects are not followed.
+/// The name is resolved and checked once. All requests go to the checked address, so that it does not matter if the name
+/// resolves to another address later. Redirects are not followed.
 package struct PinnedClient: Sendable {
     package let address: WebhookAddress
     private let client: HTTPClient
 
     /// - Parameters:
-    ///   - app: The app whose look-ups are limited together.
+    ///   - app: The app on whose behalf the name is looked up.
     ///   - source: The source of the URL.
-    ///   - attempt: The number of the try: another try goes to another address of the name.
-    ///   - speaksHTTP2: `true` for many requests at a time over one connection, where the server can. Default `false`.
-    ///   - deadline: The most time to resolve the name, and to connect.
+    ///   - attempt: The number of the attempt. Each attempt takes another address of the name.
+    ///   - speaksHTTP2: `true` to use HTTP/2 if the server supports it, for many requests at a time over one connection.
+    ///     Default `false`.
+    ///   - deadline: The maximum time to resolve the name, and again to connect.
     /// - Throws: ``PinnedClientFailure``.
     package init(
         _ url: String,
@@ -86,8 +88,8 @@ package struct PinnedClient: Sendable {
     /// Closes the connection. It must be called after the last request.
     package func close() async { try? await self.client.shutdown() }
 
-    /// Makes a request, which names this client's host.
-    /// - Parameter deadline: The most time until the head of the response.
+    /// Makes a request to this client's host.
+    /// - Parameter deadline: The maximum time until the head of the response.
     /// - Throws: ``PinnedClientFailure``.
     package func execute(
         _ request: HTTPClientRequest,
@@ -101,17 +103,17 @@ package struct PinnedClient: Sendable {
         }
     }
 
-    /// Returns `true` for an error before the request was sent.
+    /// Returns `true` for an error that occurred before the request was sent.
     private static func isOfConnection(_ error: any Error) -> Bool {
         switch error as? HTTPClientError {
         case .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?: true
         case .some: false
         case nil:
             switch error {
-            // The server ended the connection, maybe with the request.
+            // The server closed the connection, maybe after it had received the request.
             case NIOSSLError.uncleanShutdown: false
             case is NIOConnectionError, is NIOSSLError, is NIOSSLExtraError, ChannelError.connectTimeout: true
-            // An address needs no look-up, and its error has no list of tries.
+            // The host is an address, so that the error is not wrapped in one with a list of attempts.
             case let error as IOError: error.errnoCode == ECONNREFUSED || error.errnoCode == ENETUNREACH
             default: false
             }

@@ -5,9 +5,9 @@ package import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// A client for URLs that others have named, which reaches only what the rules for webhooks allow.
+/// An HTTP client for URLs from outside the provider. It reaches only the addresses that the ``AddressPolicy`` allows.
 ///
-/// Every request has a connection of its own, to an address that was checked for it.
+/// Each request has its own connection, to an address that was checked for this request.
 package struct RestrictedHTTPClient: Sendable {
     private let addresses: AddressPolicy
     private let resolver: any NameResolver
@@ -16,7 +16,7 @@ package struct RestrictedHTTPClient: Sendable {
 
     /// - Parameters:
     ///   - source: The source of the URLs.
-    ///   - deadline: The most time to resolve the name, and again from there to the end of the response. Default 10 s.
+    ///   - deadline: The maximum time to resolve the name, and again from then to the end of the response. Default 10 s.
     package init(
         addresses: AddressPolicy,
         resolver: any NameResolver,
@@ -29,7 +29,7 @@ package struct RestrictedHTTPClient: Sendable {
     package struct Response: Sendable {
         package var status: Int
         package var headers: HTTPHeaders
-        /// The body; empty if the request wanted none.
+        /// The body; empty if the request was to ignore it.
         package var body: Data
 
         /// Returns the delay before another request that the server asks for.
@@ -41,8 +41,8 @@ package struct RestrictedHTTPClient: Sendable {
     /// Makes a request.
     ///
     /// - Parameters:
-    ///   - app: The app whose look-ups of names are limited together.
-    ///   - maximum: The longest body of a response, in bytes; `nil` ignores the body.
+    ///   - app: The app on whose behalf the name is looked up.
+    ///   - maximum: The maximum length of the response's body, in bytes; `nil` to ignore the body.
     /// - Throws: ``PinnedClientFailure``.
     package func request(
         _ method: HTTPMethod,
@@ -62,7 +62,7 @@ package struct RestrictedHTTPClient: Sendable {
 
     /// Makes a request to the host of a URL.
     ///
-    /// - Parameter request: The request. It names the host of the address.
+    /// - Parameter request: The request, whose URL has the host of the address.
     /// - Throws: ``PinnedClientFailure``.
     func response(
         from url: String,
@@ -70,7 +70,7 @@ package struct RestrictedHTTPClient: Sendable {
         maximum: Int?,
         to request: @escaping @Sendable (WebhookAddress) -> HTTPClientRequest
     ) async throws(PinnedClientFailure) -> Response {
-        // Beside the deadline of the request: a server whose name waits for its turn is not slow.
+        // The look-up has its own deadline, because a wait for its turn does not mean that the server is slow.
         let client = try await PinnedClient(
             url,
             app: app,
@@ -107,5 +107,21 @@ package struct RestrictedHTTPClient: Sendable {
         } catch {
             throw .noResponse(reason: PinnedClient.description(of: error))
         }
+    }
+}
+
+/// Reads a `retry-after` header (RFC 9110 section 10.2.3).
+enum RetryAfter {
+    /// Returns the delay; `nil` for text that is neither a number of seconds nor a date in the preferred form.
+    static func read(_ text: String?, now: Timestamp) -> Duration? {
+        guard let text, text.utf8.count <= 40 else { return nil }
+        if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        guard let date = formatter.date(from: text) else { return nil }
+        let seconds = Int64(exactly: date.timeIntervalSince1970.rounded()) ?? 0
+        return max(.zero, Timestamp(seconds: seconds).since(now))
     }
 }

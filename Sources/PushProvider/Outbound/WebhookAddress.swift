@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// A webhook's URL, parsed by strict rules, so that no other URL parser can see another host in it.
+/// A URL of a webhook or another server, parsed by strict rules, so that no other URL parser can find a different host in it.
 package struct WebhookAddress: Hashable, Sendable {
     /// The maximum length of a URL, in bytes.
     package static let maximumLength = 2048
@@ -8,7 +8,7 @@ package struct WebhookAddress: Hashable, Sendable {
     package let isSecure: Bool
     /// The host: a name or IPv4 address in lower case, or an IPv6 address without brackets.
     package let host: String
-    /// The address; `nil` if the host is a name.
+    /// The IP address; `nil` if the host is a name.
     package let literal: IPAddress?
     package let port: Int
     /// The path and the query. It begins with a slash.
@@ -72,7 +72,7 @@ package struct WebhookAddress: Hashable, Sendable {
         }
     }
 
-    /// The flag that allows other addresses.
+    /// The flag that allows private addresses, which error messages name.
     static let hint = "--allow-private-webhooks"
 
     /// Splits an authority into the host, in brackets if it is IPv6, and the port.
@@ -98,7 +98,7 @@ package struct WebhookAddress: Hashable, Sendable {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard name.utf8.count <= 253, labels.allSatisfy(self.isLabel)
         else { throw self.error("invalid_value", "that is not a host name") }
-        // Resolvers read 127.1, 2130706433 and 0x7f000001 as addresses.
+        // A host that ends with a number is refused, because resolvers read 127.1, 2130706433 and 0x7f000001 as addresses.
         guard labels.last?.utf8.first.map({ !(48...57).contains($0) }) == true
         else { throw self.error("invalid_value", "write an IPv4 address as four decimal numbers") }
         return (name, nil)

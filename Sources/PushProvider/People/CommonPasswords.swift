@@ -1,9 +1,9 @@
 /// Passwords that many people have chosen, in lower case.
 ///
-/// They are the frequent ones of leaked lists as the library zxcvbn (Python, 4.5.0, MIT licence) has them, without obscene
+/// They are the frequent passwords of leaked lists from the library zxcvbn (Python, 4.5.0, MIT licence), without obscene
 /// ones, and a few more.
 enum CommonPasswords {
-    /// The passwords with at least twelve characters, which no other rule refuses.
+    /// The passwords of at least twelve characters that no other rule refuses.
     static let whole: Set<Substring> = Set(
         """
         123qweasdzxc 1qaz2wsx3edc q1w2e3r4t5y6 1q2w3e4r5t6y mailcreated5240 qazwsxedcrfv 123456qwerty qwerty123456
@@ -42,7 +42,7 @@ enum CommonPasswords {
         .split(whereSeparator: \.isWhitespace)
     )
 
-    /// The words that are passwords of their own, or the letters of one with digits around them.
+    /// The words that are common passwords, by themselves or with digits around them.
     static let words: Set<Substring> = Set(
         """
         password qwerty dragon baseball football monkey letmein shadow master mustang qwertyuiop superman qazwsx

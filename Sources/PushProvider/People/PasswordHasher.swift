@@ -8,23 +8,23 @@ import Glibc
 import Musl
 #endif
 
-/// Hashes and checks passwords on threads of their own, few at a time, because each takes much memory.
+/// Hashes and checks passwords on threads of its own, and few at a time, because each hash takes much memory.
 ///
-/// Those who come from a network from which a person has signed in have a place and a queue of their own, so that strangers, from
-/// however many networks, keep nobody out who has been here before.
+/// Clients at networks from which a person has signed in have a thread and a queue of their own, so that strangers, from
+/// however many networks, cannot keep them out.
 package final class PasswordHasher: Sendable {
     /// The result of a check.
     enum Verdict: Hashable {
         case wrong
         case right
-        /// It is right, and stored with other parameters than new ones: this is the text to store instead.
+        /// The password is right, but its hash has other parameters than new hashes. The text is to be stored instead.
         case outdated(renewed: String)
     }
 
-    /// The one who wants a password to be hashed.
+    /// The origin of a request to hash a password.
     struct Caller {
         let identity: BudgetCaller.Identity
-        /// Indicates whether a person has signed in from there before, or is signed in.
+        /// Indicates whether a person has signed in from this network before, or is signed in.
         let isKnown: Bool
 
         /// - Parameter identity: The person, or the network.
@@ -38,14 +38,14 @@ package final class PasswordHasher: Sendable {
     private let places, strangersPlaces: Budget
     private let completed = Atomic(0)
 
-    /// The thread of all hashers for those from known networks.
+    /// The thread for known networks, which all hashers share.
     package static let threads = PasswordHasher.makeThread()
 
-    /// The thread for strangers, who can keep it busy for good: all else goes first where the processors are busy.
+    /// The thread for strangers. They can keep it busy all the time, so that it has the lowest priority.
     package static let strangersThreads: NIOThreadPool = {
         let threads = PasswordHasher.makeThread()
         #if os(Linux)
-        // There it concerns the calling thread alone.
+        // On Linux, `nice` applies to the calling thread only.
         threads.submit { _ in _ = nice(10) }
         #endif
         return threads
@@ -60,8 +60,8 @@ package final class PasswordHasher: Sendable {
 
     /// - Parameters:
     ///   - secret: The key of the hashes (``PersonStore/passwordSecret``).
-    ///   - places: The budget of those from known networks.
-    ///   - strangersPlaces: The budget of the others.
+    ///   - places: The budget for known networks.
+    ///   - strangersPlaces: The budget for all other networks.
     package init(
         _ parameters: StoredPassword.Parameters = .standard,
         secret: String,
@@ -85,9 +85,9 @@ package final class PasswordHasher: Sendable {
         try await self.admitted(caller) { try await $0.hash(password) }
     }
 
-    /// Runs a body with a place, and waits its turn for it.
+    /// Waits for a place, and runs `body` with it.
     ///
-    /// - Throws: ``RetryLaterError`` if too many wait, without having run the body.
+    /// - Throws: ``RetryLaterError`` if too many wait; `body` has not run then.
     func admitted<Value>(_ caller: Caller, _ body: (Place) async throws -> Value) async throws -> Value {
         let budget = caller.isKnown ? self.places : self.strangersPlaces
         let permit: BudgetPermit
@@ -102,7 +102,7 @@ package final class PasswordHasher: Sendable {
         return try await body(Place(hasher: self, threads: caller.isKnown ? self.threads : self.strangersThreads))
     }
 
-    /// A place among those that hash.
+    /// The right to hash passwords.
     struct Place: Sendable {
         fileprivate let hasher: PasswordHasher
         fileprivate let threads: NIOThreadPool
@@ -114,7 +114,8 @@ package final class PasswordHasher: Sendable {
 
         /// Checks a password.
         ///
-        /// - Parameter stored: The stored text; `nil` for none, which takes the same work and is wrong.
+        /// - Parameter stored: The stored text; `nil` if there is none, in which case the password is wrong, after the same
+        ///   amount of work.
         func check(_ password: String, _ stored: String?) async throws -> Verdict {
             let hasher = self.hasher
             return try await self.threads.runIfActive {

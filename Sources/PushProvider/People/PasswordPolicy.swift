@@ -2,17 +2,17 @@ import Foundation
 import PushStore
 import PushSupport
 
-/// The rules for new passwords: a length, and nothing that is guessed first (OWASP ASVS 4.0.3, 2.1).
+/// The rules for new passwords: a minimum length, and no password that attackers try first (OWASP ASVS 4.0.3, 2.1).
 ///
 /// There are no rules about kinds of characters, and a password does not expire.
 package enum PasswordPolicy {
-    /// The fewest and the most characters.
+    /// The minimum and maximum number of characters.
     package static let characters = 12...128
-    /// The longest password, in bytes of UTF-8.
+    /// The maximum length of a password, in bytes of UTF-8.
     package static let maximumBytes = 1000
-    /// The fewest different characters.
+    /// The minimum number of different characters.
     private static let minimumDifferent = 5
-    /// The fewest characters besides the names of the person and the product.
+    /// The minimum number of characters besides the names of the person and the product.
     private static let minimumOwn = 8
 
     /// - Parameter name: The name of the person.
@@ -40,7 +40,7 @@ package enum PasswordPolicy {
         RequestError(.invalid, code: code, message: message, path: "password")
     }
 
-    /// Returns `true` for a common word with digits and signs around it, or in place of its letters.
+    /// Returns `true` for a common word with digits and signs around it, or with signs in place of its letters.
     private static func isWord(_ password: String) -> Bool {
         let end = password.lastIndex(where: \.isLetter).map { password.index(after: $0) } ?? password.startIndex
         let open = password[..<end]
@@ -58,7 +58,7 @@ package enum PasswordPolicy {
         "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "!": "i",
     ]
 
-    /// Returns `true` if each character follows the one before, upwards or downwards; 0 follows 9.
+    /// Returns `true` if the characters are an ascending or descending sequence; 0 follows 9.
     private static func isSequence(_ password: String) -> Bool {
         let values = password.unicodeScalars.map { Int($0.value) }
         let steps = zip(values, values.dropFirst()).map { $1 - $0 }

@@ -5,10 +5,10 @@ package import PushTypes
 
 /// Adds people and makes their links.
 package struct PeopleService: Sendable {
-    /// A link that was just made. Its text is known only now.
+    /// A link that was just made. Its text cannot be read later.
     package struct NewLink: Hashable, Sendable {
         package let text: String
-        /// The time from which it is not valid, by the wall clock.
+        /// The time at which the link expires, by the wall clock.
         package let expiresAt: Timestamp
 
         /// The path of the page at which it is redeemed.
@@ -31,10 +31,10 @@ package struct PeopleService: Sendable {
         return try await self.store.addPerson(person, link: record).map { ($0, link) }
     }
 
-    /// Makes a link with which a person chooses a password, in place of the earlier one.
+    /// Makes a link with which a person chooses a password. It replaces the person's earlier link.
     ///
-    /// - Parameter person: The id of the person; `nil` for the first one, who is made with it.
-    /// - Returns: `nil` if there is no such person, the person is disabled, or there is a first person.
+    /// - Parameter person: The id of the person; `nil` for the first person, who is created when the link is redeemed.
+    /// - Returns: `nil` if there is no such person, the person is disabled, or the first person exists already.
     package func makeLink(for person: UUID?) async throws -> NewLink? {
         let (link, record) = self.link(for: person)
         return try await self.store.setLink(record) ? link : nil
@@ -47,5 +47,33 @@ package struct PeopleService: Sendable {
             NewLink(text: text, expiresAt: self.time.now.advanced(by: self.settings.link)),
             LinkRecord(hash: SessionToken.hash(text), person: person, expiresAt: expiresAt)
         )
+    }
+}
+
+/// The rules for the names with which people sign in.
+package enum PersonName {
+    /// Checks a name, and returns it without spaces around it.
+    ///
+    /// - Parameter path: The member that holds it.
+    /// - Throws: ``RequestError`` for a name that is empty or too long, or has characters that cannot be seen.
+    package static func check(_ text: String, at path: String = "name") throws(RequestError) -> String {
+        let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !name.isEmpty, name.utf8.count <= PersonRecord.maximumName,
+            name.unicodeScalars.allSatisfy(Self.isPrintable)
+        else {
+            let message =
+                "a name has 1 to \(PersonRecord.maximumName) bytes, without line ends and characters that cannot be seen"
+            throw RequestError(.invalid, code: "invalid_name", message: message, path: path)
+        }
+        return name
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        // With blank letters, such as U+3164, or the braille pattern without dots, two different names would look the same.
+        guard !scalar.properties.isDefaultIgnorableCodePoint, scalar != "\u{2800}" else { return false }
+        return switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
+        }
     }
 }

@@ -7,11 +7,11 @@ import PushTypes
 /// A session that is valid at this moment.
 package struct Session: Hashable, Sendable {
     package let id: UUID
-    /// The maker of the requests in this session, with the rights that are stored now.
+    /// The caller of the requests in this session, with its current rights.
     package let caller: APICaller
     /// The role of the person; `nil` for an API key.
     package let role: PersonRole?
-    /// The text that every form of this session has to bring.
+    /// The CSRF token, which every form of this session has to send.
     package let csrfToken: String
     /// The language that the person has chosen.
     package let language: String?
@@ -29,18 +29,18 @@ package struct Session: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` for the text of ``csrfToken``, in the same time for all others.
+    /// Returns `true` if a text is ``csrfToken``. The comparison takes the same time for every text.
     package func accepts(csrfToken text: String) -> Bool {
         SymmetricKey(data: Data(text.utf8)) == SymmetricKey(data: Data(self.csrfToken.utf8))
     }
 
-    /// The one who has signed in.
+    /// The person or API key that has signed in.
     var holder: SessionHolder { SessionHolder(self.caller) }
 }
 
 /// A session that has just begun, with the token that the browser's cookie must have.
 package struct SessionGrant: Sendable {
-    /// 43 characters of base64url, known only now.
+    /// The token, 43 characters of base64url. It cannot be read later.
     package let token: String
     package let session: Session
 }
@@ -56,9 +56,23 @@ enum SessionToken {
     /// Returns `true` if a text has the length of a token.
     static func isToken(_ text: String) -> Bool { text.utf8.count == (RandomText.length * 4 + 2) / 3 }
 
-    /// Returns the text that forms bring. It follows from the token, and the token does not follow from it.
+    /// Returns the CSRF token of a session. It is derived from the session's token, which cannot be derived from it.
     static func csrf(of token: String) -> String {
         let key = SymmetricKey(data: Data(token.utf8))
         return Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Data("martlet/1/csrf".utf8), using: key))
     }
+}
+
+/// The lifetimes of sessions and links.
+package struct SessionSettings: Hashable, Sendable {
+    /// The time without a request after which a session ends. Default 12 hours.
+    package var idle: Duration = .seconds(12 * 3600)
+    /// The maximum lifetime of a session, however much it is used. Default 7 days.
+    package var longest: Duration = .seconds(7 * 86_400)
+    /// The minimum time between two writes of a session's last use: a minute, or a quarter of ``idle`` if that is shorter.
+    var useInterval: Duration { min(.seconds(60), self.idle / 4) }
+    /// The time for which a link can be redeemed. Default 24 hours.
+    package var link: Duration = .seconds(86_400)
+
+    package init() {}
 }

@@ -6,11 +6,11 @@ import Synchronization
 /// The locks that are kept in memory: those of networks, of people at networks from which they have signed in, and of
 /// people who change their password.
 ///
-/// Those of names are in the store (``SessionStore/changeSignInLock(of:now:_:)``), because they must survive a restart.
+/// The locks of names are in the store (``SessionStore/changeSignInLock(of:now:_:)``), because they must survive a restart.
 final class SignInLockTable: Sendable {
     /// The subject of a lock.
     enum Subject: Hashable, Sendable {
-        /// All networks of one site (``NetworkAddress/site``), which may have 65,536 of IPv6.
+        /// All networks of one site (``NetworkAddress/site``). A site may have 65,536 networks of IPv6.
         case network(site: [UInt8])
         case known(UUID, NetworkAddress)
         case password(UUID)
@@ -23,12 +23,12 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// The most locks. Beyond them those that were used the longest time ago are forgotten, a tenth at once.
+    /// The maximum number of locks. Beyond it, the tenth that was not used for the longest time is forgotten.
     private static let maximum = 50_000
 
     private let locks = Mutex<[Subject: SignInLock]>([:])
 
-    /// Decides about an attempt, and counts it.
+    /// Decides whether an attempt may proceed, and counts it.
     func attempt(_ subject: Subject, now: Timestamp) -> SignInLock.Decision {
         self.locks.withLock { locks in
             if locks.count >= Self.maximum, locks[subject] == nil { Self.forget(&locks, now: now) }
@@ -36,7 +36,7 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// Takes back what an attempt has counted that succeeded: all failures of a person, and one of a network.
+    /// Uncounts an attempt that has succeeded: for a person it removes all failures, for a network only one.
     func succeeded(_ subject: Subject) {
         self.locks.withLock { locks in
             guard case .network = subject else { return locks[subject] = nil }
@@ -49,5 +49,24 @@ final class SignInLockTable: Sendable {
         let surplus = locks.count - Self.maximum * 9 / 10
         guard surplus > 0 else { return }
         for (subject, _) in locks.sorted(by: { $0.value.at < $1.value.at }).prefix(surplus) { locks[subject] = nil }
+    }
+}
+
+/// The network from which a person signs in: an IPv4 address, or the first 64 bits of an IPv6 address, which one customer has.
+struct NetworkAddress: Hashable, Sendable {
+    /// The 4 or 8 bytes of the network; for a text that is no address, the first 64 bytes of its UTF-8.
+    let bytes: [UInt8]
+
+    /// The network, or the first 48 bits of an IPv6 address, which one site has.
+    var site: [UInt8] { self.bytes.count == 8 ? Array(self.bytes.prefix(6)) : self.bytes }
+
+    /// - Parameter address: The text of an IP address.
+    init(_ address: String) {
+        guard let bytes = IPAddress(address)?.bytes else {
+            self.bytes = Array(address.utf8.prefix(64))
+            return
+        }
+        let isMapped = bytes.count == 16 && bytes.starts(with: [UInt8](repeating: 0, count: 10) + [0xff, 0xff])
+        self.bytes = bytes.count == 4 ? bytes : isMapped ? Array(bytes.suffix(4)) : Array(bytes.prefix(8))
     }
 }

@@ -6,19 +6,19 @@ import PushTypes
 
 /// Signs people in and out, and recognizes their sessions.
 ///
-/// Errors do not tell whether a name exists, and an attempt with an unknown name takes the time of one with a known name.
+/// Errors do not reveal whether a name exists, and an attempt with an unknown name takes as long as one with a known name.
 package struct SignInService: Sendable {
-    let store: any PersonStore & SessionStore
-    let keys: APIKeys
-    let hasher: PasswordHasher
-    let locks = SignInLockTable()
-    let settings: SessionSettings
-    let time: any TimeSource
-    let log: RateLimitedLog
-    /// Writes an entry of the audit: what was done, and who did it.
-    let audit: @Sendable (String, APICaller) async -> Void
+    private let store: any PersonStore & SessionStore
+    private let keys: APIKeys
+    private let hasher: PasswordHasher
+    private let locks = SignInLockTable()
+    private let settings: SessionSettings
+    private let time: any TimeSource
+    private let log: RateLimitedLog
+    /// Writes an audit entry with an action and its caller.
+    private let audit: @Sendable (String, APICaller) async -> Void
 
-    /// - Parameter audit: Writes an entry of the audit, many equal ones of a minute as one.
+    /// - Parameter audit: Writes an audit entry. Equal entries within a minute become one.
     package init(
         store: any PersonStore & SessionStore,
         keys: APIKeys,
@@ -37,8 +37,8 @@ package struct SignInService: Sendable {
     ///
     /// - Parameters:
     ///   - address: The IP address of the browser.
-    ///   - agent: The name of the browser as it names itself; the beginning of a long one is kept.
-    ///   - old: The session that the browser had before, which ends.
+    ///   - agent: The `user-agent` of the browser, of which the beginning is kept.
+    ///   - old: The earlier session of the browser, which ends.
     /// - Throws: ``RequestError``, the same one for an unknown name, a wrong password and a disabled person;
     ///   ``RetryLaterError`` (429) after too many failures.
     package func signIn(
@@ -52,7 +52,7 @@ package struct SignInService: Sendable {
             !name.isEmpty, !password.isEmpty, !name.utf8.contains(0)
         else { throw Self.wrong }
         let network = NetworkAddress(address)
-        // An attempt that finds no place to be checked is none.
+        // An attempt that is refused because too many wait is not counted.
         let (candidate, subject, verdict) = try await self.hasher.admitted(try await self.caller(at: network)) {
             place in
             let candidate = try await self.store.signInCandidate(name: name, network: network.bytes)
@@ -83,7 +83,7 @@ package struct SignInService: Sendable {
     ///
     /// - Parameters:
     ///   - wrong: The budget of wrong secrets.
-    ///   - client: The account of the browser's network, on which a wrong key counts.
+    ///   - client: The account of the browser's network, to which a wrong key is charged.
     /// - Throws: ``RequestError`` for a key that is unknown, has expired or is public, `BudgetRefusal` for a client that has sent
     ///   too many wrong ones.
     package func signIn(
@@ -110,9 +110,9 @@ package struct SignInService: Sendable {
         return try await self.begin(stored, token, replacing: old, "sign in with an API key")
     }
 
-    /// Returns the session with a token, and notes its use if `isUse`.
+    /// Returns the session with a token, and records its use if `isUse`.
     ///
-    /// - Returns: `nil` for a token that is unknown or has expired, and for a person or key that may not sign in any more.
+    /// - Returns: `nil` for a token that is unknown or has expired, and if the person is disabled or the key has expired.
     package func session(token: String, isUse: Bool = true) async throws -> Session? {
         guard SessionToken.isToken(token),
             let stored = try await self.store.session(hash: SessionToken.hash(token))
@@ -142,7 +142,7 @@ package struct SignInService: Sendable {
 // MARK: Steps
 
 extension SignInService {
-    /// The error of every sign-in with a name that fails.
+    /// The error of every failed sign-in with a name.
     static let wrong = RequestError(
         .unauthenticated,
         code: "wrong_credentials",
@@ -150,18 +150,19 @@ extension SignInService {
         path: "password"
     )
 
-    /// Returns the one on whose account a sign-in is checked: by the network alone, so that it tells nothing about names.
+    /// Returns the account to which the check of a sign-in is charged. It depends on the network only, so that it reveals
+    /// nothing about names.
     private func caller(at network: NetworkAddress) async throws -> PasswordHasher.Caller {
         try await self.store.isKnownNetwork(network.bytes)
             ? .known(.network(network.bytes)) : .stranger(.network(network.site))
     }
 
-    /// Counts an attempt with a name, before anything of it is checked.
+    /// Counts an attempt to sign in with a name, before the password is checked.
     ///
-    /// From a network from which the person has signed in, only the failures of the same person and network count, so that
-    /// nobody elsewhere can lock a person out.
-    /// - Returns: The lock in memory that counted it.
-    /// - Throws: ``RetryLaterError`` while there were too many.
+    /// For a network from which the person has signed in, only failures of this person at this network count, so that a
+    /// person cannot be locked out from elsewhere.
+    /// - Returns: The subject of the lock in memory that has counted the attempt.
+    /// - Throws: ``RetryLaterError`` while there were too many failures.
     private func admit(
         _ name: String,
         _ candidate: SignInCandidate?,
@@ -183,8 +184,8 @@ extension SignInService {
     }
 
     /// - Parameter address: The address of the browser, for the log; `nil` for a change of a password.
-    /// - Throws: ``RetryLaterError`` for an attempt that does not proceed.
-    func proceed(_ decision: SignInLock.Decision, _ address: String? = nil) throws {
+    /// - Throws: ``RetryLaterError`` for an attempt that has to wait.
+    private func proceed(_ decision: SignInLock.Decision, _ address: String? = nil) throws {
         guard case .wait(let delay) = decision else { return }
         self.log.log(
             .warning,
@@ -196,8 +197,10 @@ extension SignInService {
         throw RetryLaterError(RequestError(.rateLimited, code: "too_many_sign_ins", message: message), after: delay)
     }
 
-    /// Returns the session that begins now.
-    func record(_ holder: SessionHolder, _ token: String, _ network: NetworkAddress, _ agent: String) -> SignInRecord {
+    /// Returns the record of a session that begins now.
+    private func record(_ holder: SessionHolder, _ token: String, _ network: NetworkAddress, _ agent: String)
+        -> SignInRecord
+    {
         let now = self.time.steady
         let session = SessionRecord(
             holder: holder,
@@ -214,8 +217,8 @@ extension SignInService {
         )
     }
 
-    /// Ends the session before, and writes the audit entry of one that has begun.
-    func begin(
+    /// Ends the earlier session of the browser, and writes the audit entry of the session that has begun.
+    private func begin(
         _ stored: StoredSession,
         _ token: String,
         replacing old: Session?,
@@ -227,7 +230,7 @@ extension SignInService {
         return SessionGrant(token: token, session: session)
     }
 
-    /// Writes the last use of a session. A failure ends no request.
+    /// Writes the last use of a session. An error is only logged.
     private func noteUse(of session: UUID, _ now: Timestamp) async {
         do {
             try await self.store.setLastUse(of: session, now, now: self.time.now)
@@ -236,9 +239,105 @@ extension SignInService {
         }
     }
 
-    /// Returns the beginning, in ASCII, of the name of a browser.
+    /// Returns the beginning of a `user-agent`, in printable ASCII.
     private static func agent(_ text: String) -> String {
         let printable = text.utf8.prefix(SessionRecord.maximumAgent).filter { (0x20..<0x7f).contains($0) }
         return String(decoding: printable, as: UTF8.self)
+    }
+}
+
+/// Redeems links with which people choose their passwords, and changes passwords.
+extension SignInService {
+    /// Redeems a link: sets the password, ends all earlier sessions of the person, and signs the person in.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the first admin; ignored for a link of a person who has a name.
+    ///   - old: The earlier session of the browser, which ends.
+    /// - Throws: ``RequestError`` for a link that is unknown, was redeemed or has expired, and for a name or a password
+    ///   that breaks a rule.
+    package func redeem(
+        link: String,
+        name: String?,
+        password: String,
+        address: String,
+        agent: String,
+        replacing old: Session? = nil
+    ) async throws -> SessionGrant {
+        guard let valid = try await self.link(link) else { throw Self.noLink }
+        let person = try self.person(of: valid, name: name)
+        try PasswordPolicy.check(password, name: person.name)
+        let caller = PasswordHasher.Caller.known(.principal(person.id))
+        let stored = try await self.hasher.hash(password, for: caller)
+        let token = SessionToken.make()
+        let signIn = self.record(.person(person.id), token, NetworkAddress(address), agent)
+        let hash = SessionToken.hash(link)
+        guard let redeemed = try await self.store.redeem(link: hash, for: person, password: stored, signIn) else {
+            throw Self.noLink
+        }
+        let session = StoredSession(record: signIn.session, holder: .person(redeemed))
+        return try await self.begin(session, token, replacing: old, "redeem a link")
+    }
+
+    /// Returns the link with a text; `nil` for one that is unknown, was redeemed or has expired.
+    package func link(_ text: String) async throws -> ValidLink? {
+        guard SessionToken.isToken(text) else { return nil }
+        return try await self.store.link(hash: SessionToken.hash(text), now: self.time.steady)
+    }
+
+    /// Changes the password of a person, and ends all sessions of the person.
+    ///
+    /// - Throws: ``RequestError`` for a wrong current password, and for a new one that breaks a rule;
+    ///   ``RetryLaterError`` after too many failures.
+    package func changePassword(of caller: APICaller, from current: String, to new: String) async throws {
+        guard caller.isPerson else { throw RequestError.notAPerson }
+        try PasswordPolicy.check(new, name: caller.name)
+        let subject = SignInLockTable.Subject.password(caller.id)
+        let hashing = PasswordHasher.Caller.known(.principal(caller.id))
+        let stored = try await self.hasher.admitted(hashing) { place in
+            try self.proceed(self.locks.attempt(subject, now: self.time.steady))
+            let stored = try await self.store.password(of: caller.id)
+            guard !current.isEmpty, current.utf8.count <= PasswordPolicy.maximumBytes, let stored,
+                try await place.check(current, stored) != .wrong
+            else {
+                let message = "this is not the current password"
+                throw RequestError(.forbidden, code: "wrong_password", message: message, path: "current")
+            }
+            return stored
+        }
+        let text = try await self.hasher.hash(new, for: hashing)
+        guard try await self.store.setPassword(text, of: caller.id, replacing: stored) else {
+            throw RequestError(
+                .conflict,
+                code: "changed_meanwhile",
+                message: "the password was changed elsewhere at the same time",
+                path: "current"
+            )
+        }
+        self.locks.succeeded(subject)
+    }
+
+    /// The error of a link that is unknown, was redeemed or has expired.
+    package static let noLink = RequestError(
+        .notFound,
+        code: "no_such_link",
+        message: "this link was used already or has expired: ask an administrator for another",
+        path: "link"
+    )
+
+    /// Returns the person of a link, or the first admin, whom the link creates.
+    private func person(of link: ValidLink, name: String?) throws -> PersonRecord {
+        switch link {
+        case .person(let person): return person
+        case .firstAdmin:
+            let name = try PersonName.check(name ?? "")
+            return PersonRecord(name: name, role: .admin, hasPassword: true, createdAt: self.time.now)
+        }
+    }
+}
+
+extension RequestError {
+    /// The error for an operation that an API key has tried and that only a person can do.
+    package static var notAPerson: RequestError {
+        RequestError(.conflict, code: "not_a_person", message: "this is for people: an API key has none of it")
     }
 }

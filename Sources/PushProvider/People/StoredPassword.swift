@@ -3,10 +3,10 @@ import CryptoExtras
 import Foundation
 import PushTypes
 
-/// A password as it is stored: the HMAC-SHA256 of its scrypt (RFC 7914), with the parameters and the salt, in one text.
+/// The stored form of a password: the HMAC-SHA256 of its scrypt (RFC 7914), with the parameters and the salt, in one text.
 ///
-/// The text is `$scrypt-hmac$ln=15,r=8,p=3$SALT$HASH`, in base64 without padding. The key of the HMAC is a secret that the
-/// database does not hold, so that its hashes alone are worth nothing.
+/// The text is `$scrypt-hmac$ln=15,r=8,p=3$SALT$HASH`, in base64 without padding. The key of the HMAC is a secret outside the
+/// database, so that passwords cannot be guessed from the database alone.
 package struct StoredPassword {
     /// The cost of a hash.
     package struct Parameters: Hashable, Sendable {
@@ -19,11 +19,11 @@ package struct StoredPassword {
             (self.logarithm, self.blockSize, self.parallelism) = (logarithm, blockSize, parallelism)
         }
 
-        /// One of the equally strong choices of OWASP's *Password Storage Cheat Sheet*: 32 MiB and about a fifth of a
-        /// second.
+        /// The parameters of new hashes: 32 MiB and about a fifth of a second. They are one of the equivalent choices in
+        /// OWASP's *Password Storage Cheat Sheet*.
         package static let standard = Parameters(logarithm: 15, blockSize: 8, parallelism: 3)
 
-        /// `true` if a stored text may have these: a damaged one must not take all memory.
+        /// `true` if the parameters are in a plausible range, so that a damaged text cannot take all memory.
         fileprivate var isSensible: Bool {
             (1...20).contains(self.logarithm) && (1...32).contains(self.blockSize)
                 && (1...16).contains(self.parallelism) && self.memory <= 128 * 1024 * 1024
@@ -35,7 +35,7 @@ package struct StoredPassword {
 
     /// The name of the algorithm in the stored text.
     private static let algorithm = "scrypt-hmac"
-    /// The bytes of a salt, and of a hash.
+    /// The length of a salt and of a hash, in bytes.
     private static let (saltLength, hashLength) = (16, 32)
 
     let parameters: Parameters
@@ -49,7 +49,7 @@ package struct StoredPassword {
         self.hash = Data(Self.code(of: try Self.derive(password, salt, parameters), secret))
     }
 
-    /// Reads a stored text; `nil` for what is not one.
+    /// Reads a stored text; `nil` for any other text.
     init?(text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == Self.algorithm,
@@ -67,8 +67,8 @@ package struct StoredPassword {
         return "$\(Self.algorithm)$\(parameters)$\(Self.text(self.salt))$\(Self.text(self.hash))"
     }
 
-    /// Returns `true` for the password that was hashed, in the time and memory of the parameters. The comparison takes the
-    /// same time for all others.
+    /// Returns `true` for the password that was hashed. It takes the time and memory of the parameters, and the comparison
+    /// takes the same time for every password.
     func matches(_ password: String, secret: String) throws -> Bool {
         let derived = try Self.derive(password, self.salt, self.parameters)
         let key = SymmetricKey(data: Data(secret.utf8))
@@ -77,7 +77,7 @@ package struct StoredPassword {
         }
     }
 
-    /// Returns the code of a derived key.
+    /// Returns the HMAC of a derived key.
     private static func code(of derived: SymmetricKey, _ secret: String) -> HMAC<SHA256>.MAC {
         let key = SymmetricKey(data: Data(secret.utf8))
         return derived.withUnsafeBytes { HMAC<SHA256>.authenticationCode(for: Data($0), using: key) }

@@ -2,9 +2,9 @@ package import Foundation
 package import PushStore
 package import PushTypes
 
-/// A product that is not free, which an entitlement is for.
+/// The product of an issue that is not free, about which entitlement is decided.
 package struct EntitlementProduct: Hashable, Sendable {
-    /// The longest product id, in bytes.
+    /// The maximum length of a product id, in bytes.
     package static let maximumID = 256
 
     package let productID: String

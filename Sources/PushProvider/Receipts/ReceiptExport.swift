@@ -7,7 +7,7 @@ import PushSupport
 package struct ReceiptExport: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
 
-    /// The receipts of one page.
+    /// The maximum number of receipts of one page.
     private static let page = 1000
     /// The pause before a page is read again when too many queries wait.
     private static let pause: Duration = .seconds(1)
@@ -31,7 +31,7 @@ package struct ReceiptExport: AsyncSequence, Sendable {
         private let export: ReceiptExport
         private var isAtStart = true
         private var isAtEnd = false
-        /// The place of the last receipt that was read; `nil` before the first page.
+        /// The position of the last receipt that was read; `nil` before the first page.
         private var place: ReceiptPlace?
 
         fileprivate init(export: ReceiptExport) { self.export = export }
@@ -41,7 +41,7 @@ package struct ReceiptExport: AsyncSequence, Sendable {
                 self.isAtStart = false
                 if self.export.format == .csv { return ByteBuffer(string: ReceiptExport.header) }
             }
-            // A page may have no receipt that can be read.
+            // A page may have only receipts that cannot be read, so that the next one follows.
             while !self.isAtEnd {
                 let page = try await self.export.page(after: self.place)
                 (self.place, self.isAtEnd) = (page.next, page.next == nil)
@@ -93,7 +93,7 @@ package struct ReceiptExport: AsyncSequence, Sendable {
     }
 
     private static func append(_ receipt: ReceiptRecord, to text: inout [UInt8]) {
-        // The name of an action is another's text, which a spreadsheet must not take for a formula.
+        // The name of an action is foreign text, which a spreadsheet must not take for a formula.
         let action = receipt.action ?? ""
         let cells = [
             receipt.device.map(String.init) ?? "", receipt.event.word,

@@ -3,18 +3,19 @@ package import Metrics
 package import PushStore
 package import PushSupport
 import PushTypes
+import Synchronization
 
 /// Writes receipts in shared transactions.
 ///
-/// A receipt is written as soon as the one before is on disk, but no sooner than ``Limits/interval`` after its start:
-/// requests that arrive meanwhile share a transaction, so that campaigns get the writer in between. A caller returns once
-/// its receipts are on disk, and has an error if they are not.
+/// A transaction begins when the one before it has ended, and at least ``Limits/interval`` after that one began. Receipts
+/// that arrive meanwhile share it, so that the writes of campaigns get their turn in between. A caller waits until its
+/// receipts are on disk, or gets an error.
 package actor ReceiptWriter {
-    /// The bounds of one transaction. Those of what waits are in ``BudgetedResource/receipts``.
+    /// The limits on transactions. The number of receipts that wait is limited by the budget ``BudgetedResource/receipts``.
     package struct Limits: Hashable, Sendable {
-        /// The receipts of one transaction, with the batch that exceeds them. Default 500.
+        /// The number of receipts from which a transaction takes no further batch. Default 500.
         package var transaction = 500
-        /// The shortest time between the starts of two transactions. Default 50 ms.
+        /// The minimum time between the starts of two transactions. Default 50 ms.
         package var interval: Duration = .milliseconds(50)
 
         package init() {}
@@ -28,7 +29,7 @@ package actor ReceiptWriter {
         }
     }
 
-    /// A request that waits, with the place that its receipts have until they are written.
+    /// A request that waits, and the permit that its receipts hold until they are written.
     private struct Waiter {
         let continuation: CheckedContinuation<[ReceiptResult], any Error>
         let place: BudgetPermit
@@ -58,10 +59,10 @@ package actor ReceiptWriter {
         self.queue = ReceiptQueue(transaction: limits.transaction)
     }
 
-    /// Writes the receipts of one sender. They are on disk when it returns.
-    /// - Parameter app: The name of the app, which waits for its turn among the apps.
+    /// Writes the receipts of one sender, and returns when they are on disk.
+    /// - Parameter app: The name of the app, by which apps take turns.
     /// - Returns: The results in the order of the entries.
-    /// - Throws: ``BudgetRefusal``, ``StoreError``. Then none of them was written.
+    /// - Throws: ``BudgetRefusal``, ``StoreError``. None of the receipts was written then.
     package func write(_ batch: ReceiptBatch, app: String) async throws -> [ReceiptResult] {
         guard !batch.entries.isEmpty else { return [] }
         let place = try self.places.take(batch.entries.count, for: BudgetCaller(app: Topic(app)))
@@ -79,17 +80,17 @@ package actor ReceiptWriter {
         while !self.queue.isEmpty {
             let start = self.time.steady
             await self.writeNext()
-            // Others' requests are collected meanwhile.
+            // Other requests are collected meanwhile.
             let delay = self.limits.delay(after: start, now: self.time.steady)
             if delay > .zero { try? await Task.sleep(for: delay) }
         }
         self.isWriting = false
     }
 
-    /// Writes the next of those that wait, as many as one transaction takes.
+    /// Writes the waiting batches that the next transaction takes.
     private func writeNext() async {
         let next = self.queue.takeNext()
-        // They wait no longer.
+        // The requests no longer count as waiting.
         for element in next { element.ticket.place.end() }
         do {
             let (results, hasEvents) = try await self.store.addReceipts(next.map(\.batch), now: self.time.recorded) {
@@ -107,5 +108,84 @@ package actor ReceiptWriter {
         var events = WebhookEventEncoder(expected: news.count)
         for one in news { events.append(one) }
         return events.data
+    }
+}
+
+/// The batches of receipts that wait to be written. Apps take turns, and the batches of an app keep their order.
+///
+/// So no app waits for all receipts of another. The queue has no limit: a budget limits the receipts that wait.
+struct ReceiptQueue<Ticket> {
+    /// A batch with the ticket of its caller.
+    struct Element {
+        var batch: ReceiptBatch
+        var ticket: Ticket
+    }
+
+    /// The number of receipts from which a transaction takes no further batch.
+    private let transaction: Int
+    private var elements = FairQueue<String, Element>()
+
+    init(transaction: Int) { self.transaction = transaction }
+
+    var isEmpty: Bool { self.elements.isEmpty }
+
+    /// Adds a batch of an app.
+    mutating func add(_ batch: ReceiptBatch, of app: String, ticket: Ticket) {
+        self.elements.append(Element(batch: batch, ticket: ticket), of: app)
+    }
+
+    /// Takes the batches of the next transaction: one of each app in turn, until there are enough receipts.
+    mutating func takeNext() -> [Element] {
+        var (next, receipts) = ([Element](), 0)
+        while receipts < self.transaction, let element = self.elements.popFirst() {
+            receipts += element.batch.entries.count
+            next.append(element)
+        }
+        return next
+    }
+}
+
+/// The metric `martlet_receipts`: receipts by app, event, source and result.
+private final class ReceiptMetrics: Sendable {
+    private struct Key: Hashable {
+        var app: String
+        var event: ReceiptEvent
+        var isFromGateway: Bool
+        var result: String
+    }
+
+    private let factory: any MetricsFactory
+    private let counters = Mutex<[Key: Counter]>([:])
+
+    init(factory: any MetricsFactory) { self.factory = factory }
+
+    func count(_ results: [ReceiptResult], of batch: ReceiptBatch, app: String) {
+        let isFromGateway = batch.sender == .gateway
+        for (entry, result) in zip(batch.entries, results) {
+            let word =
+                switch result {
+                case .accepted: "accepted"
+                case .repeated: "repeated"
+                case .refused(let refusal): refusal.rawValue
+                }
+            let key = Key(app: app, event: entry.receipt.event, isFromGateway: isFromGateway, result: word)
+            self.counter(key).increment()
+        }
+    }
+
+    private func counter(_ key: Key) -> Counter {
+        self.counters.withLock { counters in
+            if let counter = counters[key] { return counter }
+            let source: ReceiptSource = key.isFromGateway ? .gateway : .app
+            let counter = Counter(
+                label: "martlet_receipts",
+                dimensions: [
+                    ("app", key.app), ("event", key.event.word), ("source", source.word), ("result", key.result),
+                ],
+                factory: self.factory
+            )
+            counters[key] = counter
+            return counter
+        }
     }
 }

@@ -1,6 +1,6 @@
-/// Finds members of a device's attributes in their JSON text, a flat object.
+/// Finds members of a device's attributes in their JSON text, which is a flat object.
 ///
-/// It does not parse the rest: at a million devices a parser would take most of the time.
+/// It does not parse the other members: with a million devices, a parser would take most of the time.
 struct AttributeScanner {
     /// The position of a value in the text.
     enum Value: Hashable {
@@ -29,7 +29,7 @@ struct AttributeScanner {
         for index in self.values.indices { self.values[index] = nil }
     }
 
-    /// Sets ``values``. It stops once every name was found. Of members with the same name the first counts.
+    /// Sets ``values``. It stops when every name was found. If members have the same name, the first one counts.
     mutating func scan(_ text: Span<UInt8>) throws(Damage) {
         self.reset()
         self.position = 0
@@ -99,7 +99,7 @@ struct AttributeScanner {
         throw Damage()
     }
 
-    /// Reads a value; `nil` for `null`, and for an object or array, which attributes do not have.
+    /// Reads a value; `nil` for `null`, an object or an array.
     private mutating func value(_ text: Span<UInt8>) throws(Damage) -> Value? {
         switch self.next(text) {
         case UInt8(ascii: "\""):

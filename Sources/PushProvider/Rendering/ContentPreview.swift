@@ -7,19 +7,19 @@ package import PushTypes
 package struct ContentPreview: Hashable, Sendable {
     /// The JSON text that the device sees.
     package var payload: [UInt8]
-    /// The JSON text that Apple sees; `nil` if it is the same.
+    /// The JSON text that Apple sees, for encrypted content; `nil` if it is the same.
     package var encrypted: [UInt8]?
     /// The localization that the device gets, in lower case with hyphens; `nil` is the default.
     package var locale: String?
 
-    /// The size of what is sent, in bytes.
+    /// The size of the payload that is sent, in bytes.
     package var size: Int { self.encrypted?.count ?? self.payload.count }
 
     /// - Parameters:
-    ///   - profile: The device; `nil` shows the default variant, with variables at their defaults or empty.
+    ///   - profile: The profile of the device; `nil` for the default variant, with variables at their defaults or empty.
     ///   - badge: The count that the device would show.
-    ///   - key: The key of the device, for encrypted content; `nil` shows it for a key that nobody has.
-    /// - Throws: ``RenderFailure`` where sending to this device would fail.
+    ///   - key: The key of the device, for encrypted content; `nil` to use an example key.
+    /// - Throws: ``RenderFailure`` if sending to this device would fail.
     package init(
         _ content: NotificationContent,
         bundleID: Topic,
@@ -39,7 +39,7 @@ package struct ContentPreview: Hashable, Sendable {
         self.encrypted = try envelope.seal(self.payload, to: key)
     }
 
-    /// A new key, whose private part is thrown away.
+    /// A new public key, whose private key is discarded.
     private static var exampleKey: [UInt8] {
         Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)
     }

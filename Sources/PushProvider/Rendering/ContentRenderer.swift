@@ -4,23 +4,23 @@ import PushTypes
 
 /// Renders the payload for each device of one notification.
 ///
-/// It is made once per notification and does all work that does not depend on the device then. It is not shared between
-/// tasks: each works on a copy.
+/// It is made once per notification, and does the work that does not depend on the device then. It is not shared between
+/// tasks: each task works on a copy.
 package struct ContentRenderer: Sendable {
     /// The maximum length of a variable's value, in bytes of UTF-8. A longer value is cut between characters.
     package static let maximumValue = 1024
-    /// The number of locales whose variant is remembered.
+    /// The maximum number of locales whose variant is cached.
     private static let maximumLocales = 512
 
     /// The parts of a recipient's profile that ``render(for:badge:)`` reads.
     package let needs: RecipientProfileFields
     /// The change of the user's count before it is given to ``render(for:badge:)``; `nil` if the notification has no counter.
     package let badge: BadgeChange?
-    /// The payload of every device; `nil` where it depends on the device.
+    /// The payload of all devices; `nil` if it depends on the device.
     package let fixed: Data?
 
     private let limit: Int
-    /// The first variant is for all other locales.
+    /// The variants. The first one is for all locales without a localization.
     private let variants: [Variant]
     private let variantsByName: [String: Int]
     private var variantsByLocale: [String: Int] = [:]
@@ -28,7 +28,7 @@ package struct ContentRenderer: Sendable {
 
     /// The compiled payload for the devices of one locale.
     private struct Variant: Sendable {
-        /// ``LocaleTag/name``; `nil` for all other locales.
+        /// The locale (``LocaleTag/name``); `nil` for all locales without a localization.
         var locale: String?
         var payload: CompiledPayload
     }
@@ -71,7 +71,7 @@ package struct ContentRenderer: Sendable {
 
     private static func needs(_ compiler: PayloadCompiler, hasVariants: Bool) -> RecipientProfileFields {
         var needs: RecipientProfileFields = compiler.names.isEmpty ? [] : .attributes
-        // A badge is counted for the user.
+        // The badge is counted per user.
         if compiler.hasBadge || compiler.sources.contains(.user) { needs.insert(.user) }
         if hasVariants || compiler.sources.contains(.locale) { needs.insert(.locale) }
         if compiler.sources.contains(.timeZone) { needs.insert(.timeZone) }
@@ -80,7 +80,7 @@ package struct ContentRenderer: Sendable {
     }
 
     /// Returns the payload for one device.
-    /// - Parameter badge: The count to show, with this notification in it; `nil` leaves the badge of the device as it is.
+    /// - Parameter badge: The count to show, which includes this notification; `nil` leaves the badge unchanged.
     package mutating func render(for profile: RecipientProfile, badge: Int?) throws(RenderFailure) -> [UInt8] {
         if let fixed = self.fixed { return Array(fixed) }
         let payload = self.variants[self.variantIndex(for: profile.locale)].payload
@@ -101,12 +101,12 @@ package struct ContentRenderer: Sendable {
         return output
     }
 
-    /// Returns the locale of the variant that a device gets; `nil` is the default variant.
+    /// Returns the locale of the variant that a device gets; `nil` for the default variant.
     package mutating func variant(for locale: String?) -> String? {
         self.variants.isEmpty ? nil : self.variants[self.variantIndex(for: locale)].locale
     }
 
-    /// Returns every variant at its shortest, with variables at their default or empty.
+    /// Returns every variant at its minimum length, with variables at their default or empty.
     func samples() -> [(locale: String?, payload: [UInt8])] {
         if let fixed = self.fixed { return [(nil, Array(fixed))] }
         return self.variants.map { variant in (variant.locale, PayloadAssembler.sample(variant.payload)) }
@@ -135,9 +135,9 @@ package struct ContentRenderer: Sendable {
 
 /// The reason for which no payload can be rendered for a device. Another try would not help.
 package enum RenderFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The device has no value for this variable, and the variable no default.
+    /// The device has no value for this variable, which has no default.
     case missingValue(String)
-    /// The stored content cannot be decoded: no device can get anything.
+    /// The stored content cannot be decoded, so that no device gets a push.
     case damagedContent
     /// The device's attributes are not a JSON object.
     case damagedAttributes
@@ -150,7 +150,7 @@ package enum RenderFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The payload exceeds the limit of its push type. Both numbers are in bytes.
     case tooLarge(size: Int, limit: Int)
 
-    /// The reason in the ledger. It never holds a device's value.
+    /// The reason in the ledger. It never includes a value of the device.
     package var description: String {
         switch self {
         case .missingValue(let name): "the device has no value for {{\(name)}}, which has no default"

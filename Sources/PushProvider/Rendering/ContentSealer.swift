@@ -14,10 +14,10 @@ package struct ContentSealer: Sendable {
     private static let ciphersuite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
     private static let info = Data("martlet push 1".utf8)
 
-    /// The bytes that tie a ciphertext to the app and the notification.
+    /// The authenticated data, which binds a ciphertext to the app and the notification.
     private let authenticated: Data
 
-    /// - Parameter bundleID: the app's, as the installation registered it.
+    /// - Parameter bundleID: The bundle id of the app, as the installation has registered it.
     package init(bundleID: String, notification: UUID) {
         self.authenticated = Data("\(bundleID)\n\(notification.uuidString)".utf8)
     }
@@ -27,8 +27,8 @@ package struct ContentSealer: Sendable {
 
     /// Returns `true` for a public key that an installation may register.
     ///
-    /// Keys of another length and the points of small order, for which everybody knows the shared secret, are refused
-    /// (RFC 9180, 7.1.4). swift-crypto leaves the latter check to its users.
+    /// Keys of another length are refused, and so are points of small order, whose shared secret is publicly known (RFC 9180
+    /// section 7.1.4). swift-crypto leaves the latter check to its users.
     package static func accepts(_ key: Data) -> Bool {
         guard let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: key),
             let secret = try? Curve25519.KeyAgreement.PrivateKey().sharedSecretFromKeyAgreement(with: key)
@@ -36,12 +36,12 @@ package struct ContentSealer: Sendable {
         return secret.withUnsafeBytes { bytes in bytes.contains { $0 != 0 } }
     }
 
-    /// Returns the base64 text of a payload that only the installation with the key can read.
+    /// Returns the base64 text of a payload, encrypted so that only the installation with the key can read it.
     ///
-    /// Each call makes a key of its own, so that equal payloads have different texts.
+    /// Each call makes an ephemeral key, so that equal payloads have different texts.
     /// - Parameters:
-    ///   - payload: the JSON text of the whole payload, without the member `martlet`.
-    ///   - key: the raw X25519 public key of the installation, which ``accepts(_:)`` has checked.
+    ///   - payload: The JSON text of the whole payload, without the member `martlet`.
+    ///   - key: The raw X25519 public key of the installation, which ``accepts(_:)`` has checked.
     package func seal(_ payload: Data, to key: Data) throws(UnusableKey) -> String {
         do {
             let key = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: key)

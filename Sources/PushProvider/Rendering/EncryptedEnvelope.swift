@@ -5,11 +5,11 @@ import PushTypes
 
 /// The payload that Apple sees in place of encrypted content: a placeholder, and the ciphertext for one installation.
 struct EncryptedEnvelope: Sendable {
-    /// The alert of a request that names no placeholder.
+    /// The placeholder of a request that names none.
     static let standardPlaceholder: [String: JSONValue] = ["body": .string("New notification")]
 
     private let sealer: ContentSealer
-    /// The text before the name of the key.
+    /// The text of the payload up to the name of the key.
     private let opening: [UInt8]
     private static let middle = Array(#"","data":""#.utf8)
     private static let closing = Array(#""}}}"#.utf8)
@@ -40,7 +40,7 @@ struct EncryptedEnvelope: Sendable {
     }
 
     /// Returns the payload for an installation.
-    /// - Parameter payload: The payload that the installation gets to see.
+    /// - Parameter payload: The payload that the installation sees after decryption.
     /// - Throws: ``RenderFailure/unusableKey``, ``RenderFailure/tooLarge(size:limit:)``.
     func seal(_ payload: [UInt8], to key: InstallationPublicKey) throws(RenderFailure) -> [UInt8] {
         let sealed: String
@@ -60,7 +60,8 @@ struct EncryptedEnvelope: Sendable {
         return output
     }
 
-    /// Returns the size of what Apple gets for a payload and a key with the longest name, in bytes.
+    /// Returns the size of the payload that Apple gets, in bytes, for a payload of `count` bytes and a key with a name of
+    /// maximum length.
     func size(ofPayload count: Int) -> Int {
         self.opening.count + InstallationPublicKey.maximumID + Self.middle.count
             + ContentSealer.sealedLength(ofPayload: count) + Self.closing.count

@@ -4,7 +4,7 @@ import PushSupport
 /// Assembles a compiled payload for one device.
 struct PayloadAssembler {
     let profile: RecipientProfile
-    /// The count to show; `nil` leaves the badge out.
+    /// The count to show; `nil` for no badge.
     let badge: Int?
     /// The values of the attributes, in the order of the compiler's names.
     let values: [AttributeScanner.Value?]
@@ -13,7 +13,7 @@ struct PayloadAssembler {
     private static let usualValue = 32
 
     /// Returns the payload.
-    /// - Parameter attributes: The text that ``values`` point into.
+    /// - Parameter attributes: The JSON text in which ``values`` are positions.
     func fill(_ payload: CompiledPayload, attributes: Span<UInt8>) throws(RenderFailure) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(payload.literalCount + Self.usualValue * payload.segments.count)
@@ -40,7 +40,7 @@ struct PayloadAssembler {
         return output
     }
 
-    /// Returns the payload at its shortest: variables at their default or empty, and a badge of one digit.
+    /// Returns the payload at its minimum length, with variables at their default or empty, and a badge of one digit.
     static func sample(_ payload: CompiledPayload) -> [UInt8] {
         var output: [UInt8] = []
         for segment in payload.segments {
@@ -60,7 +60,7 @@ struct PayloadAssembler {
     }
 
     /// Appends a value.
-    /// - Returns: `true` if the device has the value, which may be empty.
+    /// - Returns: `true` if the device has a value, which may be empty.
     private func append(_ source: CompiledPayload.Source, _ attributes: Span<UInt8>, to output: inout [UInt8]) -> Bool {
         switch source {
         case .user: Self.append(self.profile.user, to: &output)
@@ -75,7 +75,7 @@ struct PayloadAssembler {
         guard self.values.indices.contains(index), let value = self.values[index] else { return false }
         switch value {
         case .token(let range), .string(let range, isPlain: true):
-            // Plain text needs no escape in any JSON string, and each of its bytes is a character.
+            // A plain string needs no escapes, and each of its bytes is a character.
             for index in range.prefix(ContentRenderer.maximumValue) { output.append(attributes[index]) }
             return true
         case .string(let range, isPlain: false):

@@ -16,7 +16,7 @@ struct CompiledPayload {
         case literal([UInt8])
         /// A value inside a string.
         case variable(name: String, source: Source, fallback: [UInt8]?)
-        /// The member `badge` of `aps`, which comes first there.
+        /// The member `badge` of `aps`, which is the first member there.
         case badge(hasNext: Bool, isAlone: Bool)
     }
 
@@ -45,7 +45,7 @@ struct PayloadCompiler {
     }
 
     /// Compiles the payload for one locale.
-    /// - Throws: ``PayloadTemplate/Damage`` for a variable that must not have been accepted.
+    /// - Throws: ``PayloadTemplate/Damage`` for a variable that should not have been accepted.
     mutating func compile(_ payload: [String: JSONValue]) throws(PayloadTemplate.Damage) -> CompiledPayload {
         self.compiled = CompiledPayload()
         var payload = payload

@@ -4,18 +4,17 @@ package import PushSupport
 /// The payload of a notification before it is rendered: the default payload, its localizations, and the rules that fill
 /// them in for each device.
 ///
-/// It is stored as
-/// `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`. Where nothing depends
-/// on the device, the payload alone is stored.
+/// It is stored as `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`. If the
+/// payload does not depend on the device, only the payload is stored.
 package struct PayloadTemplate: Hashable {
     /// The stored text cannot be decoded.
     package struct Damage: Error, Hashable {}
 
     private static let version: Int64 = 1
 
-    /// The whole payload for devices of all other locales.
+    /// The whole payload for devices whose locale has no localization.
     package var payload: [String: JSONValue]
-    /// Whole payloads by ``LocaleTag/name``.
+    /// The whole payloads of the localizations, by ``LocaleTag/name``.
     package var localizations: [String: [String: JSONValue]] = [:]
     /// `true` if `{{…}}` in strings is a variable.
     var hasVariables = false

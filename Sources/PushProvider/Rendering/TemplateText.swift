@@ -1,7 +1,7 @@
 /// A text with variables, split into its parts.
 ///
-/// A variable is written `{{name}}`, or `{{name|default}}` with a text for devices without a value. `{{{{` is a literal
-/// `{{`. A single brace, also the first of three, and `}}` outside of a variable, are literal.
+/// A variable is written `{{name}}`, or `{{name|default}}` with a text for devices without a value. `{{{{` is a literal `{{`.
+/// A single brace is literal, and so are the first of three braces and `}}` outside of a variable.
 struct TemplateText: Hashable {
     /// A part of a template: literal text or a variable.
     enum Part: Hashable {
@@ -39,7 +39,7 @@ struct TemplateText: Hashable {
                 position += 4
                 continue
             }
-            // The first of three braces is literal: the other two begin a variable.
+            // The first of three braces is literal, and the other two begin a variable.
             if position + 2 < bytes.count, bytes[position + 2] == Self.open {
                 literal.append(Self.open)
                 position += 1

@@ -5,18 +5,18 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// The times of the erasure of apps and users.
+/// The settings of the erasure of apps and users.
 package struct ErasureSettings: Hashable, Sendable {
-    /// The time after a request in which responses to pushes that were in flight may still be written, and after the last row
-    /// in which the request may ask for its state. Default 60 s.
+    /// The time after a request within which responses to pushes in flight may still be written, and the time after the last
+    /// row is erased within which the caller may ask for the state. Default 60 s.
     package var settling: Duration = .seconds(60)
-    /// The shortest time between two rewritings of the database file. Default 1 h.
+    /// The minimum time between two rewritings of the database file. Default 1 h.
     package var overwriting: Duration = .seconds(3600)
 
     package init() {}
 }
 
-/// Finishes erasures: what a request has left, what was written late, and the database file.
+/// Finishes erasures: erases the rows that a request has left and those that were written later, and rewrites the database file.
 package final class ErasureService: Service {
     private let store: any ErasureStore
     private let direct: DirectDispatch
@@ -25,10 +25,10 @@ package final class ErasureService: Service {
     private let time: any TimeSource
     private let logger: Logger
     private let overwrittenAt = Mutex<Timestamp?>(nil)
-    /// The times at which the rows of erasures were found gone, by the steady clock.
+    /// The times at which all rows of an erasure were found erased, by the steady clock.
     private let completedAt = Mutex<[Round: Timestamp]>([:])
 
-    /// An erasure, as it was begun or extended by one request.
+    /// An erasure in the state to which one request has begun or extended it.
     private struct Round: Hashable {
         var erasure, request: Int64
 
@@ -37,7 +37,7 @@ package final class ErasureService: Service {
 
     /// - Parameters:
     ///   - direct: The notifications in memory, from which pushes are taken back.
-    ///   - wake: Signalled when there is something to erase.
+    ///   - wake: The signal that is sent when there is something to erase.
     package init(
         store: any ErasureStore,
         direct: DirectDispatch,
@@ -50,7 +50,7 @@ package final class ErasureService: Service {
         (self.time, self.logger) = (time, logger)
     }
 
-    /// Works until graceful shutdown; at first on what an earlier process has left.
+    /// Works until graceful shutdown. It begins with erasures that an earlier process has left.
     package func run() async {
         self.wake.signal()
         await self.wake.untilShutdown {
@@ -59,9 +59,9 @@ package final class ErasureService: Service {
         }
     }
 
-    /// Erases what is due.
+    /// Erases the rows that are due.
     ///
-    /// - Returns: The time until there is more to do.
+    /// - Returns: The time until the next step.
     package func step() async -> Duration {
         do {
             var isSettling = false
@@ -71,7 +71,7 @@ package final class ErasureService: Service {
                 while try await self.store.continueErasure(erasure, now: self.time.recorded) {
                     guard !Task.isShuttingDownGracefully else { return .zero }
                 }
-                // A request that did not wait for all rows knew only some tokens.
+                // If the request did not wait for all rows, it knew only some of the tokens.
                 _ = try await self.direct.takeBack(erasure, in: self.store)
                 if self.time.steady.since(self.lastNews(of: erasure)) >= self.settings.settling {
                     try await self.store.finishErasure(erasure)
@@ -88,8 +88,9 @@ package final class ErasureService: Service {
         }
     }
 
-    /// Returns the time of a request; of one that was not answered as complete, that at which its rows were gone. Until some
-    /// time after it the name stays, so that the same request still reports the state, and does not begin another erasure.
+    /// Returns the time of a request; for a request that was not answered as complete, the time at which its rows were
+    /// erased. The name of the erased user or app is kept for ``ErasureSettings/settling`` after that, so that a repeated
+    /// request reports the state and does not begin another erasure.
     private func lastNews(of erasure: ErasureRecord) -> Timestamp {
         guard erasure.isUnderWay else { return erasure.requestedAt }
         let (round, now) = (Round(erasure), self.time.steady)
@@ -105,9 +106,9 @@ package final class ErasureService: Service {
         self.completedAt.withLock { times in times = times.filter { rounds.contains($0.key) } }
     }
 
-    /// Rewrites the file, unless that was done lately.
+    /// Rewrites the database file, unless that was done within ``ErasureSettings/overwriting``.
     ///
-    /// - Returns: `true` if nothing waits for it.
+    /// - Returns: `true` if no erasure waits for a rewriting any more.
     private func overwrite() async throws -> Bool {
         guard try await self.store.erasures().contains(where: \.isEmptied) else { return true }
         let now = self.time.steady

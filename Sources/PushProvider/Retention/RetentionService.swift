@@ -6,13 +6,14 @@ import ServiceLifecycle
 
 /// The times for which finished records are kept.
 package struct RetentionSettings: Hashable, Sendable {
-    /// The time for finished notifications with their deliveries and idempotency keys, and for token events. Default 30 days.
+    /// The time for which finished notifications, their deliveries and idempotency keys, and token events are kept. Default
+    /// 30 days.
     package var notifications: Duration = .seconds(30 * 86_400)
-    /// The time for events for webhooks. Default 7 days.
+    /// The time for which events for webhooks are kept. Default 7 days.
     package var events: Duration = .seconds(7 * 86_400)
-    /// The time for audit entries. Default 365 days.
+    /// The time for which audit entries are kept. Default 365 days.
     package var audit: Duration = .seconds(365 * 86_400)
-    /// The time from the start to the first cleaning: a clock that is wrong at first has been set by then. Default 10 min.
+    /// The time from the start to the first cleaning. A clock that is wrong at the start has been set by then. Default 10 min.
     package var firstCleaning: Duration = .seconds(600)
     /// The time between two cleanings. Default 1 h.
     package var cleaning: Duration = .seconds(3600)
@@ -20,12 +21,12 @@ package struct RetentionSettings: Hashable, Sendable {
     package init() {}
 }
 
-/// Deletes finished records after their time, in small transactions.
+/// Deletes finished records after their retention time, in small transactions.
 ///
-/// Deletion is final, so that age counts by the earlier of the two clocks. The steady one never runs ahead of the time that
-/// the provider has seen pass (decision 17).
+/// Because deletion is final, the age of records is measured by the earlier of the two clocks. The steady clock is never
+/// ahead of the time for which the provider has run (decision 17).
 package struct RetentionService: Service {
-    /// The number of rows deleted in one transaction.
+    /// The maximum number of rows that are deleted in one transaction.
     private static let batch = 5000
 
     private let store: any RetentionStore
@@ -37,7 +38,7 @@ package struct RetentionService: Service {
 
     /// - Parameters:
     ///   - files: Cleans the folder of uploaded files; `nil` without one.
-    ///   - wake: Signalled when the clocks have to be read again.
+    ///   - wake: The signal that is sent when the clocks have to be read again.
     package init(
         store: any RetentionStore,
         settings: RetentionSettings = RetentionSettings(),
@@ -66,7 +67,7 @@ package struct RetentionService: Service {
         }
     }
 
-    /// Deletes everything whose time is over.
+    /// Deletes all records whose retention time is over.
     package func clean() async throws {
         let now = self.time.reading.earlier
         let oldest = now.advanced(by: .zero - self.settings.notifications)

@@ -10,9 +10,9 @@ import ServiceLifecycle
 package struct ScheduleRunner: Service {
     /// The settings of the scheduler.
     package struct Settings: Hashable, Sendable {
-        /// The maximum sleep. Default 5 s.
+        /// The maximum time for which the scheduler sleeps without a signal. Default 5 s.
         package var sleep: Duration = .seconds(5)
-        /// The time after which an app begins nothing more in its turn. Default 1 s.
+        /// The time after which an app starts no further work in its turn. Default 1 s.
         package var turn: Duration = .seconds(1)
 
         package init() {}
@@ -71,7 +71,7 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Returns the time until work is due of an app that can start then. The end of an app's work is signalled.
+    /// Returns the time until the next work is due of an app that is free to start. The end of an app's work is a signal.
     private func timeUntilNext(_ workers: ScheduleWorkers) async -> Duration {
         guard let excluded = workers.unavailable(at: .now) else { return self.settings.sleep }
         let opening = try? await self.store.nextOpening(excluding: excluded)
@@ -96,13 +96,13 @@ package struct ScheduleRunner: Service {
     /// The result of one search for due work, or of the work of one app.
     private struct WorkResult {
         var hasWorked = false, hasFailed = false
-        /// Others are counted first, and so they are before the rest of the app's work.
+        /// The work was refused because other queries come first, so that the rest of the app's work has to wait too.
         var isRefused = false
         /// Unreadable schedules were found and paused.
         var hasPaused = false
     }
 
-    /// Finds due work.
+    /// Reads the work that is due.
     /// - Parameter excluded: The apps that cannot start now; `nil` if none can.
     private func findDue(_ excluded: Set<Int64>?) async -> (work: [DueWork], result: WorkResult) {
         var result = WorkResult()
@@ -126,7 +126,7 @@ package struct ScheduleRunner: Service {
     }
 
     /// Does the work of one app. A notification or schedule that fails does not hold up the others.
-    /// - Parameter end: The end of its turn; `nil` for none. The first piece of work is always begun.
+    /// - Parameter end: The end of the app's turn; `nil` for no limit. The first piece of work is always started.
     private func perform(_ work: DueWork, until end: ContinuousClock.Instant? = nil) async -> WorkResult {
         var result = WorkResult()
         var isFirst = true
@@ -165,7 +165,7 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Runs a schedule. Each run always makes the same notification, so that a crash between the two writes repeats nothing.
+    /// Runs a schedule. The id of a run's notification is fixed, so that a crash between the two writes sends nothing twice.
     private func run(_ schedule: ScheduleRecord) async throws {
         guard let planned = schedule.nextRunAt else { return }
         guard let next = self.firstRun(of: schedule, planned) else {
@@ -188,10 +188,10 @@ package struct ScheduleRunner: Service {
             try await self.note(message, of: schedule)
         }
         for run in due.runs {
-            // The schedule was changed, paused or deleted meanwhile, and is read again.
+            // If the schedule was changed, paused or deleted meanwhile, it is read again.
             guard try await self.send(schedule, run) else { return }
         }
-        // A clock that was lost makes runs at times before the last one.
+        // After a clock that was ahead, the last run may be in the future, and then it does not count.
         let last = schedule.lastRunAt.flatMap { $0 <= self.time.recorded ? $0 : nil }
         try await self.store.advanceSchedule(
             schedule.id,
@@ -201,11 +201,11 @@ package struct ScheduleRunner: Service {
         )
     }
 
-    /// Returns the first run that may be made: the planned one, unless a clock that was far behind has planned it for a time before
-    /// the schedule was added or ran last. Returns `nil` if there is none.
+    /// Returns the first run that may be made; `nil` if there is none. It is the planned run, unless that is before the
+    /// schedule was added or ran last, because a clock was far behind when it was planned.
     private func firstRun(of schedule: ScheduleRecord, _ planned: Timestamp) -> Timestamp? {
         let last = max(schedule.createdAt, schedule.lastRunAt ?? schedule.createdAt)
-        // A time that is still to come is of a clock that was ahead.
+        // A last run in the future comes from a clock that was ahead, and does not count.
         guard planned < last, last <= self.time.now else { return planned }
         return schedule.rule.nextRun(after: last)
     }
@@ -226,7 +226,7 @@ package struct ScheduleRunner: Service {
                 scheduleVersion: schedule.version
             )
             if acceptance == .accepted {
-                // That runs were missed before stays known until the next one.
+                // The note about earlier missed runs is kept until the next run.
                 if schedule.problem != nil {
                     try await self.store.clearProblem(ofSchedule: schedule.id, notedBefore: run)
                 }
@@ -248,7 +248,7 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Notes what people have to know of the runs of a schedule.
+    /// Stores the problem of a schedule, which the API shows.
     private func note(_ message: String, of schedule: ScheduleRecord) async throws {
         try await self.store.setProblem(ScheduleProblem(message: message, at: self.time.now), ofSchedule: schedule.id)
     }

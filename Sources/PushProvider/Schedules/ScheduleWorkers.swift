@@ -3,10 +3,10 @@ import Synchronization
 
 /// The apps whose scheduled work is in progress.
 ///
-/// The work of an app runs in one worker, so that an app whose audiences take long to count delays its own runs only. Apps take
-/// turns: one that had its turn is next once every other that has due work had one.
+/// The work of an app runs in one worker, so that an app whose audiences take long to count delays only its own runs. Apps
+/// take turns: after its turn, an app waits until every other app with due work has had one.
 final class ScheduleWorkers: Sendable {
-    /// The maximum number of apps at the same time.
+    /// The maximum number of apps whose work is in progress at the same time.
     static let maximum = 8
 
     private struct State {
@@ -48,8 +48,8 @@ final class ScheduleWorkers: Sendable {
         }
     }
 
-    /// Begins the next round, when no app is left in this one.
-    /// - Returns: `false` if no app had a turn in this one either.
+    /// Begins the next round after all apps with due work have had their turn.
+    /// - Returns: `false` if no app had a turn in this round.
     func beginRound() -> Bool {
         self.state.withLock { state in
             defer { state.served = [] }

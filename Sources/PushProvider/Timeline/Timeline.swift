@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// One ordered list of what happened with a delivery or a notification.
+/// The ordered list of the steps of a delivery or a notification.
 package struct Timeline: Hashable, Sendable {
     /// The subject of the list.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -23,18 +23,18 @@ package struct Timeline: Hashable, Sendable {
     package var reason: String?
     /// The steps in their order.
     package var steps: [TimelineStep] = []
-    /// The facts that are not known, and the cause.
+    /// Notes about facts that are not known, with the cause.
     package var notes: [String] = []
 }
 
 /// A step of a timeline.
 package struct TimelineStep: Hashable, Sendable {
-    /// The program or the service whose step it is.
+    /// The program or service that has made a step.
     package enum Source: String, Hashable, Sendable, CaseIterable {
         case api, provider, sender, pushService, gateway, app, webhook
     }
 
-    /// The kind of a step, for programs.
+    /// The kind of a step.
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case requested, checked, accepted, scheduled, opened, started, claimed, connected, sent, answered, tried, waits
         case ended, committed, tokenChanged, posted, acknowledged, reported, receipt, pages, finished
@@ -51,7 +51,7 @@ package struct TimelineStep: Hashable, Sendable {
 }
 
 extension [TimelineStep] {
-    /// The steps by their times. Those at the same time keep their order.
+    /// The steps in the order of their times. Steps at the same time keep their order.
     var ordered: [TimelineStep] {
         self.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }

@@ -3,7 +3,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Makes timelines from what is stored.
+/// Makes timelines from stored facts.
 enum TimelineBuilder {
     /// Returns the timeline of a delivery.
     static func timeline(of facts: DeliveryFacts) -> Timeline {
@@ -34,10 +34,10 @@ enum TimelineBuilder {
         return timeline
     }
 
-    /// Returns the step of a next try. One that a paused environment holds waits for its probe, whatever time it would have.
+    /// Returns the step of the next try. If a paused environment holds it back, its time is that of the next probe.
     private static func nextTry(_ facts: DeliveryFacts) -> [TimelineStep] {
         if let pause = facts.pause {
-            // While a probe is made there is no time of the next one.
+            // While a probe is in progress, the time of the next one is not known.
             let at = pause.nextProbeAt ?? facts.clocks.wall
             return [.init(at, .provider, .waits, "next probe of its paused environment: \(pause.fault.description)")]
         }
@@ -171,7 +171,7 @@ enum TimelineBuilder {
         }
         let sentAt = page.times.sentAt
         guard let milliseconds = history.milliseconds else {
-            // No push was made, or its transmission is not known.
+            // There was no push, or its trip is not known.
             steps.append(.init(delivery.at, .provider, .ended, Self.result(delivery)))
             steps.append(.init(page.committedAt, .provider, .committed, "its final state is on disk"))
             return steps
@@ -185,7 +185,7 @@ enum TimelineBuilder {
         return steps
     }
 
-    /// Returns the steps from the sender to the connection, whose opening is a step if the push waited for it.
+    /// Returns the steps of handing the push to a connection. The opening of the connection is one if the push waited for it.
     private static func sending(over connection: OpenedConnection?, at time: Timestamp) -> [TimelineStep] {
         guard let connection else { return [.init(time, .sender, .sent, "handed to the sender")] }
         guard connection.openedAt > time else {
@@ -282,7 +282,7 @@ extension ReceiptCount {
 }
 
 extension NotificationProgress {
-    /// Indicates whether the push service has responded for a recipient.
+    /// Indicates whether the push service has responded about at least one recipient.
     fileprivate var hasResponses: Bool { self.accepted + self.rejected > 0 }
 
     /// The counters in words.
@@ -309,6 +309,37 @@ extension TokenEventRecord.Action {
 }
 
 extension String {
-    /// The host of a URL, as a path may hold a secret.
+    /// The host of a URL. The path is not shown, because it may hold a secret.
     fileprivate var hostText: String { URL(string: self)?.host() ?? "its address" }
+}
+
+/// The facts from which the timeline of one delivery is made.
+struct DeliveryFacts: Sendable {
+    var notification: NotificationRecord
+    var app: Topic?
+    var recipient: Int64
+    var history: DeliveryHistory
+    var gateway: GatewayFacts = .off
+    /// The clocks by which the time of a next try is shown.
+    var clocks: ClockReading
+    /// The pause that holds the next try; `nil` if none does.
+    var pause: EnvironmentStatus?
+}
+
+/// The gateway's events of a push.
+enum GatewayFacts: Hashable, Sendable {
+    /// No gateway is configured.
+    case off
+    case events([GatewayEvent])
+    /// The gateway did not respond in time, or the response has no events.
+    case failed(String)
+}
+
+/// The facts from which the timeline of a notification is made.
+struct NotificationFacts: Sendable {
+    var notification: NotificationRecord
+    var app: Topic?
+    var history: NotificationHistory
+    /// The numbers of receipts.
+    var receipts: [ReceiptCount] = []
 }

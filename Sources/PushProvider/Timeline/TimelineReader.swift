@@ -2,15 +2,15 @@ package import PushStore
 package import PushSupport
 import PushTypes
 
-/// Reads timelines: what the store has, and the gateway's events where one is configured.
+/// Reads timelines from the store, and from the gateway's events if a gateway is configured.
 package struct TimelineReader: Sendable {
     private let store: any AppStore & NotificationStore & ReceiptStore & TimelineStore
-    /// The gateway's events; `nil` where no gateway is configured.
+    /// The client of the gateway; `nil` if no gateway is configured.
     private let gateway: GatewayEventClient?
     private let faults: ConfigurationFaultTracker?
     private let time: any TimeSource
 
-    /// - Parameter faults: The pauses that hold what waits; `nil` leaves them out.
+    /// - Parameter faults: The configuration faults, for the pauses that hold recipients back; `nil` to leave them out.
     package init(
         store: any AppStore & NotificationStore & ReceiptStore & TimelineStore,
         gateway: GatewayEventClient?,
@@ -46,7 +46,7 @@ package struct TimelineReader: Sendable {
         return timelines
     }
 
-    /// Returns what is stored of a recipient; `nil` if there is no such recipient.
+    /// Returns the facts about a recipient; `nil` if there is no such recipient.
     private func facts(of recipient: RecipientKey) async throws -> DeliveryFacts? {
         guard let notification = try await self.store.notification(recipient.notification),
             let history = try await self.store.history(of: notification.id, recipient: recipient.recipient)
@@ -64,7 +64,7 @@ package struct TimelineReader: Sendable {
         )
     }
 
-    /// Returns the pause that is probed first of those that hold a next try; `nil` if none does any more.
+    /// Returns the pause with the earliest probe of those that hold the next try back; `nil` if there is none any more.
     private func pause(_ app: Int64, _ held: HoldingEnvironments?) async throws -> EnvironmentStatus? {
         var pauses: [EnvironmentStatus] = []
         for environment in held?.environments ?? [] {
@@ -73,5 +73,37 @@ package struct TimelineReader: Sendable {
             pauses.append(status)
         }
         return pauses.min { $0.nextProbeAt ?? .atOnce < $1.nextProbeAt ?? .atOnce }
+    }
+}
+
+/// Reads a gateway's events for one request of the API.
+///
+/// All reads share one deadline, so that a silent gateway delays a response with many timelines only once.
+struct GatewayEventReader {
+    private let gateway: GatewayEventClient?
+    /// The time that is left.
+    private var rest: Duration
+    /// The failure because of which the gateway is not asked again; `nil` if there was none.
+    private var failure: String?
+
+    /// - Parameter gateway: The gateway; `nil` if none is configured.
+    init(of gateway: GatewayEventClient?) {
+        self.gateway = gateway
+        self.rest = gateway?.deadline ?? .zero
+    }
+
+    /// Returns the events of a push. It never throws, because a silent gateway must not prevent the rest of the timeline.
+    mutating func reading(of apnsID: String) async -> GatewayFacts {
+        guard let gateway else { return .off }
+        if let failure { return .failed(failure) }
+        let begin = ContinuousClock.now
+        do {
+            let events = try await gateway.events(apnsID: apnsID, within: self.rest)
+            self.rest -= begin.duration(to: .now)
+            return .events(events)
+        } catch {
+            self.failure = error.description
+            return .failed(error.description)
+        }
     }
 }

@@ -1,16 +1,16 @@
 import PushStore
 import PushTypes
 
-/// Detects that the push service calls so many tokens of an environment dead or bad that a wrong setting is likelier than
-/// their death (reference 1.9: one wrong environment makes every token bad).
+/// Detects that the push service rejects so many tokens of an environment that a wrong setting is more likely than invalid
+/// tokens (reference 1.9: a wrong environment makes every token bad).
 ///
-/// It counts recent responses: once there are many, all counts are halved, so that old responses fade.
+/// It counts recent responses: when there are many, all counts are halved, so that old responses lose weight.
 package struct CircuitBreaker: Hashable, Sendable {
-    /// The numbers and shares of responses that open the breaker.
+    /// The thresholds at which the breaker opens.
     package struct Limits: Hashable, Sendable {
-        /// The number of responses before anything is concluded. Default 200.
+        /// The minimum number of responses before the breaker opens. Default 200.
         package var minimum = 200
-        /// The share of dead tokens (410) from which no token is deactivated. Default 0.3.
+        /// The share of dead tokens (410) from which the breaker is open and no token is deactivated. Default 0.3.
         package var dead = 0.3
         /// The share of bad tokens (`BadDeviceToken`, `DeviceTokenNotForTopic`) from which no token is deactivated, and the
         /// campaign is paused. Default 0.5.
@@ -36,7 +36,7 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     private let limits: Limits
     private var counts = Counts()
-    /// The reason for which no token is deactivated, until an operator closes the breaker; `nil` while it is closed.
+    /// The reason for which the breaker is open, until an operator closes it; `nil` while it is closed.
     private(set) var openReason: String?
 
     init(limits: Limits = Limits(), openReason: String? = nil) { (self.limits, self.openReason) = (limits, openReason) }
@@ -73,7 +73,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         return "\(self.counts.dead) of the last \(self.counts.total) tokens are called dead, far more than usual"
     }
 
-    /// Opens for a reason that was found elsewhere.
+    /// Opens the breaker for a reason other than these counts.
     /// - Returns: `true` if the breaker was closed.
     mutating func open(_ reason: String) -> Bool {
         guard self.openReason == nil else { return false }
@@ -84,19 +84,20 @@ package struct CircuitBreaker: Hashable, Sendable {
 
 /// The weight of a page's responses as evidence.
 ///
-/// Devices that were added long ago represent the app's population. Devices that were added lately, tokens that were called
-/// bad before and tokens that are not registered may all come from one caller of the API: however many they are, they prove
-/// nothing about the others.
+/// Devices that were added long ago are representative of the app's devices, and are called established. Devices that were
+/// added lately, tokens that were called bad before and tokens that are not registered may all come from one caller of the
+/// API. However many they are, they prove nothing about other tokens.
 struct TokenEvidence: Hashable, Sendable {
-    /// The age from which a device represents the population: a week.
+    /// The age from which a device is established: a week.
     static let age: Duration = .seconds(7 * 86_400)
 
     var established = CircuitBreaker.Counts()
     var others = CircuitBreaker.Counts()
-    /// The tokens that strangers have named, and to which pushes were accepted. Each counts once, however many pushes it gets.
+    /// The unregistered tokens, named by requests without a credential, to which pushes were accepted. Each counts once,
+    /// however many pushes it gets.
     var reached: Set<DeviceToken> = []
 
-    /// Decides whether a recipient represents the population.
+    /// Decides whether a recipient is established.
     /// - Parameter firstNew: The id of the first device that was added lately.
     static func isEstablished(_ recipient: Recipient, firstNew: Int64) -> Bool {
         guard let device = recipient.device else { return false }

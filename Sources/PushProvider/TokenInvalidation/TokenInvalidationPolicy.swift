@@ -6,24 +6,24 @@ import Synchronization
 
 /// Decides which tokens are deactivated (decision 14).
 ///
-/// A 410 deactivates a device. `BadDeviceToken` does once a push with the same environment, topic and credential was
-/// accepted. While too many tokens would be deactivated at once, none is. There is one policy for the whole provider.
+/// A response 410 deactivates a device. `BadDeviceToken` does so only if a push with the same environment, topic and credential
+/// was accepted. If too many tokens would be deactivated at once, none is. There is one policy for the whole provider.
 package final class TokenInvalidationPolicy: Sendable {
     private typealias Key = AppEnvironment
 
     /// The evidence about one environment of an app.
     fileprivate struct EnvironmentState {
-        /// The epoch of the credential that it is about.
+        /// The epoch of the credential to which the evidence applies.
         let epoch: Int64
         var breaker: CircuitBreaker
-        /// The breaker of tokens that prove nothing about the population.
+        /// The breaker of tokens that are not established.
         var others: CircuitBreaker
         var areOthersHeld = false
-        /// `true` if a push was ever accepted with this credential, also before the last start.
+        /// `true` if a push was ever accepted with this credential, including before the last start.
         var isProvenEver = false
-        /// The topics of accepted pushes: environment, topic and credential fit each other.
+        /// The topics of accepted pushes, which prove that environment, topic and credential match.
         var provenTopics: Set<Topic> = []
-        /// The tokens of strangers that have counted as reached.
+        /// The tokens of requests without a credential that have counted as accepted.
         var reached: Set<DeviceToken> = []
     }
 
@@ -56,15 +56,15 @@ package final class TokenInvalidationPolicy: Sendable {
         (self.store, self.limits, self.logger) = (store, limits, logger)
     }
 
-    /// Forgets the state of an app, after its credentials have changed or an operator has closed the breaker.
+    /// Forgets the state of an app after its credentials were changed or an operator has closed the breaker.
     package func forget(app: Int64) {
         self.states.withLock { states in
             for environment in PushEnvironment.allCases { states[Key(app: app, environment: environment)] = nil }
         }
     }
 
-    /// Returns the id of the first device that is not established, as it was within the last ten minutes. While it cannot be
-    /// read, no device is established.
+    /// Returns the id of the first device that is not established. It is read again after ten minutes. If it cannot be read,
+    /// no device counts as established.
     func firstNewDevice(now: Timestamp) async -> Int64 {
         if let known = self.newDevices.withLock({ $0 }), now >= known.readAt, now.since(known.readAt) < .seconds(600) {
             return known.first
@@ -75,7 +75,7 @@ package final class TokenInvalidationPolicy: Sendable {
         return first
     }
 
-    /// Returns `true` if a push has reached a token that is not registered; `false` if that cannot be read.
+    /// Returns `true` if a push to a token that is not registered was ever accepted; `false` if that cannot be read.
     func hasReached(_ token: DeviceToken, app: Int64, environment: PushEnvironment) async -> Bool {
         let key = Key(app: app, environment: environment)
         if self.states.withLock({ $0[key]?.reached.contains(token) ?? false }) { return true }
@@ -84,8 +84,8 @@ package final class TokenInvalidationPolicy: Sendable {
 
     /// Counts the responses of a page and evaluates them, before its tokens are changed. It never fails: the results of the
     /// page must be written.
-    /// - Parameter epoch: The epoch of the environment's credential when the page was prepared. Responses to pushes of one that
-    ///   is replaced say nothing about the present one.
+    /// - Parameter epoch: The epoch of the environment's credential when the page was prepared. Responses to pushes with a
+    ///   replaced credential do not count.
     func evaluate(
         _ evidence: TokenEvidence,
         app: Int64,
@@ -123,11 +123,11 @@ package final class TokenInvalidationPolicy: Sendable {
         return evaluation
     }
 
-    /// Evaluates a feedback list, before its devices are changed. It has no accepted pushes to be weighed against: it opens
-    /// the breaker where it would deactivate too large a share of the environment's devices at once.
+    /// Evaluates a feedback list before its devices are changed. There are no accepted pushes to compare with, so that it
+    /// opens the breaker if it would deactivate too large a share of the environment's devices at once.
     /// - Parameters:
-    ///   - dead: The devices that it would deactivate.
-    ///   - active: The active devices of the environment before that.
+    ///   - dead: The number of devices that the list would deactivate.
+    ///   - active: The number of active devices of the environment before that.
     func evaluate(
         feedback dead: Int,
         of active: Int,
@@ -202,15 +202,15 @@ package final class TokenInvalidationPolicy: Sendable {
         do {
             try await self.store.setHealth(health, app: app, environment: environment)
         } catch {
-            // The breaker stays open in memory: the results of the page must be written in any case.
+            // The breaker stays open in memory. The error is not thrown, because the results of the page must be written.
             self.logger.error("the open breaker could not be written", metadata: ["error": "\(error)"])
         }
     }
 }
 
 extension TokenInvalidationPolicy.EnvironmentState {
-    /// The evaluation of responses to pushes of a replaced credential. They count for nothing, and what they say of tokens that
-    /// are not established is left to the next push.
+    /// The evaluation of responses to pushes with a replaced credential. They do not count, and tokens that are not
+    /// established are left to the next push.
     fileprivate var evaluationOfReplaced: TokenInvalidationPolicy.Evaluation {
         TokenInvalidationPolicy.Evaluation(
             isBreakerOpen: self.breaker.openReason != nil,
@@ -220,8 +220,8 @@ extension TokenInvalidationPolicy.EnvironmentState {
         )
     }
 
-    /// Counts the responses of a page. Tokens that are not established open the breaker only while no push was accepted: they
-    /// are the only evidence then.
+    /// Counts the responses of a page. Tokens that are not established open the breaker only while no push was accepted,
+    /// because they are the only evidence then.
     fileprivate mutating func evaluate(_ evidence: TokenEvidence, topic: Topic) -> TokenInvalidationPolicy.Evaluation {
         if evidence.accepted > 0 {
             self.provenTopics.insert(topic)
@@ -240,10 +240,10 @@ extension TokenInvalidationPolicy.EnvironmentState {
         )
     }
 
-    /// The tokens of strangers that are remembered.
+    /// The maximum number of accepted tokens of requests without a credential that are kept.
     private static let maximumReached = 4000
 
-    /// Returns the responses about tokens that are not established, with those of strangers that are new.
+    /// Returns the counts of tokens that are not established, including newly accepted tokens of requests without a credential.
     private mutating func others(in evidence: TokenEvidence) -> CircuitBreaker.Counts {
         guard !evidence.reached.isEmpty else { return evidence.others }
         let new = evidence.reached.subtracting(self.reached)
@@ -261,14 +261,14 @@ extension TokenInvalidationPolicy.Evaluation {
     /// - Parameters:
     ///   - requested: The change that the response to its push asks for.
     ///   - isEstablished: See ``TokenEvidence``.
-    ///   - triesElsewhere: The token is tried in the other environment next, whose response decides.
+    ///   - triesElsewhere: `true` if the token is tried in the other environment next, so that the response there decides.
     func change(
         _ requested: TokenStateChange.Kind,
         isEstablished: Bool,
         sentAt: Timestamp,
         triesElsewhere: Bool
     ) -> TokenStateChange.Kind? {
-        // No operator has to decide about these: the next push evaluates them again.
+        // These tokens need no operator: the next push evaluates them again.
         let isKept = self.areOthersHeld && !isEstablished
         return switch requested {
         case .deactivated(let since) where self.isBreakerOpen: .withheld(since: since)

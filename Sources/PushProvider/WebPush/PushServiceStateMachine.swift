@@ -1,18 +1,18 @@
 import PushSupport
 import PushTypes
 
-/// Decides whether one push service of browsers is sent to: not while it asks for a pause, and not for a while after several
-/// failures in a row, and then by one message until one is answered.
+/// Decides whether messages are sent to one push service of browsers. None is sent while the push service asks for a pause.
+/// After several failures in a row none is sent for a while, and then one at a time until one is answered.
 struct PushServiceStateMachine: Hashable, Sendable {
-    /// The numbers of failures and the pauses.
+    /// The thresholds and the pauses.
     struct Limits: Hashable, Sendable {
-        /// The failures in a row from which nothing is sent. Default 5.
+        /// The number of failures in a row that opens the breaker. Default 5.
         var failures = 5
-        /// The first pause, which doubles with each failure after it. Default 5 s.
+        /// The first pause. It doubles with each further failure. Default 5 s.
         var pause: Duration = .seconds(5)
-        /// The longest pause. Default 5 min.
+        /// The maximum pause. Default 5 min.
         var longestPause: Duration = .seconds(300)
-        /// The longest `retry-after` that is obeyed. Default 15 min.
+        /// The maximum delay of a `retry-after` header that is obeyed. Default 15 min.
         var longestRetryAfter: Duration = .seconds(900)
 
         init() {}
@@ -20,29 +20,29 @@ struct PushServiceStateMachine: Hashable, Sendable {
 
     /// The decision about one message.
     enum Admission: Hashable, Sendable {
-        /// It is sent, and must end with ``PushServiceStateMachine/ended(_:at:)``.
+        /// The message is sent. ``PushServiceStateMachine/ended(_:at:)`` must follow.
         case send
-        /// It is not sent now, for this reason.
+        /// The message is not sent now, for this reason.
         case wait(reason: String)
     }
 
-    /// The end of a message.
+    /// The result of a message.
     enum End: Hashable, Sendable {
         case answered
         /// The push service asks for a pause.
         case throttled(Duration)
-        /// No connection, or no response.
+        /// There was no connection, or no response.
         case failed
-        /// Nothing was sent, for a reason of the provider's own. It says nothing about the push service.
+        /// The message was not sent, for a reason within the provider. It says nothing about the push service.
         case notSent
     }
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The failures in a row while the breaker is closed.
+    /// The number of failures in a row while the breaker is closed.
     private var failures = 0
-    /// The end of a pause that the push service asked for, or of the breaker's if an answer came in it. Nothing has to be found out after
-    /// it.
+    /// The end of a pause that the push service asked for, or of a pause of the breaker in which an answer came. No probe is
+    /// needed after it.
     private var pausedUntil: Timestamp?
 
     init(limits: Limits = Limits()) {
@@ -73,7 +73,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
             let until = now.advanced(by: min(max(.zero, pause), self.limits.longestRetryAfter))
             self.pausedUntil = max(until, self.pausedUntil ?? until)
         case .failed:
-            // Messages from before a pause fail together.
+            // Messages that were sent before a pause fail together, and do not lengthen it.
             guard self.pausedUntil == nil else { return }
             guard !self.breaker.isOpen else { return self.breaker.failed(at: now) }
             self.failures += 1

@@ -3,8 +3,8 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The connections to browsers' push services: one client for each app and origin, so that a push service which does not
-/// answer holds up nothing of other apps.
+/// The clients of browsers' push services. Each app has its own client for an origin, so that a push service which does not
+/// answer delays no other app.
 final class WebPushClientPool: Sendable {
     private struct Key: Hashable {
         var app: Int64
@@ -15,14 +15,15 @@ final class WebPushClientPool: Sendable {
         var services: [Key: WebPushClient] = [:]
         var isClosed = false
 
-        /// Returns `true` if an app may have another service.
+        /// Returns `true` if there is room for another push service of an app.
         func hasRoom(for app: Int64, _ limits: WebPushLimits) -> Bool {
             self.services.count < limits.services
                 && self.services.keys.count { $0.app == app } < limits.servicesOfApp
         }
 
-        /// Removes what nobody uses if an app has no room for another service: first what is sent to, then what is left alone.
-        /// - Returns: The services to close.
+        /// Removes unused clients if there is no room for another push service of an app: first those of available push
+        /// services, then those of paused ones.
+        /// - Returns: The clients to close.
         mutating func makeRoom(for app: Int64, _ limits: WebPushLimits, at now: Timestamp) -> [WebPushClient] {
             var retired: [WebPushClient] = []
             for isPausedToo in [false, true] where !self.hasRoom(for: app, limits) {
@@ -47,8 +48,8 @@ final class WebPushClientPool: Sendable {
         (self.addresses, self.resolver, self.limits, self.time) = (addresses, resolver, limits, time)
     }
 
-    /// Calls `body` with the push service of an origin; with `nil` if there are too many, or the pool is closed.
-    /// - Parameter url: The URL of a message, for the name that is resolved.
+    /// Calls `body` with the client of an origin; with `nil` if there is no room, or the pool is closed.
+    /// - Parameter url: The URL of a message, whose host is resolved.
     func with<Value: Sendable>(
         _ origin: WebOrigin,
         app: Int64,
@@ -62,7 +63,7 @@ final class WebPushClientPool: Sendable {
         return value
     }
 
-    /// Returns the push service for a use, and those that nothing uses any more.
+    /// Returns the client for a use, and unused clients to close.
     private func take(_ key: Key, url: String) -> (WebPushClient?, retired: [WebPushClient]) {
         let now = self.time.steady
         return self.state.withLock { state in
@@ -74,7 +75,7 @@ final class WebPushClientPool: Sendable {
                     known.retain()
                     return (known, [])
                 }
-                // A pause that the push service asks for outlives the look-up of its name.
+                // The gate is kept, so that a pause survives a new look-up of the name.
                 gate = known.gate
                 state.services[key] = nil
                 if known.retire() { retired.append(known) }
@@ -96,7 +97,7 @@ final class WebPushClientPool: Sendable {
         }
     }
 
-    /// Closes all connections that nothing uses, and the others after their last message.
+    /// Closes all unused clients, and the others after their last message.
     func close() async {
         let retired = self.state.withLock { state in
             defer { (state.services, state.isClosed) = ([:], true) }
@@ -106,15 +107,15 @@ final class WebPushClientPool: Sendable {
     }
 }
 
-/// The state of a push service, as one app uses it, that outlives its connections: the messages in flight, and its pauses.
+/// The state of one app's use of a push service that outlives the connections: the messages in flight and the pauses.
 final class PushServiceGate: Sendable {
     private let turns: CountingSemaphore
     private let machine = Mutex(PushServiceStateMachine())
 
-    /// - Parameter inFlight: The most messages in flight.
+    /// - Parameter inFlight: The maximum number of messages in flight.
     init(inFlight: Int) { self.turns = CountingSemaphore(count: max(1, inFlight)) }
 
-    /// Runs `body` when fewer messages than the limit are in flight.
+    /// Runs `body` when fewer messages than the maximum are in flight.
     func inTurn<Value>(_ body: () async -> Value) async -> Value { await self.turns.run(body) }
 
     func admit(at now: Timestamp) -> PushServiceStateMachine.Admission {
@@ -170,7 +171,7 @@ final class WebPushClient: Sendable {
         }
     }
 
-    /// The client; its name is resolved with the first use, and again after a failure.
+    /// The HTTP client. Its host is resolved at the first use, and again after a failure.
     var client: Result<PinnedClient, PinnedClientFailure> {
         get async {
             let task = self.state.withLock { state in
@@ -187,7 +188,7 @@ final class WebPushClient: Sendable {
         }
     }
 
-    /// Closes the connections. Nothing may use it any more.
+    /// Closes the connections. The client must not be used any more.
     func close() async {
         let task = self.state.withLock { state in
             defer { state.client = nil }
@@ -203,7 +204,7 @@ final class WebPushClient: Sendable {
     func retain() { self.state.withLock { $0.users += 1 } }
 
     /// Ends a use.
-    /// - Returns: `true` if it is to be closed.
+    /// - Returns: `true` if the client is to be closed.
     func release() -> Bool {
         self.state.withLock { state in
             state.users -= 1
@@ -211,8 +212,8 @@ final class WebPushClient: Sendable {
         }
     }
 
-    /// Notes that no use begins any more.
-    /// - Returns: `true` if it is to be closed at once.
+    /// Records that no further use begins.
+    /// - Returns: `true` if the client is unused, and is to be closed at once.
     func retire() -> Bool {
         self.state.withLock { state in
             state.isRetired = true

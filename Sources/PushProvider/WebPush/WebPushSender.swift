@@ -18,12 +18,12 @@ struct WebPushSender: NotificationSender {
     let limits: WebPushLimits
     let time: any TimeSource
 
-    /// The parts that all messages of a page share.
+    /// The data that all messages of a page share.
     private struct Page: Sendable {
         var subscriptions: [DeviceToken: SubscriptionRecord]
-        /// The newest first.
+        /// The VAPID keys of the app, the newest first.
         var keys: [VAPIDKeyRecord]
-        /// The time after which nothing is sent, by the steady clock.
+        /// The time after which no message of the page is sent, by the steady clock.
         var end: Timestamp
     }
 
@@ -132,7 +132,7 @@ struct WebPushSender: NotificationSender {
         return await self.read(response, id: push.notification.id)
     }
 
-    /// Reads the end of a response, which counts whatever its body is.
+    /// Reads a response. Its status counts even if the body cannot be read.
     private func read(_ response: HTTPClientResponse, id: String) async -> (Outcome, PushServiceStateMachine.End) {
         let after = RetryAfter.read(response.headers.first(name: "retry-after"), now: self.time.now)
         let status = Int(response.status.code)
@@ -142,18 +142,60 @@ struct WebPushSender: NotificationSender {
         return (result.outcome(id: own ?? id), isThrottled ? after.map { .throttled($0) } ?? .answered : .answered)
     }
 
-    /// The outcome of a message that no try would deliver.
+    /// Returns the outcome of a message that another try could not deliver either.
     private static func refused(_ reason: String) -> Outcome {
         .rejected(Rejection(status: 400, reasonText: reason))
     }
 }
 
 extension HTTPClientResponse {
-    /// Returns the body of a response, if it is short and arrives within a second; nothing otherwise.
-    func shortBody() async -> [UInt8] {
+    /// Returns the body of a response if it is short and arrives within a second; an empty array otherwise.
+    fileprivate func shortBody() async -> [UInt8] {
         let body = try? await withTimeLimit(.seconds(1)) {
             try await self.body.collect(upTo: WebPushOutcome.maximumBody)
         }
         return body.map { Array($0.readableBytesView) } ?? []
+    }
+}
+
+/// The response of a browser's push service to a message, as the outcome of a push.
+///
+/// None of the outcomes is a configuration fault, because those concern environments of Apple's push service.
+struct WebPushOutcome: Hashable, Sendable {
+    /// The maximum length of a response's body that is read, in bytes.
+    static let maximumBody = 4096
+    /// The reasons that are taken over into the ledger, as Apple documents them. Any other text could be written by any server.
+    private static let reasons: Set<String> = [
+        "BadTtl", "BadUrgency", "BadWebPushRequest", "BadWebPushTopic", "VapidPkHashMismatch", "IdleTimeout",
+        "BadAuthorizationHeader", "BadJwtToken", "BadVapidPublicKey", "BadPath", "MethodNotAllowed", "PayloadTooLarge",
+        "TooManyRequests", "InternalServerError", "ServiceUnavailable", "Shutdown",
+    ]
+
+    let status: Int
+    let retryAfter: Duration?
+    let body: [UInt8]
+
+    /// Returns the outcome.
+    /// - Parameter id: The id of the message at the push service, or the provider's own.
+    func outcome(id: String) -> Outcome {
+        switch self.status {
+        case 200..<300: .accepted(Outcome.Accepted(id: id))
+        // RFC 8030 section 7.3 requires 404; Apple, Mozilla and others respond with 410.
+        case 404, 410: .rejected(Rejection(status: 410, reasonText: Reason.unregistered.rawValue))
+        case 408, 429, 500...:
+            .rejected(Rejection(status: max(429, self.status), reasonText: self.text, retryAfter: self.retryAfter))
+        // Another try would be rejected in the same way.
+        default: .rejected(Rejection(status: 400, reasonText: self.text))
+        }
+    }
+
+    /// The status with the reason that the push service gives, such as `403 VapidPkHashMismatch`.
+    var text: String {
+        guard let json = try? JSONValue(parsing: Data(self.body)) else { return "HTTP status \(self.status)" }
+        if let reason = json["reason"].stringValue, Self.reasons.contains(reason) { return "\(self.status) \(reason)" }
+        if let number = json["errno"].integerValue, (1...999).contains(number) {
+            return "\(self.status) errno \(number)"
+        }
+        return "HTTP status \(self.status)"
     }
 }

@@ -1,10 +1,12 @@
+import Foundation
 import PushSender
 package import PushStore
 package import PushSupport
 import PushTypes
+import PushWire
 import ServiceLifecycle
 
-/// Makes the senders of apps to browsers, and keeps their connections.
+/// Makes the apps' senders to browsers, and owns their connections.
 package final class WebPushSenderFactory: Service {
     private let store: any WebPushStore
     private let pool: WebPushClientPool
@@ -13,7 +15,7 @@ package final class WebPushSenderFactory: Service {
     private let limits: WebPushLimits
     private let time: any TimeSource
 
-    /// - Parameter addresses: The addresses that push services may have.
+    /// - Parameter addresses: The policy for the addresses of push services.
     package init(
         store: any WebPushStore,
         addresses: AddressPolicy = AddressPolicy(),
@@ -25,7 +27,7 @@ package final class WebPushSenderFactory: Service {
         (self.store, self.addresses, self.limits, self.time) = (store, addresses, limits, time)
     }
 
-    /// Returns what an app's notifications to browsers are sent with: one sender, whatever the environment of a device.
+    /// Returns the sender of an app's notifications to browsers, the same one for every environment.
     func senders(app: Int64) -> AppSenders {
         let sender = WebPushSender(
             app: app,
@@ -49,4 +51,60 @@ package final class WebPushSenderFactory: Service {
 
     /// Closes the connections.
     package func close() async { await self.pool.close() }
+}
+
+/// A cache of VAPID tokens, by which apps identify themselves to push services. There is one for each key and origin, which
+/// is used for half a day.
+///
+/// Push services limit how often the token may change (reference 9.1).
+final class VAPIDTokenCache: Sendable {
+    /// The time for which a token is used, and the time until it expires.
+    private static let (reuse, validity): (Duration, Duration) = (.seconds(12 * 3600), .seconds(13 * 3600))
+
+    private struct Key: Hashable {
+        var id: UUID
+        var origin: WebOrigin
+        var contact: String
+    }
+
+    private let known = SharedCache<Key, (text: String, signedAt: Timestamp)>(maximum: 4096)
+
+    /// Returns the value of the header `authorization`.
+    /// - Throws: ``Unusable`` if the stored key is invalid.
+    func authorization(_ record: VAPIDKeyRecord, for origin: WebOrigin, now: Timestamp) throws -> String {
+        let key = Key(id: record.id, origin: origin, contact: record.contact)
+        if let known = self.known[key], known.signedAt <= now, now < known.signedAt.advanced(by: Self.reuse) {
+            return known.text
+        }
+        guard let signer = VAPIDKey(privateKey: record.privateKey) else { throw Unusable() }
+        let text = try signer.authorization(
+            for: origin,
+            contact: record.contact,
+            expires: now.advanced(by: Self.validity)
+        )
+        self.known[key] = (text, now)
+        return text
+    }
+
+    /// The stored key cannot sign.
+    struct Unusable: Error {}
+}
+
+/// The limits on sending to browsers' push services.
+package struct WebPushLimits: Hashable, Sendable {
+    /// The maximum number of messages of an app that are in flight to one push service. Default 64.
+    package var inFlight = 64
+    /// The maximum time to resolve a name and to connect, and again until a response. Default 10 s.
+    package var deadline: Duration = .seconds(10)
+    /// The time after which no further message of a page is sent. The remaining messages become retries. Default 8 s.
+    package var page: Duration = .seconds(8)
+    /// The time after which the host of a push service is resolved again. Default 5 min.
+    package var addressLifetime: Duration = .seconds(300)
+    /// The maximum number of clients of push services, of all apps together. Default 256.
+    package var services = 256
+    /// The maximum number of clients of push services of one app, so that an app with many origins leaves room to others.
+    /// Default 128.
+    package var servicesOfApp = 128
+
+    package init() {}
 }

@@ -14,10 +14,10 @@ struct WebhookBatch: Hashable, Sendable {
     /// The JSON texts of the events with commas between them; empty if there is no event.
     private let events: Data
 
-    /// A batch of as many blocks as one post may have; `nil` if there is none.
+    /// Makes a batch of as many blocks as one post may have; `nil` if there are no blocks.
     /// - Parameters:
     ///   - blocks: The blocks in the order of their ids.
-    ///   - last: The last block of a post that failed, which is repeated as it was.
+    ///   - last: The last block of a failed post, which is repeated unchanged; `nil` if there is none.
     init?(_ blocks: [EventBlock], through last: Int64? = nil) {
         guard let first = blocks.first else { return nil }
         var events = first.events
@@ -35,8 +35,8 @@ struct WebhookBatch: Hashable, Sendable {
 
     /// Returns the id of the post.
     ///
-    /// It is the same for the same blocks, so that a receiver recognizes a repetition. It has the ids of the blocks, so that a
-    /// replay can begin there.
+    /// It is the same for the same blocks, so that a receiver recognizes a repetition. It includes the ids of the blocks,
+    /// from which a replay can begin.
     func id(webhook: UUID) -> String {
         "\(webhook.uuidString.lowercased()).\(self.first)-\(self.last)"
     }
@@ -61,7 +61,7 @@ struct WebhookBatch: Hashable, Sendable {
 }
 
 extension EventBlock {
-    /// The block with its token events as text.
+    /// The block with its token events encoded as text.
     fileprivate var rendered: EventBlock {
         guard !self.tokens.isEmpty else { return self }
         var events = WebhookEventEncoder(expected: self.tokens.count)
@@ -73,13 +73,13 @@ extension EventBlock {
     }
 }
 
-/// Reads blocks until a post is full, without reading many more.
+/// Reads the blocks of the next post, and few more than fit into it.
 ///
-/// The sizes of blocks are not known: those of a campaign are large, those of single pushes small.
+/// The size of a block is not known before it is read: blocks of campaigns are large, and blocks of single pushes are small.
 struct WebhookReader: Sendable {
     /// The number of blocks in the first read.
     private static let firstRead = 2
-    /// The maximum number of blocks in each further read: a block may have 1.5 MB.
+    /// The maximum number of blocks in each further read. A block may have 1.5 MB.
     private static let maximumRead = 16
 
     private let store: any WebhookStore
@@ -87,7 +87,7 @@ struct WebhookReader: Sendable {
     init(store: any WebhookStore) { self.store = store }
 
     /// Returns the next post of `webhook`; `nil` if it has received all events.
-    /// - Parameter last: The last block of a post that failed, which is repeated as it was.
+    /// - Parameter last: The last block of a failed post, which is repeated unchanged; `nil` if there is none.
     func next(for webhook: WebhookRecord, through last: Int64? = nil) async throws -> WebhookBatch? {
         var blocks: [EventBlock] = []
         var length = 0

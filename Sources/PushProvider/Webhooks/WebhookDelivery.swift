@@ -9,14 +9,14 @@ import Synchronization
 
 /// Posts events to webhooks.
 ///
-/// Each webhook receives the events after its cursor, in order, one post at a time. The cursor moves when a post was accepted.
-/// So every event is delivered at least once, and after a crash the last post of each webhook is repeated.
+/// Each webhook receives the events after its cursor in order, one post at a time. The cursor moves when a post was accepted.
+/// So every event is delivered at least once, and after a crash the last post of each webhook may be repeated.
 package final class WebhookDelivery: Service {
     /// The end of one run of posts to a webhook.
     package enum RunEnd: Hashable, Sendable {
-        /// It has received all events, or cannot receive any now.
+        /// The webhook has received all events, or cannot receive any now.
         case idle
-        /// It has posted as much as one run may.
+        /// The run has reached its maximum number of posts.
         case more
         /// A post was not accepted.
         case failed
@@ -37,14 +37,15 @@ package final class WebhookDelivery: Service {
     private let failedThrough = Mutex<[UUID: Int64]>([:])
     /// The runs in progress.
     private let runs = Mutex<[UUID: Task<RunEnd, Never>]>([:])
-    /// The webhooks that cannot be read, which has been logged.
+    /// The webhooks that cannot be read, and for which this was logged.
     private let unreadable = Mutex<Set<String>>([])
-    /// The budgets of runs: a part of its own for receivers whose last post failed, so that slow ones do not hold up others.
+    /// The budget of runs, and a separate one for receivers whose last post failed, so that slow receivers do not delay the
+    /// others.
     private let places, retries: Budget
 
     /// - Parameters:
     ///   - bundleID: Returns the bundle id of an app; `nil` if there is no such app.
-    ///   - wake: Signalled when blocks of events were written, or a webhook was added or changed.
+    ///   - wake: The signal that is sent when blocks of events were written, or a webhook was added or changed.
     ///   - places: The budget of runs of posts.
     ///   - retries: The budget of runs to receivers whose last post failed.
     package init(
@@ -83,13 +84,13 @@ package final class WebhookDelivery: Service {
         let isFailing: Bool
     }
 
-    /// The webhooks that have a run or wait for one, one at a time for each.
+    /// The webhooks that have a run or wait for their turn. Each has at most one run at a time.
     private struct Runs {
         private var begun: Set<UUID> = []
-        /// Those that became due meanwhile, and get another run afterwards.
+        /// The webhooks that became due during their run, and get another run after it.
         private var again: [UUID: Due] = [:]
 
-        /// Returns `true` if a run of the webhook begins now.
+        /// Returns `true` if a run of the webhook may begin now.
         mutating func begin(_ due: Due) -> Bool {
             guard !self.begun.insert(due.id).inserted else { return true }
             self.again[due.id] = due
@@ -127,12 +128,12 @@ package final class WebhookDelivery: Service {
                     case nil: (isAwake, isAsleep) = (false, false)
                     case .ended(let due, let end):
                         if let next = runs.end(due, end) { start(next, in: &group) }
-                        // The next try has a time now.
+                        // The loop has to look again, because the next try has a time now.
                         if end == .failed { self.wake.signal() }
                     }
                 }
             } while isAwake
-            // The posts in flight finish, and what waits for its turn is left to the next start.
+            // The posts in flight finish. Webhooks that wait for their turn are left to the next start of the process.
             self.places.end()
             self.retries.end()
         }
@@ -154,7 +155,7 @@ package final class WebhookDelivery: Service {
         return true
     }
 
-    /// Returns every webhook that may post now, and the time to sleep without a signal.
+    /// Returns the webhooks that may post now, and the time to sleep without a signal.
     private func due() async -> (due: [Due], pause: Duration) {
         let webhooks: [WebhookRecord]
         var names: [Int64: Topic] = [:]
@@ -181,7 +182,7 @@ package final class WebhookDelivery: Service {
         return (due, pause)
     }
 
-    /// Logs each webhook once, and again if it was readable meanwhile.
+    /// Logs webhooks that cannot be read, each once until it can be read again.
     private func report(unreadable ids: Set<String>) {
         let new = self.unreadable.withLock { known in
             defer { known = ids }
@@ -208,7 +209,8 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Cancels the post in flight to a webhook that was changed, which has the old signature and address. It is repeated.
+    /// Cancels the post in flight to a webhook that was changed, because the post has the old address and signature. It is
+    /// repeated.
     package func interrupt(_ id: UUID) async {
         guard let run = self.runs.withLock({ $0[id] }) else { return }
         run.cancel()
@@ -316,7 +318,8 @@ package final class WebhookDelivery: Service {
         self.logger.debug("post not accepted", metadata: ["webhook": "\(webhook.id)", "reason": "\(failure)"])
     }
 
-    /// Returns the last block of the post that failed last; `nil` if there is none, or a replay has moved the cursor past it.
+    /// Returns the last block of a failed post that has to be repeated; `nil` if there is none, or a replay has moved the
+    /// cursor past it.
     private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
         self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
     }
@@ -324,4 +327,83 @@ package final class WebhookDelivery: Service {
     private func forgetFailed(except known: Set<UUID>) {
         self.failedThrough.withLock { $0 = $0.filter { known.contains($0.key) } }
     }
+}
+
+/// The result of a test post to a webhook.
+package struct WebhookTestResult: Hashable, Sendable {
+    /// The id of the post and of its only event.
+    package var id: String
+    /// The HTTP status of the receiver; `nil` without a response.
+    package var status: Int?
+    /// The failure, as ``WebhookRecord/lastError`` would show it; `nil` if the receiver accepted the post.
+    package var error: String?
+    /// The time from the resolution of the name to the response.
+    package var duration: Duration
+}
+
+extension WebhookDelivery {
+    /// Posts one event of type `test` to a webhook at once, even if the webhook is disabled. The post is signed and checked
+    /// like any other. The webhook's cursor and failures do not change.
+    package func test(_ webhook: WebhookRecord, app: Topic) async -> WebhookTestResult {
+        let start = ContinuousClock.now
+        let id = "test.\(UUID().uuidString.lowercased())"
+        var result = WebhookTestResult(id: id, duration: .zero)
+        do throws(WebhookFailure) {
+            result.status = try await self.post(Self.testBody(id, app: app, at: self.time.now), to: webhook)
+        } catch {
+            if case .status(let status, _) = error { result.status = status }
+            result.error = error.description
+        }
+        result.duration = ContinuousClock.now - start
+        return result
+    }
+
+    /// Posts a body over a connection of its own.
+    private func post(_ body: Data, to webhook: WebhookRecord) async throws(WebhookFailure) -> Int {
+        let deadline = self.limits.deadline
+        let receiver = try await WebhookReceiver(webhook, self.addresses, self.resolver, deadline: deadline)
+        let result: Result<Int, WebhookFailure>
+        do throws(WebhookFailure) {
+            result = .success(try await receiver.post(body, secret: webhook.secret, now: self.time.now))
+        } catch {
+            result = .failure(error)
+        }
+        await receiver.close()
+        return try result.get()
+    }
+
+    private static func testBody(_ id: String, app: Topic, at now: Timestamp) -> Data {
+        var json = JSONWriter(capacity: 512)
+        json.raw(#"{"id":"#)
+        json.string(id)
+        json.raw(#","app":"#)
+        json.string(app.name)
+        json.raw(#","events":[{"id":"#)
+        json.string(id)
+        json.raw(#","type":"test","at":"#)
+        json.integer(now.milliseconds)
+        json.raw("}]}")
+        return Data(json.bytes)
+    }
+}
+
+/// The metrics of the delivery of events.
+///
+/// `martlet_webhook_posts` counts posts by `outcome`, `martlet_webhook_disabled` counts webhooks that were disabled.
+private struct WebhookMetrics: Sendable {
+    private let accepted: Counter
+    private let failed: Counter
+    private let disabled: Counter
+
+    init(factory: any MetricsFactory) {
+        func posts(_ outcome: String) -> Counter {
+            Counter(label: "martlet_webhook_posts", dimensions: [("outcome", outcome)], factory: factory)
+        }
+        (self.accepted, self.failed) = (posts("taken"), posts("failed"))
+        self.disabled = Counter(label: "martlet_webhook_disabled", dimensions: [], factory: factory)
+    }
+
+    func countAccepted() { self.accepted.increment() }
+    func countFailed() { self.failed.increment() }
+    func countDisabled() { self.disabled.increment() }
 }

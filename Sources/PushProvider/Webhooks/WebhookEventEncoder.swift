@@ -6,8 +6,8 @@ import PushTypes
 
 /// Builds the JSON text of a block of events.
 ///
-/// Every event has `id`, by which a receiver recognizes a repetition, `type` and `at` in milliseconds. It has the whole
-/// token: that is the receiver's own data, with which it cleans its own tables.
+/// Every event has `id`, by which a receiver recognizes a repetition, `type`, and `at` in milliseconds. Events have whole
+/// tokens, because receivers use them to clean their own tables.
 struct WebhookEventEncoder {
     /// The maximum number of events in a block.
     static let maximumCount = 4096
@@ -25,7 +25,7 @@ struct WebhookEventEncoder {
     /// Appends a recipient's final state. Its id is derived from the `apns-id` and the state, so that it is always the same.
     /// - Parameters:
     ///   - apnsID: The `apns-id` of the delivery.
-    ///   - recipient: The recipient; `nil` if its device is not known any more, and so its token.
+    ///   - recipient: The recipient; `nil` if its device and token are not known any more.
     ///   - channel: The channel of a broadcast, which has no token; `nil` for a notification to devices.
     ///   - notification: The id of the notification.
     mutating func append(
@@ -82,7 +82,7 @@ struct WebhookEventEncoder {
     /// Appends the announcement of a certificate's end. Its id is derived from the certificate and the stage.
     /// - Parameters:
     ///   - fingerprint: The SHA-256 of the certificate, hexadecimal.
-    ///   - stage: The number of days that are left at most; 0 for a certificate that has expired.
+    ///   - stage: The stage in days; 0 for a certificate that has expired.
     mutating func append(
         endOf fingerprint: String,
         in environment: PushEnvironment,
@@ -142,7 +142,7 @@ struct WebhookEventEncoder {
         self.json.raw("}")
     }
 
-    /// Appends a receipt. Its id is that which the sender gave it, with that of the notification.
+    /// Appends a receipt. Its id is made from the id that the sender gave it and the notification's id.
     mutating func append(_ news: NewReceipt) {
         let record = news.record
         self.begin()

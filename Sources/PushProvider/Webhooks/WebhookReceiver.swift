@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Crypto
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -6,23 +7,23 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The limits of posts to webhooks.
+/// The limits on posts to webhooks.
 package struct WebhookLimits: Sendable {
-    /// The maximum time to resolve the name, and again from there to the status of the response. Default 10 s.
+    /// The maximum time to resolve the name, and again from then to the status of the response. Default 10 s.
     package var deadline: Duration = .seconds(10)
-    /// The number of posts of one run, after which other webhooks are served. Default 16.
+    /// The maximum number of posts of one run, after which other webhooks have their turn. Default 16.
     package var postsPerRun = 16
-    /// The maximum sleep without a signal. Default 5 s.
+    /// The maximum time for which the delivery sleeps without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
-    /// The time within which signals count as one, so that posts have more events. Default 200 ms.
+    /// The time for which events are gathered after a signal, so that posts have more events. Default 200 ms.
     package var gathering: Duration = .milliseconds(200)
 
     package init() {}
 }
 
-/// The client of one webhook's receiver, for a few posts.
+/// The client of one webhook's receiver, for the posts of one run.
 struct WebhookReceiver: Sendable {
-    /// The number of bytes of a response's body that are read, so that the connection can be reused.
+    /// The maximum length of a response's body that is read to reuse the connection, in bytes.
     private static let maximumResponseLength = 64 * 1024
     private static let maximumResponseTime: Duration = .seconds(1)
 
@@ -55,7 +56,7 @@ struct WebhookReceiver: Sendable {
     /// Closes the connection. It must be called after the last post.
     func close() async { await self.client.close() }
 
-    /// Posts `body`. Returns the status when the receiver has accepted it.
+    /// Posts `body`, and returns the status of a response that has accepted it.
     /// - Throws: ``WebhookFailure``.
     @discardableResult
     func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) -> Int {
@@ -83,7 +84,8 @@ struct WebhookReceiver: Sendable {
         return Int(response.status.code)
     }
 
-    /// Discards the body of a response: it could come from a host that a webhook must not read.
+    /// Discards the body of a response, which is never shown: it could come from a host whose data the caller of the API must
+    /// not see.
     private static func drain(_ response: HTTPClientResponse) async {
         _ = try? await withTimeLimit(Self.maximumResponseTime) {
             try await response.body.collect(upTo: Self.maximumResponseLength)
@@ -98,5 +100,24 @@ extension WebhookFailure {
         case .resolverBusy(let reason): self = .notPosted(reason: reason)
         case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
         }
+    }
+}
+
+/// The signature that proves to a receiver that a post comes from this provider, is unchanged, and is recent.
+///
+/// The header is `martlet-signature: t=<seconds>,v1=<hex>`. The hexadecimal text is the HMAC-SHA256 of `<seconds>.<body>`, with
+/// the seconds since 1970. There is one `v1` per secret.
+enum WebhookSignature {
+    static let header = "martlet-signature"
+
+    /// Returns the value of the header.
+    /// - Parameter secrets: At least one secret, the newest first.
+    static func make(of body: Data, secrets: [String], at now: Timestamp) -> String {
+        let message = Data("\(now.seconds).".utf8) + body
+        let values = secrets.map { secret in
+            let key = SymmetricKey(data: Data(secret.utf8))
+            return ",v1=" + Hexadecimal.encode(HMAC<SHA256>.authenticationCode(for: message, using: key))
+        }
+        return "t=\(now.seconds)" + values.joined()
     }
 }

@@ -2,13 +2,13 @@ package import Foundation
 package import PushStore
 package import PushTypes
 
-/// Repeats the events of a webhook from a time or a block on.
+/// Repeats the events of a webhook, from a time or a block on.
 package struct WebhookReplay: Sendable {
     /// The first event of a replay.
     package enum Start: Hashable, Sendable {
-        /// The events of this time and later.
+        /// Repeats the events from this time on.
         case since(Timestamp)
-        /// This block of events and later ones: the first number in a post's id.
+        /// Repeats the events from this block on. Its number is the first one in a post's id.
         case block(Int64)
     }
 
@@ -24,8 +24,8 @@ package struct WebhookReplay: Sendable {
         }
     }
 
-    /// Moves the webhook's cursor, which may be forward too, and makes it due at once. A post in flight does not move the
-    /// cursor afterwards.
+    /// Moves the webhook's cursor, back or forward, and makes the webhook due at once. The outcome of a post in flight does
+    /// not move the cursor any more.
     /// - Returns: The changed record; `nil` if there is no such webhook.
     package func start(_ id: UUID, from start: Start) async throws -> WebhookRecord? {
         guard let webhook = try await self.store.webhook(id) else { return nil }

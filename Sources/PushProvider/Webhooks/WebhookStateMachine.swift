@@ -6,13 +6,13 @@ import PushTypes
 enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// A response with a status other than 2xx.
     case status(Int, retryAfter: Duration?)
-    /// No response, or no connection.
+    /// There was no response, or no connection.
     case noResponse(reason: String)
-    /// Nothing was posted, for a reason of the provider's own. It says nothing about the receiver.
+    /// Nothing was posted, for a reason within the provider. It says nothing about the receiver.
     case notPosted(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
-    /// The record holds no secret.
+    /// The webhook has no secret.
     case unsignable
 
     var description: String {
@@ -26,16 +26,16 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The delays of failed posts, and the condition on which a webhook is disabled.
+/// The delays after failed posts, and the conditions on which a webhook is disabled.
 package struct WebhookPolicy: Hashable, Sendable {
     /// The back-off after a failed post. Default up to 1 s after the first failure, doubling to 15 min.
     package var backoff = Backoff(base: .seconds(1), maximum: .seconds(15 * 60))
-    /// The maximum `retry-after` of a receiver that is obeyed. Default 1 h.
+    /// The maximum delay of a receiver's `retry-after` header that is obeyed. Default 1 h.
     package var maximumRetryAfter: Duration = .seconds(3600)
     /// The time without an accepted post after which a webhook is disabled. Default 3 days.
     package var patience: Duration = .seconds(3 * 86_400)
-    /// The number of failed posts in a row that disabling needs as well: about two days of tries, for webhooks that had no
-    /// events before. Default 400.
+    /// The minimum number of failed posts in a row before a webhook is disabled. It is about two days of tries, for webhooks
+    /// that had no events for long. Default 400.
     package var leastFailures = 400
 
     package init() {}
@@ -50,7 +50,8 @@ struct WebhookStateMachine: Hashable, Sendable {
         (self.record, self.policy) = (record, policy)
     }
 
-    /// Returns `true` if it may post now. A next try later than any back-off was stored under a wrong clock.
+    /// Returns `true` if the webhook may post now. A next try that is later than any back-off was stored under a wrong clock,
+    /// and is ignored.
     /// - Parameter now: The steady clock.
     func isDue(at now: Timestamp) -> Bool {
         guard self.record.isActive, let next = self.record.nextTryAt else { return self.record.isActive }
@@ -58,14 +59,15 @@ struct WebhookStateMachine: Hashable, Sendable {
         return next <= now || next > now.advanced(by: longest)
     }
 
-    /// Notes that the receiver accepted everything up to and including block `last`.
+    /// Records that the receiver has accepted all events up to and including block `last`.
     mutating func accepted(through last: Int64, at now: Timestamp) {
         self.record.cursor = last
         self.record.lastSuccessAt = now
         self.forgetFailures()
     }
 
-    /// Notes a failed post: it is repeated later, or the webhook is disabled. What was not posted counts as no failure.
+    /// Records a failed post, which is repeated later, or the webhook is disabled. A post that was not sent does not count as
+    /// a failure.
     mutating func failed(
         _ failure: WebhookFailure,
         at clocks: ClockReading,

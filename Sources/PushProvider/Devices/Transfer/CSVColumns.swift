@@ -3,10 +3,13 @@ import PushSupport
 
 /// The columns of a CSV file of devices, read from its header row.
 ///
-/// Columns have the names of the members of a registration. An attribute is a column `attributes.NAME`, or all attributes are
-/// a JSON object in one column `attributes`. An empty cell leaves the value unchanged. Tags and capabilities are separated by
-/// `|`; `\|` is a bar within a tag and `\\` a backslash. The preferences and the encryption key are JSON objects. In `attributes.NAME`, `true`, `false` and a number in JSON are values
-/// of these types, and anything else is a text.
+/// Columns have the names of the members of a registration. An empty cell leaves the value unchanged.
+///
+/// An attribute has a column `attributes.NAME`, or all attributes are a JSON object in one column `attributes`. In
+/// `attributes.NAME`, `true`, `false` and JSON numbers are values of these types, and anything else is a text.
+///
+/// Tags and capabilities are separated by `|`; `\|` is a bar within a tag and `\\` a backslash. The preferences and the
+/// encryption key are JSON objects.
 struct CSVColumns: Equatable {
     /// The meaning of one column.
     private enum Column: Equatable {
@@ -18,7 +21,7 @@ struct CSVColumns: Equatable {
     }
 
     static let lists: Set<String> = ["tags", "capabilities"]
-    /// The columns that have a JSON object in each cell.
+    /// The columns whose cells are JSON objects.
     private static let objects: Set<String> = ["preferences", "encryptionKey"]
 
     private let columns: [Column]
@@ -130,11 +133,37 @@ enum CSVCell {
         return value
     }
 
-    /// - Parameter column: The column at fault for a cell that is no JSON object.
+    /// - Parameter column: The column that the error names.
     static func object(_ text: String, in column: String) throws(RequestError) -> [String: JSONValue] {
         guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: column)
         }
         return members
+    }
+}
+
+/// The columns of another server's CSV file, by the names in its header row. Every name is allowed.
+struct ForeignColumns: Equatable {
+    private let names: [String]
+
+    /// - Throws: ``RequestError`` that names a column by its number.
+    init(header: [String]) throws(RequestError) {
+        let names = header.map { $0.trimmingCharacters(in: .whitespaces) }
+        var known: Set<String> = []
+        for (index, name) in names.enumerated() where !name.isEmpty && !known.insert(name).inserted {
+            let message = "\"\(name.prefix(16))\" occurs twice"
+            throw RequestError(.invalid, code: "duplicate_column", message: message, path: "column \(index + 1)")
+        }
+        self.names = names
+    }
+
+    /// Returns the cells of a row that are not empty, by the names of their columns.
+    func members(_ cells: [String]) throws(RequestError) -> [String: JSONValue] {
+        guard cells.count == self.names.count else {
+            let message = "the header has \(self.names.count) columns, this row has \(cells.count)"
+            throw RequestError(.invalid, code: "wrong_columns", message: message)
+        }
+        let pairs = zip(self.names, cells).filter { !$0.isEmpty && !$1.isEmpty }
+        return Dictionary(pairs.map { ($0, JSONValue.string($1)) }) { first, _ in first }
     }
 }

@@ -2,8 +2,8 @@ import NIOCore
 
 /// Splits bytes into the rows of a CSV file (RFC 4180), in buffers of any size.
 ///
-/// Cells in quotation marks may hold commas, line ends and doubled quotation marks. Rows end with CR LF, LF or CR. One row at
-/// most is kept in memory.
+/// Cells in quotation marks may hold commas, line ends and doubled quotation marks. Rows end with CR LF, LF or CR. At most
+/// one row is kept in memory.
 struct CSVReader {
     /// One row of a file.
     struct Row: Equatable {
@@ -34,9 +34,9 @@ struct CSVReader {
         case start
         case plain
         case quoted
-        /// A quotation mark inside quotation marks: the end of the cell, or the first half of a doubled one.
+        /// After a quotation mark inside quotation marks: it ends the cell, or is the first of two.
         case quote
-        /// The rest of a line after a fault.
+        /// Skipping the rest of a line after a fault.
         case skipping(Fault)
     }
 
@@ -49,7 +49,7 @@ struct CSVReader {
     private var length = 0
     private var line = 1
     private var firstLine = 1
-    /// `true` if the last byte was the CR that ended a row: an LF belongs to it.
+    /// `true` if the last byte was the CR that ended a row, to which an LF belongs.
     private var isAfterReturn = false
     private var bytesSeen = 0
 
@@ -73,7 +73,7 @@ struct CSVReader {
     private mutating func isByteOrderMark(_ byte: UInt8) -> Bool {
         guard self.bytesSeen < 3 else { return false }
         let isMark = byte == Self.byteOrderMark[self.bytesSeen]
-        // Anything else ends the search. Half a mark is not UTF-8, so that its loss does no harm.
+        // Any other byte ends the search. The bytes that were skipped are no loss, as a partial mark is not valid UTF-8.
         self.bytesSeen = isMark ? self.bytesSeen + 1 : 3
         return isMark
     }
@@ -129,7 +129,7 @@ struct CSVReader {
         self.state = .start
     }
 
-    /// Notes the first fault of a row.
+    /// Records the first fault of a row.
     private mutating func fail(_ fault: Fault) {
         if case .skipping = self.state { return }
         self.state = .skipping(fault)

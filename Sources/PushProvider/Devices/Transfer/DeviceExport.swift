@@ -4,12 +4,12 @@ import PushSupport
 
 /// The devices of an app as a file that ``DeviceImport`` reads, a page at a time.
 ///
-/// Each record has the members of a registration: neither the state nor the times of a device are in it. A file that is
-/// written while devices register has the devices that existed when their page was read.
+/// Each record has the members of a registration, without the state and the times of the device. If devices register during
+/// the export, the file has the devices that existed when their page was read.
 package struct DeviceExport: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
 
-    /// The selection of devices.
+    /// The states of the devices that are exported.
     package enum State: String, CaseIterable, Hashable, Sendable {
         case active, inactive, all
     }
@@ -56,7 +56,7 @@ package struct DeviceExport: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads a page. Each page is a query of its own and waits in the queue, so that no snapshot is as old as the export.
+    /// Reads a page. Each page is a query of its own, so that no database snapshot is kept open for the whole export.
     private func page(after: Int64) async throws -> [DeviceRecord] {
         while true {
             do {

@@ -2,9 +2,9 @@ package import NIOCore
 package import PushStore
 package import PushSupport
 
-/// Registers the devices of a file, in transactions of one batch. The same file again registers no device twice.
+/// Registers the devices of a file in batches, each in one transaction. Importing the same file again adds no device twice.
 package struct DeviceImport: Sendable {
-    /// The number of bytes that are parsed at once. A larger buffer is split.
+    /// The maximum number of bytes that are parsed at once. A larger buffer is split.
     private static let slice = 64 * 1024
 
     private let store: any DeviceStore
@@ -14,14 +14,14 @@ package struct DeviceImport: Sendable {
     private let defaults: ImportDefaults
     private let time: any TimeSource
 
-    /// An import of records in our own form.
+    /// Makes an import of records in Martlet's own form.
     package init(store: any DeviceStore, app: Int64, format: TransferFormat, time: any TimeSource) {
         self.init(store: store, app: app, source: ImportSource(format), time: time)
     }
 
     /// - Parameters:
-    ///   - direct: The notifications in memory, where an opt-out finds them; `nil` if there are none.
-    ///   - defaults: What a list of another server does not say.
+    ///   - direct: The notifications in memory, from which opt-outs take pushes back; `nil` if there is no dispatcher.
+    ///   - defaults: The values that a list of another server does not have.
     package init(
         store: any DeviceStore,
         app: Int64,
@@ -80,7 +80,7 @@ package struct DeviceImport: Sendable {
         }
     }
 
-    /// The records that were read and not yet registered, and the report about the others.
+    /// The records that were read and not registered yet, and the report about the earlier ones.
     private struct Batch {
         var registrations: [(line: Int, registration: DeviceRegistration)] = []
         var report = ImportReport()
@@ -122,7 +122,7 @@ package struct ImportProgress: Hashable, Sendable, Codable {
     /// Installations whose token has changed.
     package var replaced = 0
     package var refused = 0
-    /// The pushes that changed preferences and users came too late for.
+    /// Pushes under way to devices whose preferences or user the import has changed, which could not be taken back.
     package var underWay = 0
 
     /// Records that are on disk.
@@ -154,7 +154,7 @@ package struct ImportError: Hashable, Sendable, Codable {
     /// The member or column at fault.
     package var field: String?
 
-    /// The maximum length of ``field``: shorter than a token, because a token may be where a name belongs.
+    /// The maximum length of ``field``, in bytes. It is shorter than a token, because a file may have tokens in place of names.
     private static let maximumField = 48
 
     init(_ error: RequestError, line: Int) {
@@ -165,7 +165,7 @@ package struct ImportError: Hashable, Sendable, Codable {
     }
 }
 
-/// The error of an import that did not reach the end of its file. Registered devices stay; the whole file may be sent again.
+/// The error of an import that did not reach the end of its file. Registered devices stay, and the whole file may be sent again.
 package struct ImportInterruption: Error, CustomStringConvertible {
     package var progress: ImportProgress
     /// The error of the store or of the source of the bytes, or the ``RequestError`` of the header row.

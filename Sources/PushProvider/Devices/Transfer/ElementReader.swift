@@ -3,21 +3,22 @@ import PushSupport
 
 /// Splits bytes into the JSON objects of an array, in buffers of any size. One object at most is kept in memory.
 ///
-/// The array may be the whole file, or the member `results` that a file's one object begins with. Objects that follow each
-/// other without an array are split too.
+/// The array is the whole file, or the member `results` with which the only object of the file begins. Objects without an
+/// array around them are split too.
 struct ElementReader {
-    /// An object as it is written.
+    /// The text of an object.
     struct Element: Equatable {
         /// The line on which the object begins, from 1.
         var line: Int
-        /// `nil` for an object that is longer than ``TransferLimits/maximumRecord``, and for bytes that are none.
+        /// The bytes of the object; `nil` if it is longer than ``TransferLimits/maximumRecord``, and for bytes that are no
+        /// object.
         var bytes: [UInt8]?
         /// `true` for bytes that are no object.
         var isGarbage = false
     }
 
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
-    /// The beginning of a file whose one object has the array, without white space.
+    /// The beginning of a file whose only object holds the array, without white space.
     private static let wrapper = Array(#"{"results":["#.utf8)
 
     private var bytes: [UInt8] = []
@@ -26,7 +27,7 @@ struct ElementReader {
     private var isInText = false
     private var isEscaped = false
     private var isTooLong = false
-    /// `true` within bytes between two objects that should not be there.
+    /// `true` within bytes between two objects that belong to neither.
     private var isInGarbage = false
     /// `true` once the array, or the first object, has begun.
     private var hasBegun = false
@@ -68,7 +69,7 @@ struct ElementReader {
         case UInt8(ascii: "[") where !self.hasBegun: self.hasBegun = true
         case 0x20, 0x09, 0x0a, 0x0d, UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"): self.isInGarbage = false
         default:
-            // One error for all that stands between two commas or lines.
+            // All bytes between two commas or line ends are one error.
             guard !self.isInGarbage else { return nil }
             self.isInGarbage = true
             return Element(line: self.line, bytes: nil, isGarbage: true)
@@ -105,7 +106,7 @@ struct ElementReader {
         return nil
     }
 
-    /// `true` if the object so far is the beginning of a file whose one object has the array.
+    /// `true` if the bytes so far are the beginning of an object that holds the array.
     private var isWrapper: Bool {
         self.bytes.count < 256 && self.bytes.filter { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == Self.wrapper
     }

@@ -3,7 +3,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// A server whose list of devices can be imported.
+/// A push server whose list of devices can be imported.
 package enum ForeignDeviceList: String, CaseIterable, Hashable, Sendable {
     /// The file of the AeroGear UnifiedPush Server's importer: a JSON array.
     case aerogear
@@ -11,7 +11,7 @@ package enum ForeignDeviceList: String, CaseIterable, Hashable, Sendable {
     case parse
     /// The CSV file of OneSignal's export.
     case onesignal
-    /// A table of a back end that sends through gorush, which keeps none itself: CSV or JSON.
+    /// A table of a back end that sends through gorush, in CSV or JSON: gorush itself stores no devices.
     case gorush
 }
 
@@ -20,14 +20,14 @@ struct ForeignDevice {
     private let members: [String: JSONValue]
     private let defaults: ImportDefaults
 
-    /// - Parameter members: The members. Those of a row are texts, without empty cells.
+    /// - Parameter members: The members. Those of a CSV row are texts, without empty cells.
     init(_ members: [String: JSONValue], _ defaults: ImportDefaults) {
         (self.members, self.defaults) = (members, defaults)
     }
 
     /// Returns the members of a registration.
     ///
-    /// - Throws: ``RequestError`` for a record of another platform, for a token that is gone, and for none.
+    /// - Throws: ``RequestError`` for a record of another platform, and for a token that is missing or inactive.
     func registration(_ list: ForeignDeviceList) throws(RequestError) -> [String: JSONValue] {
         var registration: [String: JSONValue]
         switch list {
@@ -48,7 +48,7 @@ struct ForeignDevice {
         let system = self.text("operatingSystem")?.lowercased() ?? "ios"
         try self.check(["ios", "ipados", "iphone"].contains { system.hasPrefix($0) }, "operatingSystem")
         try self.checkIsActive(self.members["enabled"] != .bool(false), "enabled")
-        // Its tokens may have spaces and hyphens between the digits.
+        // Tokens of this server may have spaces and hyphens between the digits.
         let token = try self.token("deviceToken").filter { !" -".contains($0) }
         return .compact([
             "token": .string(token), "user": self.copy("alias"), "tags": self.list("categories"),
@@ -107,7 +107,7 @@ struct ForeignDevice {
 
     // MARK: Members
 
-    /// Returns a member as a text; `nil` for none and for a value that has parts.
+    /// Returns a member as a text; `nil` if it is absent, an object or an array.
     private func text(_ name: String) -> String? {
         switch self.members[name] {
         case .string(let text)?: text.isEmpty ? nil : text
@@ -124,24 +124,24 @@ struct ForeignDevice {
         return text
     }
 
-    /// Returns the texts of an array; `nil` for none.
+    /// Returns the texts of an array; `nil` if it is absent.
     private func list(_ name: String) -> JSONValue? {
         let texts = self.members[name]?.elements.filter { ($0.stringValue ?? "") != "" } ?? []
         return texts.isEmpty ? nil : .array(texts)
     }
 
-    /// Returns attributes of the members that are there.
+    /// Returns the attributes that are made from the members, without absent ones.
     private func attributes(_ names: [String: String]) -> JSONValue? {
         let attributes = names.compactMapValues { self.copy($0) }
         return attributes.isEmpty ? nil : .object(attributes)
     }
 
-    /// Returns an installation's id, unless it is shorter than one of ours may be.
+    /// Returns an installation's id; `nil` if it is shorter than Martlet allows.
     private func installation(_ name: String) -> JSONValue? {
         self.text(name).flatMap { $0.utf8.count >= 8 ? .string($0) : nil }
     }
 
-    /// Returns a value of a profile that is not worth the loss of a device: one that is not known here is left out.
+    /// Returns a time zone; `nil` for one that is not known here, so that the device is imported without it.
     private func timeZone(_ name: String) -> JSONValue? {
         self.text(name).flatMap { TimeZone(named: $0) == nil ? nil : .string($0) }
     }
@@ -168,7 +168,7 @@ struct ForeignDevice {
 }
 
 extension [String: JSONValue] {
-    /// Makes an object's members of those that have a value.
+    /// Returns an object of the members that have a value.
     fileprivate static func compact(_ members: [String: JSONValue?]) -> [String: JSONValue] {
         members.compactMapValues { $0 }
     }

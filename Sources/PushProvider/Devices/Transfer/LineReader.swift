@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Splits bytes into lines, in buffers of any size. One line at most is kept in memory.
+/// Splits bytes, in buffers of any size, into lines. At most one line is kept in memory.
 struct LineReader {
-    /// A line without its end; `nil` bytes stand for one that is longer than ``TransferLimits/maximumRecord``.
+    /// A line without its line end. ``bytes`` is `nil` if the line is longer than ``TransferLimits/maximumRecord``.
     struct Line: Equatable {
         /// The number of the line, from 1.
         var number: Int
@@ -16,7 +16,7 @@ struct LineReader {
     private var isSkipping = false
     private var number = 0
 
-    /// Returns the lines that end in `bytes`, with empty ones.
+    /// Returns the lines that end in `bytes`, including empty ones.
     mutating func feed(_ bytes: ByteBufferView) -> [Line] {
         var lines: [Line] = []
         var rest = bytes

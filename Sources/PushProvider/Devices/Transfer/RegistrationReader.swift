@@ -3,9 +3,9 @@ import NIOCore
 import PushStore
 import PushSupport
 
-/// Reads registrations from the bytes of a file, in buffers of any size.
+/// Reads registrations from the bytes of a file, which may come in buffers of any size.
 ///
-/// A record that is rejected does not stop the others. A header row that is rejected does.
+/// A rejected record does not stop the import. A rejected header row does.
 struct RegistrationReader {
     /// One record of a file: a registration, or the error for which it is rejected.
     struct Record: Equatable {
@@ -32,14 +32,14 @@ struct RegistrationReader {
     }
 
     private var source: Source
-    /// The server whose list it is; `nil` for records in our own form.
+    /// The server whose list it is; `nil` for records in Martlet's own form.
     private let list: ForeignDeviceList?
     private let defaults: ImportDefaults
 
-    /// A reader of records in our own form.
+    /// Makes a reader of records in Martlet's own form.
     init(_ format: TransferFormat) { self.init(ImportSource(format)) }
 
-    /// - Parameter defaults: What a list of another server does not say.
+    /// - Parameter defaults: The values that a list of another server does not have.
     init(_ source: ImportSource, _ defaults: ImportDefaults = ImportDefaults()) {
         (self.list, self.defaults) = (source.list, defaults)
         self.source =

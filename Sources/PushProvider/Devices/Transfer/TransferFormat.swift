@@ -1,10 +1,11 @@
 import Foundation
+package import PushTypes
 
 /// The format of a file of devices.
 package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
     /// A JSON object on each line, with the members of a registration.
     case ndjson
-    /// RFC 4180 with a header row, see ``CSVColumns``.
+    /// CSV (RFC 4180) with a header row, see ``CSVColumns``.
     case csv
 
     package var contentType: String {
@@ -25,14 +26,71 @@ package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The bounds of a file of devices.
+/// The limits on a file of devices.
 package enum TransferLimits {
-    /// The maximum length of a record, in bytes with its line end.
+    /// The maximum length of a record, in bytes, including its line end.
     package static let maximumRecord = 64 * 1024
-    /// The maximum number of columns of a CSV file: those with names of their own and 100 attributes.
+    /// The maximum number of columns of a CSV file: those of the members, and 100 attributes.
     package static let maximumColumns = 128
     /// The number of registrations in one transaction, and of devices in one page of an export.
     package static let batch = 1000
     /// The maximum number of errors in a report; further errors are only counted.
     package static let maximumRefusals = 1000
+}
+
+/// The form of a file of devices, and the server whose list it is.
+package struct ImportSource: Hashable, Sendable {
+    /// The syntax that separates the records of a file.
+    package enum Container: Hashable, Sendable {
+        /// A JSON object on each line.
+        case lines
+        /// CSV (RFC 4180) with a header row.
+        case rows
+        /// A JSON array of objects, or one in the member `results` of an object.
+        case elements
+    }
+
+    package var container: Container
+    /// The server whose list it is; `nil` for records in Martlet's own form.
+    package var list: ForeignDeviceList?
+
+    package init(_ container: Container, list: ForeignDeviceList? = nil) {
+        (self.container, self.list) = (container, list)
+    }
+
+    /// Makes the source of records in Martlet's own form.
+    package init(_ format: TransferFormat) {
+        switch format {
+        case .ndjson: self.init(.lines)
+        case .csv: self.init(.rows)
+        }
+    }
+
+    /// Makes the source from a request's `content-type`; `nil` for a type that is not supported.
+    package init?(contentType: String, list: ForeignDeviceList?) {
+        if let format = TransferFormat(contentType: contentType) {
+            self.init(format)
+        } else if list != nil, Self.isJSON(contentType) {
+            self.init(.elements)
+        } else {
+            return nil
+        }
+        self.list = list
+    }
+
+    private static func isJSON(_ contentType: String) -> Bool {
+        contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() == "application/json"
+    }
+}
+
+/// The values of devices that a list of another server does not have.
+package struct ImportDefaults: Hashable, Sendable {
+    /// The app into which the list is imported. Records of another app are rejected.
+    package var bundleID: Topic?
+    /// The environment of records that do not name one. Default production.
+    package var environment: PushEnvironment
+
+    package init(bundleID: Topic? = nil, environment: PushEnvironment = .production) {
+        (self.bundleID, self.environment) = (bundleID, environment)
+    }
 }

@@ -17,14 +17,14 @@ struct DeliveryDecision: Hashable, Sendable {
     }
 
     var next: Next
-    /// The change that the response by itself asks for: ``TokenStateChange/Kind/deactivated(since:)`` if the push service
+    /// The change of the token that the response suggests: ``TokenStateChange/Kind/deactivated(since:)`` if the push service
     /// calls the token invalid for good, ``TokenStateChange/Kind/suspected`` if it calls it bad. The token invalidation
     /// policy decides about it.
     var token: TokenStateChange.Kind?
     var reason: String?
     /// Indicates whether the response to this try or an earlier one was lost.
     var mayHaveArrived = false
-    /// Indicates whether the push left.
+    /// Indicates whether the push was sent.
     var wasSent = true
 
     /// Decides the consequence of an outcome.
@@ -33,7 +33,7 @@ struct DeliveryDecision: Hashable, Sendable {
     ///   - sentAt: The time of this try, from which a 410 without a timestamp counts.
     ///   - expires: The time after which no try makes sense.
     ///   - mayHaveArrived: Indicates whether the response to an earlier try was lost.
-    ///   - repeatsUnknown: `true` sends again what may have arrived (at least once), `false` does not (at most once).
+    ///   - repeatsUnknown: `true` to send a push again that may have arrived (at least once), `false` not to (at most once).
     static func make(
         _ outcome: Outcome,
         attempts: Int,
@@ -78,7 +78,7 @@ struct DeliveryDecision: Hashable, Sendable {
                 )
             case .suspectToken: return DeliveryDecision(next: final, token: .suspected, reason: reason)
             case .fixNotification: return DeliveryDecision(next: final, reason: reason)
-            // Unless it is proven soon, and pauses the environment, it concerns this push only, and ends with the tries.
+            // Until the fault is proven and the environment paused, the push is tried again like any other.
             case .fixConfiguration: return retry(reason)
             case .retry(let after): return retry(reason, atLeast: after)
             }
@@ -102,13 +102,14 @@ struct DeliveryDecision: Hashable, Sendable {
     }
 }
 
-/// The delays between tries of one recipient, and their number. A try comes before the expiry: the delay fits into the time left.
+/// The maximum number of tries of one recipient, and the delays between them. A delay is always shorter than the time until
+/// the expiry.
 package struct RetryPolicy: Hashable, Sendable {
-    /// The maximum number of tries that reach the push service. Default 8. Pushes that never left are tried until they expire.
+    /// The maximum number of tries that reach the push service. Default 8. Pushes that were not sent are tried until they expire.
     package var maximumAttempts = 8
     /// The back-off after a failed try. Default up to 2 s after the first failure, doubling to 15 min (reference 1.10).
     package var backoff = Backoff(base: .seconds(2), maximum: .seconds(15 * 60))
-    /// The delay of pushes that never left, because there was no connection. Default 1 s to 60 s.
+    /// The delay of pushes that were not sent because there was no connection. Default 1 s to 60 s.
     package var unreachable: ClosedRange<Duration> = .seconds(1) ... .seconds(60)
 
     package init() {}
@@ -127,7 +128,7 @@ package struct RetryPolicy: Hashable, Sendable {
         if counts, attempts >= self.maximumAttempts {
             return .final(end, reason: "\(attempts) tries failed; the last: \(reason)")
         }
-        // The delay is drawn from what is left, and a try at the expiry itself is too late.
+        // The delay is drawn from the time left until the expiry. A try at the expiry itself is too late.
         let left = expires.since(clocks.earlier)
         let least = counts ? atLeast ?? .zero : self.unreachable.lowerBound
         guard least < left else {

@@ -11,7 +11,7 @@ struct DeliveryTally: Hashable, Sendable {
         case retried
     }
 
-    /// The reason for a result, of which there is a limited number.
+    /// The reason for a result, for the label `reason`. The number of its values is limited.
     enum Reason: Hashable, Sendable {
         case none
         /// The push service's reason.
@@ -22,7 +22,7 @@ struct DeliveryTally: Hashable, Sendable {
         case connection
         /// The recipient was not tried, or not again.
         case ended(EndedRetry.Cause)
-        /// The recipient does not want it, or not now.
+        /// The recipient's preferences exclude the notification.
         case skipped(SkipReason)
         /// No push could be made: expired, no credential, or content that cannot be rendered.
         case unsendable

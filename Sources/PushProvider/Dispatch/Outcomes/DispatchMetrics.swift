@@ -6,9 +6,8 @@ import Synchronization
 
 /// The metrics of the dispatcher.
 ///
-/// `martlet_deliveries` counts final states by app, environment, state and reason; `martlet_delivery_retries` counts the
-/// tries after which there is another. `martlet_queue_start` and `martlet_queue_retry` are the delays of first pages and of
-/// retries by lane.
+/// `martlet_deliveries` counts final states by app, environment, state and reason; `martlet_delivery_retries` counts tries that
+/// are followed by a retry. `martlet_queue_start` and `martlet_queue_retry` are the delays of first pages and of retries by lane.
 package final class DispatchMetrics: Sendable {
     /// The results of one app that are counted together.
     private struct Key: Hashable {
@@ -57,7 +56,7 @@ package final class DispatchMetrics: Sendable {
         }
     }
 
-    /// Notes that a shard is sent. The first page of a notification's first shard is measured.
+    /// Records the start of a shard. The delay of the first page of a notification's first shard is measured.
     func noteStart(of claim: inout ShardClaim, at clocks: ClockReading) {
         guard let since = claim.waitsSince else { return }
         claim.waitsSince = nil
@@ -65,7 +64,7 @@ package final class DispatchMetrics: Sendable {
         self.delays(claim.notification.lane).start.record(duration: max(.zero, clocks.wall.since(since)))
     }
 
-    /// Notes that retries are sent.
+    /// Records the start of retries.
     func noteRetry(_ claim: RetryClaim, at clocks: ClockReading) {
         guard let since = claim.dueSince else { return }
         self.delays(claim.notification.lane).retry.record(duration: max(.zero, clocks.steady.since(since)))

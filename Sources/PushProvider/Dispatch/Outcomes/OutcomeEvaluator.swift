@@ -5,20 +5,20 @@ import PushTypes
 
 /// Evaluates the outcomes of a page: final states, retries, changes of tokens, and a report about the push service.
 struct OutcomeEvaluator {
-    let notification: PreparedNotification
-    let invalidation: TokenInvalidationPolicy
-    let faults: ConfigurationFaultTracker
-    let policy: RetryPolicy
-    let sentAt, clocks: ClockReading
-    var now: Timestamp { self.clocks.later }
+    private let notification: PreparedNotification
+    private let invalidation: TokenInvalidationPolicy
+    private let faults: ConfigurationFaultTracker
+    private let policy: RetryPolicy
+    private let sentAt, clocks: ClockReading
+    private var now: Timestamp { self.clocks.later }
 
-    var result: PageResult
-    var report = AdaptiveRateLimiter.Report()
-    var tally = DeliveryTally()
+    private var result: PageResult
+    private(set) var report = AdaptiveRateLimiter.Report()
+    private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEventEncoder()
     /// The trip of the push whose outcome is being evaluated.
-    var trip: PushTrip?
+    private var trip: PushTrip?
 
     init(
         _ notification: PreparedNotification,
@@ -78,7 +78,7 @@ struct OutcomeEvaluator {
             }
             var decision = self.decide(outcome, recipient)
             if !self.notification.hasTopicOfTokens { decision.token = nil }
-            // The response of the other environment about a token that is tried there counts for its own environment.
+            // If a token is tried in the other environment, the response counts for the token's own environment.
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             let isEvidence = if decision.token == nil { false } else { await self.isEvidence(recipient, in: home) }
@@ -155,7 +155,7 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds the change of a device, and a named token that is proven invalid.
+    /// Adds the change of a device, and records a named token that is proven invalid.
     private mutating func change(
         _ recipient: Recipient,
         _ kind: TokenStateChange.Kind,
@@ -175,8 +175,8 @@ struct OutcomeEvaluator {
 
     /// Returns the evaluation of the page's responses for the tokens of an environment.
     ///
-    /// Each browser's push service answers for one URL alone: no setting of the app makes a good subscription look dead, and
-    /// the breakers of Apple's environments learn nothing from it.
+    /// The response of a browser's push service concerns one subscription only: no wrong setting makes a good subscription
+    /// look dead. So it has no part in the breakers of Apple's environments.
     private func evaluation(
         of evidence: TokenEvidence,
         in environment: PushEnvironment
@@ -206,7 +206,7 @@ struct OutcomeEvaluator {
     }
 
     /// Adds a change of a recipient's device, if it has one.
-    mutating func addChange(of recipient: Recipient, _ kind: TokenStateChange.Kind, reason: String? = nil) {
+    private mutating func addChange(of recipient: Recipient, _ kind: TokenStateChange.Kind, reason: String? = nil) {
         guard let device = recipient.device else { return }
         let change = TokenStateChange(device: device, kind: kind, reason: reason, token: recipient.token)
         self.result.tokenChanges.append(change)
@@ -242,7 +242,7 @@ struct OutcomeEvaluator {
         case .final(let state, let reason):
             self.finish(recipient, state, reason: reason, attempts: recipient.attempts + 1)
         case .retry(let at, var attempts):
-            // A notification that is not to be stored has one more try, even if the first one never left.
+            // A notification that is not to be stored has one more try, even if the first one was not sent.
             if self.notification.record.content.expiration == .immediate {
                 attempts = max(attempts, recipient.attempts + 1)
             }
@@ -259,16 +259,16 @@ struct OutcomeEvaluator {
     }
 
     /// Adds the pause of an environment that this page proves.
-    mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
+    private mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
 
     /// Pauses the notification, whose own topic is rejected.
-    mutating func pauseNotification(_ fault: ConfigurationFault) {
+    private mutating func pauseNotification(_ fault: ConfigurationFault) {
         let topic = self.notification.record.content.topic
         self.result.pauses = "\(fault.description); this notification's topic is \(topic)"
     }
 
     /// Holds a recipient back for a configuration fault. The try does not count.
-    mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
+    private mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
         let clocks = self.notification.record.clocksOfExpiry(self.clocks)
         if var retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
             let reason = "held back: \(fault.description)"
@@ -283,8 +283,8 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Tries a recipient again whose outcome may prove a configuration fault.
-    mutating func tryAgain(_ recipient: Recipient, _ outcome: Outcome) {
+    /// Schedules a retry of a recipient whose outcome suggests a configuration fault that is not proven.
+    private mutating func tryAgain(_ recipient: Recipient, _ outcome: Outcome) {
         let decision = self.decide(outcome, recipient)
         var result = DeliveryTally.Result.retried
         if case .final(let state, _) = decision.next { result = .init(state) ?? result }
@@ -292,7 +292,7 @@ struct OutcomeEvaluator {
         self.apply(decision, to: recipient)
     }
 
-    mutating func finish(
+    private mutating func finish(
         _ recipient: Recipient,
         _ state: DeliveryRecord.State,
         reason: String?,
@@ -310,7 +310,7 @@ struct OutcomeEvaluator {
         self.finish(delivery, of: recipient)
     }
 
-    mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
+    private mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
         self.result.deliveries.append(delivery)
         guard self.notification.reportsDeliveries else { return }
         self.notification.append(delivery, of: recipient, to: &self.events)
@@ -334,16 +334,165 @@ struct OutcomeEvaluator {
     private mutating func count(_ outcome: Outcome) {
         switch outcome {
         case .accepted: break
-        // One of many push services: the sender itself holds back what goes there.
+        // It is one of many push services, and the sender itself pauses messages to it.
         case .rejected where self.notification.isWeb: self.report.rejected += 1
         case .rejected(let rejection) where rejection.status == 429 || rejection.status >= 500:
             if rejection.status == 429 { self.report.throttled += 1 } else { self.report.unavailable += 1 }
             guard let retryAfter = rejection.retryAfter else { return }
             self.report.retryAfter = max(retryAfter, self.report.retryAfter ?? .zero)
         case .rejected: self.report.rejected += 1
-        // It concerns the push alone, and nothing was tried.
+        // The failure concerns this push only, and the push service was not tried.
         case .notSent(let failure) where failure.isOfPush: break
         case .notSent, .unknown: self.report.unreachable += 1
         }
+    }
+}
+
+/// The outcomes of recipients to which no push is sent, and of proven configuration faults.
+extension OutcomeEvaluator {
+    /// Adds the final state of a recipient that is not tried, or not again.
+    /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
+    mutating func end(_ retry: EndedRetry, isWritten: Bool) {
+        if let result = DeliveryTally.Result(retry.state) {
+            self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
+        }
+        guard !isWritten else { return }
+        let delivery = self.notification.ended(retry, at: self.now)
+        guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
+        self.result.removed.append(self.notification.reported(delivery, of: retry.recipient))
+    }
+
+    /// Adds a recipient that could not be sent to.
+    mutating func fail(_ recipient: Recipient, reason: String) {
+        self.finish(recipient, recipient.failure, reason: reason, attempts: recipient.attempts)
+        self.report.rejected += 1
+        self.tally.add(.init(recipient.failure) ?? .failed, .unsendable, in: recipient.environment)
+    }
+
+    /// Adds a recipient that is skipped.
+    /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
+    mutating func skip(_ recipient: Recipient, _ reason: SkipReason, isWritten: Bool) {
+        let delivery = self.notification.skipped(recipient, reason, at: self.now)
+        self.tally.add(.init(delivery.state) ?? .skipped, .skipped(reason), in: recipient.environment)
+        if !isWritten { self.finish(delivery, of: recipient) }
+    }
+
+    /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now.
+    mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
+        self.tally.add(.rejected, tried, in: recipient.environment)
+        let reason = Reason.badDeviceToken.rawValue
+        if self.notification.hasTopicOfTokens { self.addChange(of: recipient, .suspected, reason: reason) }
+        self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
+    }
+
+    /// Indicates whether a rejection means only that the push service does not support broadcasts.
+    private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
+        guard self.notification.channel != nil, case .rejected = outcome else { return false }
+        return fault.cause == .wrongProtocol
+    }
+
+    /// Pauses an environment whose credential cannot be used.
+    mutating func pause(_ environment: PushEnvironment, _ fault: ConfigurationFault) async {
+        _ = await self.record(fault, count: 1, isRefuted: false, in: environment)
+    }
+
+    /// Holds recipients back if their configuration fault is proven. Until then they are tried again as usual, and tries with
+    /// a response count.
+    private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
+        guard let (fault, count) = faulty.commonest else { return }
+        let isHeld: Bool
+        if fault.cause == .topicDisallowed, !self.isTopicOfApp {
+            // The rejected topic is this notification's own, so that other notifications of the app are not affected.
+            if accepted == 0 { self.pauseNotification(fault) }
+            isHeld = false
+        } else {
+            // All pushes of the page failed with the same connection, which is one proof.
+            let proofs = fault.cause.isOfConnection ? 1 : count
+            isHeld = await self.record(fault, count: proofs, isRefuted: accepted > 0, in: batch.environment)
+        }
+        for (recipient, outcome, trip) in faulty.all {
+            self.trip = trip
+            if recipient.movedFrom != nil {
+                self.abandon(recipient, .init(outcome))
+            } else if isHeld {
+                self.hold(recipient, outcome, fault)
+            } else {
+                self.tryAgain(recipient, outcome)
+            }
+        }
+    }
+
+    /// Counts the proofs of a fault.
+    /// - Returns: `true` if the environment is paused.
+    private mutating func record(
+        _ fault: ConfigurationFault,
+        count: Int,
+        isRefuted: Bool,
+        in environment: PushEnvironment
+    ) async -> Bool {
+        let recorded = await self.faults.record(
+            fault,
+            count: count,
+            isRefuted: isRefuted,
+            of: AppEnvironment(app: self.notification.record.app, environment: environment),
+            epoch: self.notification.epochs[environment] ?? 0
+        )
+        if let request = recorded?.request { self.add(request) }
+        return recorded != nil
+    }
+
+    /// Indicates whether the notification's topic is the app's bundle id.
+    private var isTopicOfApp: Bool { self.notification.app?.bundleID == self.notification.record.content.topic }
+
+    /// Indicates whether a request without any credential asked for this push. Only Matrix homeservers have none: the clients
+    /// of all other bridges have a certificate, a secret, a session or an API key.
+    private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
+
+    /// Returns `true` for a token that is not registered and was named by a request without a credential. Such tokens may be
+    /// made up.
+    private func isOfStranger(_ recipient: Recipient) -> Bool { recipient.device == nil && self.isOfStranger }
+
+    /// Decides whether the rejection of a token says something about other tokens.
+    ///
+    /// The rejection of a token that may be made up does not, and neither does that of a browser's subscription.
+    private func isEvidence(_ recipient: Recipient, in environment: PushEnvironment) async -> Bool {
+        if self.notification.isWeb { return false }
+        guard self.isOfStranger(recipient) else { return true }
+        let app = self.notification.record.app
+        return await self.invalidation.hasReached(recipient.token, app: app, environment: environment)
+    }
+
+    /// Indicates whether this page has ended the notification of a request without a credential: its only push, to an
+    /// unregistered token, was rejected.
+    private var isRefusedStranger: Bool {
+        guard self.isOfStranger, case .tokens(let tokens) = self.notification.record.audience,
+            tokens.count == 1, self.result.retries.isEmpty, self.result.deliveries.count == 1,
+            let delivery = self.result.deliveries.first
+        else { return false }
+        return delivery.device == nil && delivery.state == .rejected
+    }
+}
+
+/// The recipients of a page whose outcomes prove configuration faults.
+private struct FaultyRecipients {
+    private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: PushTrip?)] = []
+    /// The faults with the numbers of their outcomes.
+    private(set) var counts: [ConfigurationFault: Int] = [:]
+
+    var isEmpty: Bool { self.all.isEmpty }
+
+    /// The most frequent fault.
+    var commonest: (fault: ConfigurationFault, count: Int)? {
+        self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
+    }
+
+    mutating func add(
+        _ recipient: Recipient,
+        _ outcome: Outcome,
+        _ fault: ConfigurationFault,
+        _ trip: PushTrip?
+    ) {
+        self.all.append((recipient, outcome, trip))
+        self.counts[fault, default: 0] += 1
     }
 }

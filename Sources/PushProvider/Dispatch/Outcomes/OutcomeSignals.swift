@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// Wakes the requests that wait for the outcomes of a notification, when some of them are on disk.
+/// Wakes the requests that wait for outcomes of a notification when some are on disk.
 package final class OutcomeSignals: Sendable {
     private struct State {
         var isEnded = false

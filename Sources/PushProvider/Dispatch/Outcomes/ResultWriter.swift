@@ -5,11 +5,11 @@ import ServiceLifecycle
 
 /// Writes the results of pages.
 ///
-/// While nothing can be written, it waits: forgetting a result would send its page again. A result that can never be
-/// written pauses its notification, and only that.
+/// It repeats a write until it succeeds, because the page of a lost result would be sent again. A result that can never be
+/// written pauses its notification.
 struct ResultWriter: Sendable {
     let store: any DispatchStore
-    /// The pause between two tries.
+    /// The pause between two attempts to write.
     let pause: Duration
     /// The wake signal of webhook delivery.
     let events: WakeSignal
@@ -22,7 +22,7 @@ struct ResultWriter: Sendable {
         while true {
             do {
                 let (store, now) = (self.store, self.time.recorded)
-                // Not cancellable: results are written even when the process has to end.
+                // The task cannot be cancelled, so that results are written even while the process ends.
                 let commits = try await Task { try await store.commit(results, now: now) }.value
                 self.note(results, commits)
                 return commits
@@ -66,7 +66,7 @@ struct ResultWriter: Sendable {
         return results.map { _ in .stopped }
     }
 
-    /// Notes that results are on disk.
+    /// Counts results that are on disk, and wakes webhook delivery if they have events.
     func note(_ results: [PageResult], _ commits: [CommitResult]) {
         self.countLost(commits)
         if results.contains(where: \.mayHaveEvents) { self.events.signal() }

@@ -1,28 +1,28 @@
 import PushSupport
 
-/// Slows the campaigns of an app down while its push service, or the connection to it, shows strain.
+/// Slows down the campaigns of an app while its push service, or the connection to it, is overloaded.
 ///
-/// Strain is a tenth of the recipients throttled, unavailable or unreachable. It is evaluated over at least
-/// ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10). Strain doubles the limit of the
-/// delay and halves the page. Each page without strain reverses one doubling and adds a tenth of a page.
+/// It takes a tenth of the recipients throttled, unavailable or unreachable as a sign of strain. Strain is evaluated over at
+/// least ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10). Strain doubles the limit
+/// of the delay and halves the page. Each page without strain reverses one doubling and adds a tenth of a page.
 struct AdaptiveRateLimiter: Sendable {
     /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
-        /// The number of recipients of a full page, and of the smallest. Default 500 and 20.
+        /// The maximum and the minimum number of recipients of a page. Default 500 and 20.
         var page = 500
         var minimumPage = 20
         /// The limit of the delay after the first page with strain, doubling to 60 s.
         var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-        /// The maximum `retry-after` that is obeyed. Default 15 min (reference 1.10).
+        /// The maximum delay of a `retry-after` header that is obeyed. Default 15 min (reference 1.10).
         var longestRetryAfter: Duration = .seconds(15 * 60)
-        /// The number of recipients over which strain is evaluated. Default 20.
+        /// The minimum number of recipients over which strain is evaluated. Default 20.
         var sample = 20
     }
 
     /// The outcomes of one page, in recipients.
     struct Report: Hashable, Sendable {
         var accepted = 0
-        /// Recipients rejected for reasons of their own, which is not strain.
+        /// The rejected recipients, which are no sign of strain.
         var rejected = 0
         /// Responses with status 429.
         var throttled = 0
@@ -30,13 +30,13 @@ struct AdaptiveRateLimiter: Sendable {
         var unavailable = 0
         /// Pushes that were not sent, or had no response.
         var unreachable = 0
-        /// The longest `retry-after` of the push service.
+        /// The maximum `retry-after` in the push service's responses.
         var retryAfter: Duration?
 
         var total: Int { self.accepted + self.rejected + self.strained }
         var strained: Int { self.throttled + self.unavailable + self.unreachable }
 
-        /// The report, in which what was not reached is no strain.
+        /// The report without the unreachable recipients, so that they are no sign of strain.
         var withoutUnreachable: Report {
             var report = self
             (report.rejected, report.unreachable) = (self.rejected + self.unreachable, 0)

@@ -1,11 +1,11 @@
 import PushStore
 import PushTypes
 
-/// Decides how many recipients may be sent to now at a given pace, and at what time more may.
+/// Decides how many recipients may be sent to now at a given pace, and at what time to ask again.
 ///
-/// A rate is a token bucket that holds at most one second's worth and begins empty, so that restarts add nothing. A wave
-/// is counted in ``wave``, which the caller stores with each page, so that a restart continues the same wave. A clock
-/// that is set back costs at most one interval.
+/// A rate is a token bucket that holds at most one second's worth and begins empty, so that a restart sends nothing extra.
+/// The progress of a wave is in ``wave``, which the caller stores with each page, so that a restart continues the same wave.
+/// If the clock is set back, the delay is at most one interval.
 struct Pacer: Sendable {
     /// The number of recipients that may be sent to, or the time to ask again.
     struct Allowance: Hashable, Sendable {
@@ -21,7 +21,7 @@ struct Pacer: Sendable {
         }
     }
 
-    /// A count larger than any wave or rate, and far from overflow.
+    /// A count that stands for no limit. It is larger than any wave or rate, and far from overflow.
     private static let enough = 1 << 40
 
     let settings: PaceSettings
@@ -80,14 +80,15 @@ struct Pacer: Sendable {
     }
 
     private func allowance(ofRate rate: Int, now: Timestamp) -> Allowance {
-        // A tenth of a second's worth at a time: a page is a transaction and must not be a single recipient.
+        // Credit is given out a tenth of a second's worth at a time, so that a page, which is a transaction, is not a single
+        // recipient.
         let grain = Int64(max(1, rate / 10)) * 1000
         guard self.credit < grain else { return Allowance(count: Int(self.credit / 1000), next: now) }
         let wait = (grain - self.credit + Int64(rate) - 1) / Int64(max(1, rate))
         return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
     }
 
-    /// Ends a wave whose interval is over. The next begins with its first recipient.
+    /// Ends a wave whose interval is over. The next one begins when its first recipient is sent to.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
         guard let start = self.wave.startedAt else { return self.wave.sent = 0 }
         if now >= start.advanced(by: .seconds(interval)) {

@@ -4,8 +4,8 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Decides how many recipients a notification may send to now: by its pace, by the rate of its app, and by the strain that
-/// its push service shows.
+/// Decides how many recipients of a notification may be sent to now, by its pace, the rate of its app, and the strain of its
+/// push service.
 ///
 /// There is one controller for the whole provider. All times are of the steady clock.
 final class PacingController: Sendable {
@@ -16,7 +16,7 @@ final class PacingController: Sendable {
         var strain: [DispatchTarget: AdaptiveRateLimiter] = [:]
         /// The decisions about the waves of notifications with limits of downloads.
         var steering: [UUID: WaveSteering] = [:]
-        /// The times before which no campaign of a service sends.
+        /// The times until which the campaigns of a service pause.
         var pausedUntil: [DispatchTarget: Timestamp] = [:]
     }
 
@@ -28,7 +28,7 @@ final class PacingController: Sendable {
     /// - Parameters:
     ///   - page: The number of recipients of a full page.
     ///   - figures: Returns the figures of an app's downloads; `nil` if they are not known.
-    ///   - waits: Receives the waves that wait for downloads.
+    ///   - waits: The registry of the waves that wait for downloads.
     init(
         page: Int,
         figures: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
@@ -39,7 +39,8 @@ final class PacingController: Sendable {
         (self.settings, self.figures, self.waits) = (settings, figures, waits)
     }
 
-    /// Returns the allowance for the next page, charged to the app at once: its campaigns are sent in parallel.
+    /// Returns the allowance for the next page. It is charged to the app at once, because campaigns of an app are sent in
+    /// parallel.
     func allowance(for notification: PreparedNotification, now: Timestamp) -> Pacer.Allowance {
         self.state.withLock { state in
             let record = notification.record
@@ -73,7 +74,7 @@ final class PacingController: Sendable {
         }
     }
 
-    /// Returns the time at which the next wave of a notification is decided about again; `nil` if it may begin.
+    /// Returns the time at which to decide again about the next wave of a notification; `nil` if the wave may begin.
     private func wait(
         of record: NotificationRecord,
         _ limits: SteeringLimits,
@@ -116,7 +117,7 @@ final class PacingController: Sendable {
         return self.state.withLock { state in
             var limiter = state.strain[service] ?? AdaptiveRateLimiter(settings: self.settings)
             defer { state.strain[service] = limiter }
-            // One of many push services of browsers that does not answer holds up none of the others.
+            // Browsers have many push services: one that does not answer must not delay the others.
             let report = service.isWeb && report.isAnswered ? report.withoutUnreachable : report
             let delay = limiter.record(report, using: &generator)
             if delay > .zero { state.pausedUntil[service] = now.advanced(by: delay) }

@@ -1,30 +1,34 @@
+package import Foundation
 import PushStore
 package import PushTypes
+import Synchronization
 
 /// Decides whether the next wave of a notification may begin, by the figures of its app's downloads.
 ///
-/// A wave waits while a figure reaches its limit, and begins once all figures are below four fifths of theirs, so that it
-/// does not begin and end with every download. Without figures, as after a restart, it waits a minute and then begins: the
-/// time between the waves is the only brake then. After half an hour it begins whatever the figures are, so that some readers
-/// which never end do not stop a campaign. A wave that has begun is not stopped. The time is passed in.
+/// A wave waits while a figure is at its limit, and begins when all figures are below four fifths of their limits, so that
+/// the decision does not change with every download.
+///
+/// Without figures, such as after a restart, a wave waits for ``patience`` and then begins. After ``longest`` it begins
+/// whatever the figures are, so that downloads which never end do not stop a campaign. A wave that has begun is not stopped.
+/// The time is passed in.
 struct WaveSteering: Sendable {
     /// The decision about the next wave.
     enum Decision: Hashable {
         case begin
-        /// Ask again after ``interval``.
+        /// The wave waits. The next decision is due after ``interval``.
         case wait(HeldWave)
     }
 
     /// The time between two decisions about a waiting wave.
     static let interval: Duration = .seconds(2)
-    /// The longest time for which a wave waits for figures.
+    /// The maximum time for which a wave waits for figures that are not known.
     static let patience: Duration = .seconds(60)
-    /// The longest time for which a wave waits.
+    /// The maximum time for which a wave waits.
     static let longest: Duration = .seconds(1800)
 
     private let limits: SteeringLimits
     private var waitsSince: Timestamp?
-    /// The time since which there are no figures.
+    /// The time since which the figures are not known; `nil` while they are.
     private var blindSince: Timestamp?
 
     init(limits: SteeringLimits) { self.limits = limits }
@@ -39,7 +43,7 @@ struct WaveSteering: Sendable {
             return self.wait(.figures, nil, now)
         }
         self.blindSince = nil
-        // Compared with four fifths while it waits.
+        // While a wave waits, the figures are compared with four fifths of their limits.
         let (numerator, denominator) = self.waitsSince == nil ? (1, 1) : (4, 5)
         func exceeds(_ figure: Int, _ limit: Int?) -> Bool {
             guard let limit else { return false }
@@ -68,13 +72,13 @@ struct WaveSteering: Sendable {
 
 /// A wave that waits for downloads.
 package struct HeldWave: Hashable, Sendable {
-    /// The figure for which it waits.
+    /// The figure because of which a wave waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// The open downloads.
+        /// The number of open downloads.
         case downloads
-        /// The bytes per second.
+        /// The bytes per second of the downloads.
         case bandwidth
-        /// The figures themselves, which are not known yet.
+        /// The figures are not known yet.
         case figures
     }
 
@@ -83,4 +87,58 @@ package struct HeldWave: Hashable, Sendable {
     package let since: Timestamp
     /// The figures of the latest decision; `nil` where they are not known.
     package let figures: DownloadFigures?
+}
+
+/// The figures of an app's downloads, or of all downloads.
+package struct DownloadFigures: Hashable, Sendable {
+    /// The number of open downloads.
+    package var open: Int
+    /// The bytes per second over the last ten seconds.
+    package var bytesPerSecond: Int
+
+    package init(open: Int, bytesPerSecond: Int) { (self.open, self.bytesPerSecond) = (open, bytesPerSecond) }
+}
+
+/// The waves that wait for downloads, by their notifications, as the dispatcher has decided last.
+///
+/// They are in memory only: after a restart the dispatcher decides again.
+package final class HeldWaveRegistry: Sendable {
+    /// The age from which a decision is ignored, such as one about a notification that was paused since.
+    private static let age: Duration = .seconds(30)
+
+    private struct Entry {
+        var wait: HeldWave
+        var decidedAt: Timestamp
+    }
+
+    private let entries = Mutex<[UUID: Entry]>([:])
+
+    package init() {}
+
+    /// Returns the wait of a notification; `nil` if it does not wait.
+    /// - Parameter now: The time of the steady clock.
+    package func wait(of notification: UUID, now: Timestamp) -> HeldWave? {
+        self.entries.withLock { entries in
+            entries[notification].flatMap { now.since($0.decidedAt) < Self.age ? $0.wait : nil }
+        }
+    }
+
+    /// Returns the number of waiting notifications for each cause.
+    package func counts(now: Timestamp) -> [HeldWave.Cause: Int] {
+        self.entries.withLock { entries in
+            entries = entries.filter { now.since($0.value.decidedAt) < Self.age }
+            return entries.values.reduce(into: [:]) { $0[$1.wait.cause, default: 0] += 1 }
+        }
+    }
+
+    func note(_ wait: HeldWave?, of notification: UUID, now: Timestamp) {
+        self.entries.withLock { entries in
+            // Old decisions are removed to limit the memory, as none follows about a notification that was paused or
+            // cancelled.
+            if wait != nil, entries[notification] == nil {
+                entries = entries.filter { now.since($0.value.decidedAt) < Self.age }
+            }
+            entries[notification] = wait.map { Entry(wait: $0, decidedAt: now) }
+        }
+    }
 }

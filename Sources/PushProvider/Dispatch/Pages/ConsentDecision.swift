@@ -1,33 +1,66 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTypes
 
-/// Decides which recipients are skipped for what they or their users want, at one moment.
+/// Decides which recipients are skipped because of the preferences of their devices or users, at one moment.
 ///
-/// The store has read what is stored of a recipient; the time of day in its time zone decides about quiet hours. The cap is
-/// decided where it is written (``UserStore/reserve(_:)``).
+/// The preferences come from the store with each recipient; the time of day in the recipient's time zone decides about quiet
+/// hours. The cap is not decided here, but in the transaction that counts towards it (``UserStore/reserve(_:)``).
 struct ConsentDecision {
     private let now: Timestamp
-    /// The times of day in zones that were asked for before: a page has few zones.
+    /// The times of day by time zone, computed once each: a page has few time zones.
     private var times: [String: LocalTime] = [:]
 
     /// - Parameter now: The time by the wall clock.
     init(at now: Timestamp) { self.now = now }
 
     /// Returns the reason for which a recipient is skipped; `nil` if it is not.
-    /// - Parameter isSent: Indicates whether it would be sent to now: quiet hours say nothing about another time.
+    /// - Parameter isSent: Indicates whether the recipient would be sent to now; otherwise quiet hours are not checked.
     mutating func reason(_ consent: RecipientConsent, timeZone: String?, isSent: Bool = true) -> SkipReason? {
         if let reason = consent.skips { return reason }
         guard isSent, let hours = consent.quietHours, hours.contains(self.time(in: timeZone)) else { return nil }
         return .quietHours
     }
 
-    /// Returns the time of day on a device's clock, that of UTC for a device without a known zone.
+    /// Returns the time of day in a time zone; in UTC for a device without a known one.
     private mutating func time(in zone: String?) -> LocalTime {
         let name = zone ?? ""
         if let time = self.times[name] { return time }
         let time = (zone.flatMap { TimeZone(named: $0) } ?? .gmt).local(at: self.now).time
         self.times[name] = time
         return time
+    }
+}
+
+extension PageWork {
+    /// Skips the recipients whose preferences exclude the notification.
+    ///
+    /// Quiet hours are checked only for recipients that are sent to now, and not if their environment is paused or they have
+    /// expired.
+    mutating func skipUnwanted(_ notification: PreparedNotification, at clocks: ClockReading) {
+        guard self.recipients.contains(where: { $0.consent != nil }) else { return }
+        var decision = ConsentDecision(at: clocks.wall)
+        let latest = notification.record.clocksOfExpiry(clocks).later
+        self.skip { recipient in
+            guard let consent = recipient.consent else { return nil }
+            let isSent = notification.isSent(recipient, at: latest)
+            return decision.reason(consent, timeZone: recipient.profile?.timeZone, isSent: isSent)
+        }
+    }
+
+    /// Skips recipients.
+    /// - Parameter reason: Returns the reason for which a recipient is skipped; `nil` if it stays.
+    mutating func skip(_ reason: (Recipient) -> SkipReason?) {
+        var kept: [Recipient] = []
+        kept.reserveCapacity(self.recipients.count)
+        for recipient in self.recipients {
+            if let reason = reason(recipient) {
+                self.skipped.append((recipient, reason))
+            } else {
+                kept.append(recipient)
+            }
+        }
+        self.recipients = kept
     }
 }

@@ -2,8 +2,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Counts pages towards the cap before they are sent. Pages of all lanes and slots share transactions, as each has to be on
-/// disk before its page is sent.
+/// Counts pages towards the cap before they are sent. The count of a page has to be on disk before the page is sent, so that
+/// pages of all lanes and slots share transactions.
 struct FrequencyCapCounter: Sendable {
     private let batcher: WriteBatcher<FrequencyCapReservation, Result<Set<BytewiseString>, any Error>>
 
@@ -17,9 +17,9 @@ struct FrequencyCapCounter: Sendable {
         }
     }
 
-    /// Takes the recipients out whose users have had as many notifications as the cap allows.
+    /// Skips the recipients whose users have reached the cap, and counts the notification for the others.
     ///
-    /// The others count from now on. Recipients that cannot be sent to now count once they can.
+    /// Recipients that cannot be sent to now are counted when they can.
     func reserve(_ work: inout PageWork, of notification: PreparedNotification, at clocks: ClockReading) async throws {
         guard let cap = notification.cap else { return }
         func counts(_ recipient: Recipient) -> Bool {

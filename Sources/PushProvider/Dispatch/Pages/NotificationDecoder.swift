@@ -4,12 +4,12 @@ import PushStore
 import PushTypes
 import Synchronization
 
-/// The content of a notification, decoded from its stored form, and what follows from its id.
+/// The content of a notification, decoded from its stored form, and the ids of its deliveries.
 struct DecodedNotification: Sendable {
     let ids: DeliveryID
-    /// `nil` if the content is damaged.
+    /// Renders the payloads; `nil` if the content is damaged.
     let renderer: ContentRenderer?
-    /// The push that all recipients share: without an id, and for a template without a payload.
+    /// The push that all recipients share. It has no id, and no payload if that depends on the recipient.
     let base: PushNotification
 
     init(_ record: NotificationRecord) {
@@ -30,16 +30,16 @@ struct DecodedNotification: Sendable {
     }
 }
 
-/// Decodes the contents of notifications, each of them once, however often its shards and retries are claimed.
+/// Decodes the contents of notifications, each of them once for all claims of its shards and retries.
 ///
-/// A notification's content never changes once accepted. Only templates are remembered: others need no decoding.
+/// The content of a notification does not change once it is accepted. Only templates are cached: others need no decoding.
 final class NotificationDecoder: Sendable {
-    /// The number of notifications that are remembered.
+    /// The maximum number of notifications that are cached.
     private static let maximumCount = 1024
-    /// The maximum size of their stored contents together, in bytes.
+    /// The maximum size of the stored contents of all cached notifications together, in bytes.
     private static let maximumSize = 32 * 1024 * 1024
 
-    /// The remembered notifications.
+    /// The cached notifications.
     private struct State {
         var known: [UUID: DecodedNotification] = [:]
         /// The size of the stored contents, in bytes.

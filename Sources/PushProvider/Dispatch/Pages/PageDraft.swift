@@ -21,12 +21,12 @@ struct PageDraft {
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
     /// The recipients that a configuration fault holds back, with the environment of the fault.
     private(set) var held: [RetryResult] = []
-    /// The recipients whose try in the other environment is given up, as nothing can be sent there now.
+    /// The recipients whose try in the other environment is given up, because that environment cannot be sent to now.
     private(set) var abandoned: [Recipient] = []
     /// The faults that are not paused yet.
     private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]
 
-    /// The recipients of the page that get a state or an outcome.
+    /// The recipients of the page that get a final state or an outcome.
     var recipients: [Recipient] {
         self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned
     }
@@ -87,7 +87,7 @@ struct PageDraft {
         }
     }
 
-    /// Holds a recipient back until its environment can be sent to, or ends it where that is not to be expected.
+    /// Holds a recipient back until its environment can be sent to, or ends it if that is not to be expected.
     private mutating func hold(
         _ recipient: Recipient,
         of notification: PreparedNotification,
@@ -108,7 +108,7 @@ struct PageDraft {
         }
     }
 
-    /// Removes all other recipients: they belong to another page.
+    /// Removes all recipients except these: the others belong to another page.
     mutating func keep(_ recipients: Set<Int64>) {
         self.failures.removeAll { !recipients.contains($0.recipient.id) }
         self.abandoned.removeAll { !recipients.contains($0.id) }
@@ -172,7 +172,7 @@ extension PreparedNotification {
     /// Returns the push for a recipient, or the broadcast for a channel.
     fileprivate func push(_ notification: PushNotification, to recipient: Recipient) -> Push {
         guard let channel else { return Push(notification, to: recipient.token) }
-        // A channel that stores nothing allows 0 only, whatever time there is for retries (reference 4.2).
+        // A channel without storage allows only the expiration 0, whatever time is left for retries (reference 4.2).
         let broadcast = Broadcast(
             to: channel.id,
             of: notification.topic,
@@ -184,10 +184,10 @@ extension PreparedNotification {
         return Push(broadcast)
     }
 
-    /// The longest time for which a recipient is held back before it is examined again.
+    /// The maximum time for which a recipient is held back before it is examined again.
     private static let longestHold: Duration = .seconds(30 * 24 * 3600)
 
-    /// Returns a recipient that a configuration fault holds back: due again when the notification expires.
+    /// Returns the retry of a recipient that a configuration fault holds back. It is due when the notification expires.
     ///
     /// The try does not count. A notification that is not to be stored waits for a minute.
     /// - Parameters:
@@ -202,7 +202,7 @@ extension PreparedNotification {
         return retry
     }
 
-    /// Returns the time of both clocks at which something that is held back is examined again.
+    /// Returns the time by both clocks at which a recipient or shard that is held back is examined again.
     func end(ofHold expires: Timestamp, at clocks: ClockReading) -> ClockReading {
         let wait = min(expires.since(clocks.earlier), Self.longestHold)
         return ClockReading(wall: clocks.wall.advanced(by: wait), steady: clocks.steady.advanced(by: wait))

@@ -11,9 +11,9 @@ struct PageWork: Sendable {
     var postponed: [RetryResult] = []
     /// The recipients that only get their final state.
     var ended: [EndedRetry] = []
-    /// The recipients that do not want it, or not now, with the reason.
+    /// The recipients that are skipped, with the reason.
     var skipped: [(recipient: Recipient, reason: SkipReason)] = []
-    /// The registration clock's number when the recipients were read.
+    /// The value of the registration clock when the recipients were read.
     let readAt: Int64
 
     /// The work of a page of a shard.
@@ -55,10 +55,10 @@ extension PageWork {
     /// The recipients that are sent to, as they were read.
     var snapshot: PageSnapshot { PageSnapshot(self.recipients, clock: self.readAt) }
 
-    /// The maximum time until clocks that disagree are read again.
+    /// The maximum time for which recipients are postponed because the clocks disagree.
     private static let longestPostponement: Duration = .seconds(3600)
 
-    /// Postpones the recipients that have expired by the wall clock only: that clock may be ahead.
+    /// Postpones the recipients that have expired by the wall clock only, because that clock may be ahead.
     mutating func postponeDisputed(_ expiry: RecipientExpiry, at clocks: ClockReading) {
         func isDisputed(_ end: Timestamp) -> Bool { end <= clocks.wall && end > clocks.steady }
         guard expiry.commonEnd.map(isDisputed) ?? true else { return }
@@ -74,7 +74,7 @@ extension PageWork {
 }
 
 extension RetryResult {
-    /// Another try of the recipient, unchanged.
+    /// Makes another try of a recipient, unchanged.
     init(_ recipient: Recipient, dueAt: Timestamp) {
         self.init(
             recipient: recipient.id,

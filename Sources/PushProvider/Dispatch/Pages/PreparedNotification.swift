@@ -3,11 +3,11 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// A notification with everything that its pages share. A class, as they hand it to many functions and tasks.
+/// A notification with the data that all its pages share. It is a class because it is passed to many functions and tasks.
 final class PreparedNotification: Sendable {
     let record: NotificationRecord
     let decoded: DecodedNotification
-    /// Encrypts the payload of each recipient; `nil` if the content is not encrypted, or cannot be.
+    /// Encrypts the payload of each recipient; `nil` if the content is not encrypted or damaged.
     let envelope: EncryptedEnvelope?
     /// The notification's number in the store.
     let number: Int64
@@ -24,8 +24,8 @@ final class PreparedNotification: Sendable {
     let expiry: RecipientExpiry
     /// The channel of a broadcast; `nil` for a notification to devices.
     let channel: BroadcastChannel?
-    /// `true` if the push service's responses prove something about the tokens: the topic is the app's own for their kind.
-    /// A push of another topic is rejected however good the tokens are.
+    /// `true` if the push's topic is the app's own for this kind of tokens, so that rejections say something about the
+    /// tokens. A push with another topic is rejected however good the tokens are.
     let hasTopicOfTokens: Bool
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
@@ -57,8 +57,8 @@ final class PreparedNotification: Sendable {
 
     /// Returns the fault for which recipients of an environment are held back; `nil` if there is none.
     ///
-    /// Without a credential, that is a fault where one was removed, and where nothing else can be sent to: an app that sends
-    /// to one environment may have devices of the other one.
+    /// The lack of a credential is a fault only if a credential was removed, or if the notification cannot be sent to another
+    /// environment: an app that sends to one environment may have devices of the other.
     func fault(of environment: PushEnvironment) -> ConfigurationFault? {
         if let fault = self.pauses[environment]?.fault ?? self.faults[environment] { return fault }
         guard self.senders[environment] == nil else { return nil }
@@ -78,20 +78,20 @@ final class PreparedNotification: Sendable {
         return known.allSatisfy { self.pauses[$0] != nil } ? .all : nil
     }
 
-    /// Returns the parts of the profiles of a shard's recipients that have to be read.
+    /// Returns the fields of the recipients' profiles that have to be read for a shard.
     func needs(in zone: ShardPlan.Zone) -> RecipientProfileFields {
         (self.decoded.renderer?.needs ?? []).union(self.reportsDeliveries ? [.user] : [])
             .union(zone == .remainder ? [.timeZone] : []).union(self.cap == nil ? [] : [.user])
     }
 
-    /// The most recipients of a page: encrypting takes a tenth of a millisecond for each, and no page may hold a thread for
-    /// long.
+    /// The maximum number of recipients of a page. It is small for encrypted content, because encryption takes a tenth of a
+    /// millisecond for each recipient, and a page must not block a thread for long.
     var maximumPage: Int { self.envelope == nil && !self.isWeb ? .max : 200 }
 
-    /// `true` if it goes to browsers.
+    /// `true` if the notification goes to browsers.
     var isWeb: Bool { self.record.content.isWeb }
 
-    /// The most notifications of a user; `nil` if this one does not count.
+    /// The cap of the app; `nil` if this notification does not count towards it.
     var cap: FrequencyCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
     /// Returns `true` if a recipient is sent to now: it has not expired, and no fault holds it back.
@@ -102,8 +102,7 @@ final class PreparedNotification: Sendable {
 }
 
 extension NotificationContent {
-    /// Returns `true` if the topic is that of an app's tokens to which the push goes. Before there were kinds, every token
-    /// counted as one for alerts.
+    /// Returns `true` if the topic is that of the tokens to which the push goes. A token without a kind counts as one for alerts.
     func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
 }
 
@@ -117,5 +116,38 @@ extension PreparedNotification {
             channel: self.channel?.id,
             notification: self.record.id
         )
+    }
+
+    /// Returns the final state of a recipient that is not tried, or not again.
+    func ended(_ retry: EndedRetry, at now: Timestamp) -> DeliveryResult {
+        DeliveryResult(
+            recipient: retry.id,
+            device: retry.recipient?.device ?? (retry.id > 0 ? retry.id : nil),
+            state: retry.state,
+            reason: retry.cause.rawValue,
+            attempts: retry.attempts,
+            at: now
+        )
+    }
+
+    /// Returns the final state of a recipient that is skipped.
+    ///
+    /// The state is unknown if an earlier try, whose response was lost, may have arrived.
+    func skipped(_ recipient: Recipient, _ reason: SkipReason, at now: Timestamp) -> DeliveryResult {
+        DeliveryResult(
+            recipient: recipient.id,
+            device: recipient.device,
+            state: .skipped.ending(mayHaveArrived: recipient.mayHaveArrived),
+            reason: reason.text(category: self.record.consent.category),
+            attempts: recipient.attempts,
+            at: now
+        )
+    }
+
+    /// Returns a final state with its event for webhooks, which is written only if the state is.
+    func reported(_ delivery: DeliveryResult, of recipient: Recipient?) -> ReportedDelivery {
+        var events = WebhookEventEncoder()
+        if self.reportsDeliveries { self.append(delivery, of: recipient, to: &events) }
+        return ReportedDelivery(delivery, event: events.isEmpty ? nil : events.data)
     }
 }

@@ -5,8 +5,8 @@ import PushTypes
 
 /// The expirations of the recipients of one claim.
 ///
-/// An `expiresIn` counts from a recipient's start: the acceptance, or the first moment at which its time zone may be
-/// sent to. All recipients of a time zone's shard expire together, those of retries and of the last shard one by one.
+/// An `expiresIn` counts from a recipient's start: the acceptance, or the first moment at which its time zone may be sent to.
+/// All recipients of a time zone's shard expire at the same time. Those of retries and of the last shard expire one by one.
 struct RecipientExpiry: Sendable {
     /// The expiration of all recipients; `nil` where it depends on the time zone of each.
     let common: Expiration?
@@ -28,14 +28,14 @@ struct RecipientExpiry: Sendable {
         self.common ?? self.record.expiration(in: recipient.timeZone)
     }
 
-    /// Returns the time after which no try makes sense, by the clocks of ``NotificationRecord/clocksOfExpiry(_:)``.
+    /// Returns the time at which a recipient expires, by the clocks of ``NotificationRecord/clocksOfExpiry(_:)``.
     func end(of recipient: Recipient) -> Timestamp { self.record.end(of: self.expiration(of: recipient)) }
 
-    /// The time after which no try makes sense for any recipient; `nil` where each has its own.
+    /// The time at which all recipients expire; `nil` if each has its own.
     var commonEnd: Timestamp? { self.common.map(self.record.end) }
 
-    /// Returns the time after which there is no further try. A notification that is not to be stored has one more try
-    /// within a minute of its first.
+    /// Returns the time after which there is no further retry. A notification that is not to be stored has one retry within a
+    /// minute of its first try.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp) -> Timestamp {
         self.lastRetry(of: recipient, sentAt: sentAt, isRetry: recipient.attempts > 0)
     }
@@ -61,10 +61,10 @@ extension NotificationRecord {
         return .at(seconds: max(1, start.advanced(by: .seconds(seconds)).seconds))
     }
 
-    /// Returns the time after which no try makes sense.
+    /// Returns the time at which an expiration ends.
     ///
-    /// A notification that is not to be stored is tried whenever its page is sent. Without an expiration the
-    /// longest storage counts from the first page.
+    /// A notification that is not to be stored is tried whenever its page is sent. Without an expiration, the maximum storage
+    /// time counts from the first page.
     fileprivate func end(of expiration: Expiration) -> Timestamp {
         switch expiration {
         case .servicePolicy:
@@ -74,8 +74,8 @@ extension NotificationRecord {
         }
     }
 
-    /// Returns the clocks by which recipients expire: both for a named time and what counts from a start, the steady
-    /// clock for the longest storage.
+    /// Returns the clocks by which recipients expire: both clocks for a time and for a duration from the start, and only the
+    /// steady clock for the maximum storage time.
     func clocksOfExpiry(_ reading: ClockReading) -> ClockReading {
         let isOfPolicy = self.content.expiration == .servicePolicy && self.content.expiresIn == nil
         return isOfPolicy ? ClockReading(reading.steady) : reading

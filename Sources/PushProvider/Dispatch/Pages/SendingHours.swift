@@ -5,8 +5,8 @@ import PushTypes
 
 /// The times at which the recipients of a shard may be sent to.
 ///
-/// All devices in the shard of a time zone have the same times. The last shard has the devices that moved between zones
-/// meanwhile, each with times of its own.
+/// All devices in the shard of a time zone have the same times. The last shard has the devices that moved between time zones
+/// meanwhile, each with its own times.
 struct SendingHours {
     private let notification: PreparedNotification
     private var delivery: DeliveryTime? { self.notification.record.delivery }
@@ -28,7 +28,7 @@ struct SendingHours {
         return self.delivery?.opening(onOrAfter: start, for: zone) ?? start
     }
 
-    /// Returns the work on a page, without recipients in whose zone the time had passed and that the request leaves out.
+    /// Returns the work on a page. It omits recipients whose local time had passed at acceptance, if the request excludes those.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .remainder, let delivery = self.delivery else {
             var work = PageWork(page, recipients: page.recipients)

@@ -4,7 +4,7 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// Admits downloads by their budget, shares the bandwidth among them, and measures them.
+/// Admits downloads within their budget, shares the bandwidth among them, and measures them.
 ///
 /// There is one monitor for the whole provider. All times are of the steady clock.
 package final class DownloadMonitor: Sendable {
@@ -18,7 +18,7 @@ package final class DownloadMonitor: Sendable {
         var apps: [Int64: App] = [:]
         var all = App()
         var limiter: BandwidthLimiter
-        /// The time before which the figures of a full window are not known.
+        /// The time from which the figures are known, because a full window was measured.
         var measuredFrom: Timestamp?
     }
 
@@ -49,7 +49,7 @@ package final class DownloadMonitor: Sendable {
         self.refused = counter("refused")
     }
 
-    /// Admits a download.
+    /// Begins a download.
     /// - Parameter caller: The app, and the address of the client.
     /// - Returns: The download, which is open until it ends or is released.
     package func begin(app: Int64, for caller: BudgetCaller) throws(BudgetRefusal) -> OpenDownload {
@@ -89,7 +89,7 @@ package final class DownloadMonitor: Sendable {
     }
 
     /// Reserves bandwidth for the next piece of a download.
-    /// - Parameter left: The bytes that are left of the download.
+    /// - Parameter left: The number of bytes of the download that were not reserved yet.
     fileprivate func reserve(left: Int) -> DownloadPiece {
         let now = self.time.steady
         return self.state.withLock { state in
@@ -114,14 +114,14 @@ package final class DownloadMonitor: Sendable {
         self.bytes.increment(by: bytes)
     }
 
-    /// - Parameter unsent: The bytes that were reserved and are not sent.
+    /// - Parameter unsent: The number of bytes that were reserved and not sent.
     fileprivate func ended(app: Int64, isComplete: Bool, unsent: Int) {
         let now = self.time.steady
         self.state.withLock { state in
             state.limiter.release(unsent)
             state.all.open -= 1
             state.apps[app]?.open -= 1
-            // Bounds the memory: the figures of an app without downloads are zero.
+            // The figures of an app without downloads are zero, and are removed to limit the memory.
             if let ended = state.apps[app], ended.open == 0, ended.meter.rate(now: now) == 0 { state.apps[app] = nil }
         }
         (isComplete ? self.completed : self.aborted).increment()
@@ -132,9 +132,9 @@ package final class DownloadMonitor: Sendable {
 package struct DownloadPiece: Hashable, Sendable {
     /// The length in bytes.
     package let bytes: Int
-    /// The time after which it may be sent.
+    /// The time to wait before the piece may be sent.
     package let delay: Duration
-    /// The end of the delay.
+    /// The time at which the delay ends.
     fileprivate let due: Timestamp
 
     fileprivate init(bytes: Int, delay: Duration, now: Timestamp) {
@@ -142,13 +142,13 @@ package struct DownloadPiece: Hashable, Sendable {
     }
 }
 
-/// A download that is open. It ends as aborted when it is released before ``end()``.
+/// A download in progress. If the object is released before ``end()``, the download counts as aborted.
 package final class OpenDownload: Sendable {
     private let app: Int64
     private let place: BudgetPermit
     private let monitor: DownloadMonitor
     private let hasEnded = Atomic(false)
-    /// The bytes that are reserved and not sent.
+    /// The number of bytes that are reserved and not sent yet.
     private let reserved = Atomic(0)
 
     fileprivate init(app: Int64, place: BudgetPermit, monitor: DownloadMonitor) {
@@ -160,13 +160,13 @@ package final class OpenDownload: Sendable {
         self.monitor.ended(app: self.app, isComplete: false, unsent: self.reserved.load(ordering: .relaxed))
     }
 
-    /// The most times that a piece is reserved anew. A machine that is always late sends on.
+    /// The maximum number of times that bandwidth for a late piece is reserved again. Then it is sent although it is late.
     private static let renewals = 3
 
     /// Reserves bandwidth for the next piece, and waits until it may be sent.
     /// - Parameters:
-    ///   - left: The bytes that are left.
-    ///   - wait: Waits for a time; it throws if the client has gone.
+    ///   - left: The number of bytes that are left.
+    ///   - wait: Waits for a duration, and throws if the client has gone.
     /// - Returns: The length of the piece in bytes.
     package func reserve(left: Int, wait: (Duration) async throws -> Void) async throws -> Int {
         var piece = self.monitor.reserve(left: left)
@@ -181,16 +181,96 @@ package final class OpenDownload: Sendable {
         return piece.bytes
     }
 
-    /// Notes bytes that the connection has accepted.
+    /// Counts bytes that the connection has accepted.
     package func sent(_ bytes: Int) {
         self.reserved.subtract(bytes, ordering: .relaxed)
         self.monitor.sent(bytes, app: self.app)
     }
 
-    /// Notes that all bytes were sent.
+    /// Ends the download after all bytes were sent.
     package func end() {
         guard !self.hasEnded.exchange(true, ordering: .relaxed) else { return }
         self.place.end()
         self.monitor.ended(app: self.app, isComplete: true, unsent: 0)
+    }
+}
+
+/// Shares a bandwidth among open downloads.
+///
+/// Each download reserves one piece at a time, and pieces are sent in the order of their reservations. All pieces have the
+/// same length, so that downloads with fast enough connections get equal shares. The time is passed in.
+struct BandwidthLimiter: Sendable {
+    /// The maximum time for which unused bandwidth is kept for later pieces.
+    ///
+    /// So a second may have 4 % more than the limit, and another 4 % for late pieces (``renew(_:due:now:)``).
+    static let burst: Duration = .milliseconds(40)
+    /// The minimum and maximum length of a piece, in bytes.
+    static let pieces = 4 * 1024...128 * 1024
+    /// The intended maximum time between two pieces of a download, in seconds. It decides the length of a piece within
+    /// ``pieces``.
+    private static let longestPause = 5
+
+    /// The bytes per second; 0 for no limit.
+    private let rate: Int
+    /// The time at which all reserved pieces are sent, since 1970; `nil` before the first one.
+    private var freeAt: Duration?
+
+    init(rate: Int) { self.rate = max(0, rate) }
+
+    /// Returns the length of the next piece of each of `open` downloads.
+    func piece(open: Int) -> Int {
+        guard self.rate > 0 else { return Self.pieces.upperBound }
+        let share = self.rate.multipliedReportingOverflow(by: Self.longestPause)
+        let piece = (share.overflow ? Int.max : share.partialValue) / max(1, open)
+        return min(max(piece, Self.pieces.lowerBound), Self.pieces.upperBound)
+    }
+
+    /// Reserves bandwidth for a piece.
+    /// - Returns: The time to wait before it may be sent.
+    mutating func reserve(_ bytes: Int, now: Timestamp) -> Duration {
+        guard self.rate > 0 else { return .zero }
+        let now = Duration.milliseconds(now.milliseconds)
+        let start = max(self.freeAt ?? now, now - Self.burst)
+        self.freeAt = start + .seconds(Double(max(0, bytes)) / Double(self.rate))
+        return max(.zero, start - now)
+    }
+
+    /// Reserves bandwidth again for a piece that could not be sent when it was due, because the process was suspended.
+    /// Otherwise all pieces that were due meanwhile would be sent at the same moment.
+    /// - Returns: The time to wait before it may be sent; zero if it is not late.
+    mutating func renew(_ bytes: Int, due: Timestamp, now: Timestamp) -> Duration {
+        guard self.rate > 0, now.since(due) > Self.burst else { return .zero }
+        return self.reserve(bytes, now: now)
+    }
+
+    /// Gives back bandwidth that was reserved and is not used.
+    mutating func release(_ bytes: Int) {
+        guard self.rate > 0, let freeAt else { return }
+        self.freeAt = freeAt - .seconds(Double(max(0, bytes)) / Double(self.rate))
+    }
+}
+
+/// Measures bytes per second over the last ten seconds. The time is passed in.
+struct ThroughputMeter: Sendable {
+    /// The number of seconds over which it measures.
+    static let window: Int64 = 10
+
+    /// The bytes of each second in the window. The index is the second modulo ``window``.
+    private var seconds = [(second: Int64, bytes: Int)](repeating: (.min, 0), count: Int(Self.window))
+
+    mutating func add(_ bytes: Int, now: Timestamp) {
+        let second = now.seconds
+        let index = Int(second.quotientAndRemainder(dividingBy: Self.window).remainder.magnitude)
+        let before = self.seconds[index].second == second ? self.seconds[index].bytes : 0
+        self.seconds[index] = (second, before + bytes)
+    }
+
+    /// Returns the bytes per second over the window that ends now.
+    func rate(now: Timestamp) -> Int {
+        let latest = now.seconds
+        let sum = self.seconds.reduce(0) { sum, entry in
+            entry.second <= latest && entry.second > latest - Self.window ? sum + entry.bytes : sum
+        }
+        return sum / Int(Self.window)
     }
 }

@@ -5,13 +5,13 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// The signed addresses of files, which need no API key.
+/// Makes and checks the signed addresses of files, which need no API key.
 ///
-/// A signature is the HMAC-SHA256 of the file, its issue and the end of the address, under a key of the store.
+/// A signature is the HMAC-SHA256 of the file, its issue and the expiry of the address, with a key from the store.
 package final class FileAddresses: Sendable {
     /// A signed address.
     package struct Address: Hashable, Sendable {
-        /// A reference relative to the address of the provider.
+        /// The address, relative to the URL of the provider.
         package let text: String
         package let expiresAt: Timestamp
     }
@@ -20,12 +20,12 @@ package final class FileAddresses: Sendable {
     package enum Check: Hashable, Sendable {
         case valid
         case invalid
-        /// The signature is right, and the time over.
+        /// The signature is right, but the address has expired.
         case expired
     }
 
-    /// The time for which the addresses of covers stay the same, in seconds: they are a part of the catalogue, which
-    /// apps keep until it changes.
+    /// The time for which the addresses of covers stay the same, in seconds. They are a part of the catalogue, which apps
+    /// cache until it changes.
     private static let coverPeriod: Int64 = 30 * 86_400
 
     private let store: any FileStore
@@ -51,7 +51,7 @@ package final class FileAddresses: Sendable {
     /// The number of the period in which the addresses of covers stay the same.
     package var coverEpoch: Int64 { max(0, self.time.now.seconds) / Self.coverPeriod }
 
-    /// Checks an address in a time that does not depend on its signature.
+    /// Checks an address. The comparison takes the same time for every signature.
     package func check(_ file: ContentHash, issue: UUID, expires: Int64, signature: String) async throws -> Check {
         guard let code = Base64URL.decode(signature) else { return .invalid }
         let key = try await self.loadedKey()

@@ -1,21 +1,23 @@
+import Foundation
 package import Logging
 package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides about entitlement by transactions of the App Store and by publishers' servers.
+/// Decides about entitlement by the App Store's transactions and by publishers' servers.
 ///
-/// Transactions come first: they are checked offline. The publisher's server is asked only about what they do not decide.
+/// Transactions come first, because they are checked offline. The publisher's server is asked only about products to which no
+/// transaction entitles.
 package struct EntitlementChecker: Sendable {
-    let store: any EntitlementServerStore & PublishingStore
-    let verifier: TransactionVerifier
-    let allowsSandbox: Bool
-    let direct: DirectEntitlement
-    /// The budget of wrong secrets, of which certificates that are made up are some.
-    let wrong: Budget
+    private let store: any EntitlementServerStore & PublishingStore
+    private let verifier: TransactionVerifier
+    private let allowsSandbox: Bool
+    private let direct: DirectEntitlement
+    /// The budget of wrong secrets, to which forged certificates are charged.
+    private let wrong: Budget
     private let client: PublisherClient
-    let time: any TimeSource
-    let log: RateLimitedLog
+    private let time: any TimeSource
+    private let log: RateLimitedLog
 
     /// - Parameters:
     ///   - addresses: The addresses that publishers' servers may have.
@@ -59,7 +61,7 @@ package struct EntitlementChecker: Sendable {
         (self.verifier, self.allowsSandbox) = (TransactionVerifier(settings.roots), settings.allowsSandboxPurchases)
     }
 
-    /// The ways in which somebody can be entitled to retail issues of an app.
+    /// The ways in which an account can be entitled to retail issues of an app.
     package struct Grounds: Hashable, Sendable {
         /// Indicates whether the provider has a root certificate of the App Store.
         package let hasAppStoreRoot: Bool
@@ -69,7 +71,7 @@ package struct EntitlementChecker: Sendable {
         package let hasServer: Bool
     }
 
-    /// Returns the ways in which somebody can be entitled to retail issues of an app.
+    /// Returns the ways in which an account can be entitled to retail issues of an app.
     package func grounds(app: Int64) async throws -> Grounds {
         Grounds(
             hasAppStoreRoot: self.verifier.hasRoots,
@@ -78,7 +80,7 @@ package struct EntitlementChecker: Sendable {
         )
     }
 
-    /// Asks a publisher's server as it is set up, beside cache and breaker, and returns the exchange without secrets.
+    /// Asks a publisher's server, past the cache and the breaker, and returns the exchange without secrets.
     package func test(
         _ server: EntitlementServerRecord,
         app: Topic,
@@ -89,4 +91,174 @@ package struct EntitlementChecker: Sendable {
         let question = PublisherRequest(app: app, account: account, token: token, products: products)
         return await self.client.exchange(question, server)
     }
+}
+
+extension EntitlementChecker: EntitlementProvider {
+    /// The delay that a caller is told after a failure of the store.
+    private static let storeDelay: Duration = .seconds(5)
+
+    package func decide(_ question: EntitlementRequest) async -> [EntitlementDecision] {
+        do {
+            let decisions = try await self.decideByTransactions(question)
+            return try await self.decideByPublisher(question, otherwise: decisions)
+        } catch {
+            self.log.log(.error, "entitlement cannot be decided: the store does not respond", ["error": "\(error)"])
+            let message = "the provider's database does not respond"
+            return question.products.map { _ in .unavailable(message: message, retryAfter: Self.storeDelay) }
+        }
+    }
+
+    package func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String? {
+        guard !self.verifier.hasRoots,
+            try await self.store.entitlementServer(app: app.id) == nil
+        else { return nil }
+        return """
+            the provider has no App Store root certificate (setting serve.publishing.appStoreRoot), and the app no \
+            publisher's server ('martlet entitlement set')
+            """
+    }
+
+    // MARK: Transactions
+
+    private func decideByTransactions(_ question: EntitlementRequest) async throws -> [EntitlementDecision] {
+        // Forged certificates are charged to the site of the client. Behind a proxy the clients cannot be told apart, and the
+        // app is charged.
+        let site = question.client.map { BudgetCaller($0.site) } ?? BudgetCaller(app: question.app.bundleID)
+        var transactions: [StoreTransaction] = []
+        // The first fault is reported if nothing else decides, because the other transactions are likely to have it too.
+        var fault: (index: Int, TransactionFault)?
+        var unchecked: BudgetRefusal?
+        for (index, text) in question.proof.transactions.prefix(EntitlementProof.maximumTransactions).enumerated() {
+            do throws(TransactionFault) {
+                let (app, now) = (question.app.bundleID, self.time.now)
+                transactions.append(
+                    try await self.verifier.verify(text, app: app, now: now, wrong: self.wrong, of: site)
+                )
+            } catch {
+                // The other transactions are still checked, so that a forged one does not hide a valid one.
+                switch error {
+                case .unchecked(let refusal): unchecked = refusal
+                default: if fault == nil { fault = (index, error) }
+                }
+            }
+        }
+        let rule = TransactionRule(
+            allowsSandbox: self.allowsSandbox,
+            account: question.proof.account.flatMap(UUID.init(uuidString:))
+        )
+        let subscriptions = transactions.isEmpty ? [:] : try await self.subscriptions(question.products)
+        return question.products.map { product in
+            let own = subscriptions[product.publication] ?? []
+            let decision = Self.decision(transactions.map { rule.decide($0, product, subscriptions: own) }, fault)
+            // The transaction that was not checked may entitle.
+            if let unchecked, decision.isRefused { return .tooMany(unchecked) }
+            return decision
+        }
+    }
+
+    /// Returns the subscriptions of the products' publications.
+    private func subscriptions(_ products: [EntitlementProduct]) async throws -> [UUID: Set<String>] {
+        var subscriptions: [UUID: Set<String>] = [:]
+        for publication in Set(products.map(\.publication)) {
+            subscriptions[publication] = try await self.store.publication(publication)?.subscriptionProducts
+        }
+        return subscriptions
+    }
+
+    private static func decision(
+        _ decisions: [TransactionRule.Decision],
+        _ fault: (index: Int, TransactionFault)?
+    ) -> EntitlementDecision {
+        var refusal = TransactionRule.Refusal.notEntitled
+        for decision in decisions {
+            switch decision {
+            case .entitled: return .entitled(by: .transaction)
+            case .refused(let reason): if refusal == .notEntitled { refusal = reason }
+            case .unrelated: break
+            }
+        }
+        if refusal == .notEntitled, let (index, fault) = fault {
+            return .refused(reason: fault.code, message: "transactions[\(index)]: \(fault.message)")
+        }
+        return .refused(reason: refusal.rawValue, message: refusal.message)
+    }
+
+    // MARK: Publishers' servers
+
+    /// Asks the app's server, if it has one, about the products to which no transaction entitles.
+    private func decideByPublisher(
+        _ question: EntitlementRequest,
+        otherwise decisions: [EntitlementDecision]
+    ) async throws -> [EntitlementDecision] {
+        var decisions = decisions
+        let open = decisions.indices.filter { !decisions[$0].isEntitled }
+        let (account, token) = (question.proof.account, question.proof.authToken)
+        guard !open.isEmpty, account != nil || token != nil,
+            let server = try await self.store.entitlementServer(app: question.app.id)
+        else { return decisions }
+        let asked = PublisherRequest(
+            app: question.app.bundleID,
+            account: account,
+            token: token,
+            products: open.map { question.products[$0].productID }
+        )
+        for (index, decision) in zip(open, await self.direct.decide(asked, server, client: question.client)) {
+            let decided = Self.decision(decision, otherwise: decisions[index])
+            // A transaction that was not checked may entitle, whatever the publisher says.
+            if decisions[index].isRefused || decided.isEntitled { decisions[index] = decided }
+        }
+        return decisions
+    }
+
+    /// - Parameter former: The decision that the transactions have made.
+    private static func decision(
+        _ decision: DirectEntitlement.Decision,
+        otherwise former: EntitlementDecision
+    ) -> EntitlementDecision {
+        switch decision {
+        case .granted: .entitled(by: .publisher)
+        case .refused: former
+        case .accountRefused:
+            .refused(reason: "account_refused", message: "the publisher refuses the account: sign in again")
+        case .refusedWhileDown:
+            .refused(reason: "publisher_unavailable", message: "the publisher's server does not answer")
+        case .unavailable(let delay):
+            .unavailable(message: "the publisher's server does not answer: try again later", retryAfter: delay)
+        case .tooMany(let refusal): .tooMany(refusal)
+        }
+    }
+}
+
+extension EntitlementDecision {
+    fileprivate var isRefused: Bool {
+        if case .refused = self { true } else { false }
+    }
+
+    fileprivate var isEntitled: Bool {
+        if case .entitled = self { true } else { false }
+    }
+}
+
+/// The settings of entitlement that hold for all apps.
+package struct EntitlementSettings: Sendable {
+    /// The root certificates of transactions. Default none, so that transactions are refused.
+    package var roots: AppStoreRoots?
+    /// `true` if purchases in the sandbox entitle to every product, which App Review needs. Default `false`: only to products
+    /// whose ids begin with `dev_test.`.
+    package var allowsSandboxPurchases = false
+    /// The maximum time to resolve the name of a publisher's server, and again from then to the end of its answer. Default 5 s.
+    package var deadline: Duration = .seconds(5)
+    /// The time for which the cached grant of a product is used without asking the publisher's server again. Default 10 min.
+    package var grantTime: Duration = .seconds(600)
+    /// The time for which the cached refusal of a product is used without asking the publisher's server again. Default 1 min.
+    package var refusalTime: Duration = .seconds(60)
+    /// The time for which a granted product stays known, so that it is still granted while the server does not answer.
+    /// Default 24 h.
+    package var knownTime: Duration = .seconds(86_400)
+    /// The maximum number of answers that are cached, of all apps together. Beyond it, the app with the most answers loses
+    /// its oldest ones. Default 100,000.
+    package var maximumAnswers = 100_000
+    package var breaker = PublisherBreaker.Limits()
+
+    package init() {}
 }

@@ -5,9 +5,10 @@ package import PushSupport
 package protocol EntitlementProvider: Sendable {
     /// Returns one decision for each product, in their order.
     ///
-    /// It never throws: what cannot be found out is ``EntitlementDecision/unavailable(message:retryAfter:)``.
+    /// It never throws: if it cannot decide, the decision is ``EntitlementDecision/unavailable(message:retryAfter:)``.
     func decide(_ question: EntitlementRequest) async -> [EntitlementDecision]
-    /// Returns the reason for which no account can be entitled to a product as the app is set up; `nil` if there is none.
+    /// Returns the reason for which no account can be entitled to a product with the app's present settings; `nil` if there
+    /// is none.
     func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String?
 }
 
@@ -16,7 +17,7 @@ package struct EntitlementRequest: Sendable {
     package let app: AppRecord
     package let products: [EntitlementProduct]
     package let proof: EntitlementProof
-    /// The client that asks, by its network; `nil` where all have that of a proxy.
+    /// The client, identified by its network; `nil` if all clients have the address of a proxy.
     package let client: BudgetCaller.Identity?
 
     package init(
@@ -29,18 +30,18 @@ package struct EntitlementRequest: Sendable {
     }
 }
 
-/// The proof of entitlement that an app sends. Its lengths have been checked.
+/// The proof of entitlement that an app sends, within its limits.
 package struct EntitlementProof: Hashable, Sendable {
-    /// The most transactions, and the most bytes of one.
+    /// The maximum number of transactions, and the maximum length of one, in bytes.
     package static let (maximumTransactions, maximumTransaction) = (20, CompactJWS.maximumLength)
-    /// The longest name of an account, in bytes.
+    /// The maximum length of the name of an account, in bytes.
     package static let maximumAccount = 256
-    /// The longest token of an account, in bytes.
+    /// The maximum length of the token of an account, in bytes.
     package static let maximumToken = 4096
-    /// The longest request with a proof, in bytes: twenty transactions, and what goes with them.
+    /// The maximum length of a request with a proof, in bytes. It has room for twenty transactions and the other members.
     package static let maximumRequest = 512 * 1024
 
-    /// The signed transactions of the app store.
+    /// The signed transactions of the App Store.
     package var transactions: [String] = []
     /// The publisher's account.
     package var account: String?
@@ -55,9 +56,9 @@ package enum EntitlementDecision: Hashable, Sendable {
     case entitled(by: EntitlementGrounds)
     /// The reason is a stable code, such as `not_entitled`.
     case refused(reason: String, message: String)
-    /// The decision cannot be found out now.
+    /// No decision can be made now.
     case unavailable(message: String, retryAfter: Duration)
-    /// Too many are being found out: it says nothing about the account, nor about the publisher's server.
+    /// Too many questions or checks are in progress. It says nothing about the account or the publisher's server.
     case tooMany(BudgetRefusal)
 }
 
@@ -66,7 +67,8 @@ package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
     case free, transaction, publisher
 }
 
-/// Decides about entitlement to issues: everybody has it to those that are free, a provider decides about the others.
+/// Decides about entitlement to issues: free issues are for every account, and an ``EntitlementProvider`` decides about the
+/// others.
 package struct EntitlementResolver: Sendable {
     private let provider: any EntitlementProvider
 

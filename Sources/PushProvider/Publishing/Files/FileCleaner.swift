@@ -5,12 +5,12 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Removes uploads that are not continued and files that nothing refers to, after their time.
+/// Removes uploads that were not continued for a time, and files that were not referred to for a time.
 ///
-/// What no row names is removed only after the provider has run for that time, and if it is that old: a start with
-/// another database by mistake loses no file.
+/// A file or part without a row in the database is removed only if it is that old and the provider has run for that time, so
+/// that a start with the wrong database loses no file.
 package final class FileCleaner: Sendable {
-    /// The number of rows deleted in one transaction.
+    /// The maximum number of rows that are deleted in one transaction.
     private static let batch = 1000
 
     private let store: any FileStore
@@ -25,7 +25,7 @@ package final class FileCleaner: Sendable {
         self.logger = logger
     }
 
-    /// Removes everything whose time is over, and then what no row names.
+    /// Removes the rows whose time is over, and then the files without a row.
     ///
     /// A file that a crash left without its row is removed too.
     /// - Parameter now: The earlier of the two clocks.
@@ -53,7 +53,7 @@ package final class FileCleaner: Sendable {
 
     private func removeParts() async throws {
         let folder = self.folder
-        // A part is listed before its row: an upload that begins meanwhile is in the second list.
+        // The parts are listed before the rows, so that an upload that begins meanwhile has its row in the list.
         let parts = try await FileFolder.blocking { folder.parts() }
         let known = try await self.store.uploads()
         let abandoned = parts.filter { !known.contains($0) }
@@ -78,7 +78,7 @@ package final class FileCleaner: Sendable {
         return removed
     }
 
-    /// Removes a content that no row names and that is older than a time.
+    /// Removes a content if no row names it and it is older than a time.
     private func removeIfUnknown(_ content: ContentHash, before oldest: Timestamp) async throws -> Bool {
         let folder = self.folder
         return try await folder.whileUnchanged {

@@ -12,19 +12,19 @@ import Musl
 import Glibc
 #endif
 
-/// The folder with the content of files, and with the parts of those that are being uploaded.
+/// The folder with the contents of files, and with the parts of files that are being uploaded.
 ///
-/// A content has its hash as its name, so that the same content is stored once. A part becomes content by a rename, so
-/// that a content is whole or absent, even after a power failure.
+/// A content is named by its hash, so that the same content is stored once. A part becomes a content by a rename, so that a
+/// content is either whole or absent, even after a power failure.
 package struct FileFolder: Sendable {
     package let path: String
-    /// Lets one task at a time place or remove contents.
+    /// Allows one task at a time to place or remove contents.
     private let changes = CountingSemaphore(count: 1)
     private let receiving = ReceivedParts()
-    /// The bytes that the disk has room for; `nil` if it does not say.
+    /// Returns the free bytes of the disk besides the reserve; `nil` if they are not known.
     private let freeBytes: @Sendable (_ path: String) -> Int?
 
-    /// - Parameter freeBytes: Returns what the disk has room for besides the reserve.
+    /// - Parameter freeBytes: Returns the free bytes of the disk besides the reserve.
     package init(path: String, freeBytes: @escaping @Sendable (_ path: String) -> Int? = FileFolder.room(at:)) {
         (self.path, self.freeBytes) = (path, freeBytes)
     }
@@ -35,14 +35,14 @@ package struct FileFolder: Sendable {
 
     package func path(ofUpload id: UUID) -> String { "\(self.uploads)/\(id.uuidString)" }
 
-    /// The threads for work that waits for a disk.
+    /// The threads for work that blocks on the disk.
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: 4)
         threads.start()
         return threads
     }()
 
-    /// Runs work that blocks on a thread for files.
+    /// Runs blocking work on a thread for files.
     package static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value
     {
         try await self.threads.runIfActive(work)
@@ -53,19 +53,18 @@ package struct FileFolder: Sendable {
         try await self.changes.run(body)
     }
 
-    /// Runs `body` while the part of an upload without a row is no abandoned one.
+    /// Runs `body` while the part of an upload without a row is not taken for an abandoned one.
     func whileReceiving<Value>(_ upload: UUID, _ body: () async throws -> Value) async throws -> Value {
         self.receiving.insert(upload)
         defer { self.receiving.remove(upload) }
         return try await body()
     }
 
-    /// The bytes that files leave free for the database, which cannot even delete without room: a twentieth of the disk, 256 MB at
-    /// least and 4 GB at most.
+    /// Returns the reserve: the bytes that files leave free for the database, which needs room even to delete. It is a
+    /// twentieth of the disk, at least 256 MB and at most 4 GB.
     private static func reserve(of size: Int) -> Int { min(max(256_000_000, size / 20), 4_000_000_000) }
 
-    /// Returns the bytes that the disk has room for besides the reserve, below zero while that is touched; `nil` if the disk
-    /// does not say.
+    /// Returns the free bytes of the disk besides the reserve, negative if the reserve is in use; `nil` if they are not known.
     package func room() -> Int? { self.freeBytes(self.path) }
 
     package static func room(at path: String) -> Int? {
@@ -88,9 +87,9 @@ package struct FileFolder: Sendable {
         return try OpenFile(writing: self.path(ofUpload: upload))
     }
 
-    /// Makes the part of an upload, which is whole and on disk, the content with its hash.
+    /// Renames the part of an upload, which is whole and on disk, to the content with its hash.
     func place(_ upload: UUID, as hash: ContentHash) throws {
-        // A content that is there already may be damaged, and the part has just been checked.
+        // An existing content is replaced: it may be damaged, and the part has just been checked.
         let (part, target) = (self.path(ofUpload: upload), self.path(of: hash))
         let folder = URL(filePath: target).deletingLastPathComponent().path
         guard DurableFile.makePrivateFolder(folder), DurableFile.rename(part, to: target),
@@ -103,7 +102,7 @@ package struct FileFolder: Sendable {
         (try? OpenFile(reading: self.path(of: hash)).length()) == size
     }
 
-    /// Returns the first bytes of a content, as many as tell an image's format.
+    /// Returns the first bytes of a content, from which the format of an image can be told.
     /// - Throws: ``OpenFile/Failure``.
     package func beginning(of hash: ContentHash) throws -> [UInt8] {
         let file = try OpenFile(reading: self.path(of: hash))
@@ -121,7 +120,7 @@ package struct FileFolder: Sendable {
 
     func removePart(of upload: UUID) { unlink(self.path(ofUpload: upload)) }
 
-    /// Returns the ids of the uploads that have parts, but for those that are received without a row.
+    /// Returns the ids of the uploads that have parts, without files in one go that are being received.
     func parts() -> [UUID] {
         Self.names(in: self.uploads).compactMap(UUID.init(uuidString:)).filter { !self.receiving.contains($0) }
     }
@@ -137,7 +136,7 @@ package struct FileFolder: Sendable {
     }
 }
 
-/// The parts that are received whole, and have no row before their end.
+/// The parts of files in one go that are being received, which have no row yet.
 private final class ReceivedParts: Sendable {
     private let ids = Mutex<Set<UUID>>([])
 

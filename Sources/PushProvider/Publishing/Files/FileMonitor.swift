@@ -4,9 +4,9 @@ import PushSupport
 import ServiceLifecycle
 import Synchronization
 
-/// Knows which of the files that issues use have lost their content, as after a restore without the folder of files.
+/// Finds the files that issues use and whose content is missing, such as after a restore without the folder of files.
 package final class FileMonitor: Service {
-    /// The time between two checks of all files. What a download finds missing is known at once.
+    /// The time between two checks of all files. A file that a download finds missing is known at once.
     private static let interval: Duration = .seconds(3600)
 
     package let folder: FileFolder
@@ -33,7 +33,7 @@ package final class FileMonitor: Service {
         }
     }
 
-    /// Looks for all files that issues use.
+    /// Checks all files that issues use.
     package func check() async throws {
         var missing: [UsedFile] = []
         let folder = self.folder
@@ -51,7 +51,7 @@ package final class FileMonitor: Service {
         )
     }
 
-    /// Notes a file whose content could not be read.
+    /// Records a file whose content could not be read.
     package func noteMissing(_ file: UsedFile) { self.known.withLock { $0.note(file) } }
 
     /// Returns the files that are still missing, by name.
@@ -65,14 +65,14 @@ package final class FileMonitor: Service {
     }
 }
 
-/// The files that are known to have lost their content.
+/// The files whose content is known to be missing.
 ///
-/// A value without I/O.
+/// It is a value type without I/O.
 struct LostFiles {
     private(set) var files: Set<UsedFile> = []
-    /// The number of times that a file was noted.
+    /// The number of times that a file was recorded as missing.
     private(set) var notes = 0
-    /// The files that were noted since the last check of all files began, which may have looked for them before they were lost.
+    /// The files that were recorded since the last check of all files began. The check may have seen them before they were lost.
     private var noted: Set<UsedFile> = []
 
     mutating func note(_ file: UsedFile) {
@@ -85,10 +85,29 @@ struct LostFiles {
 
     mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
 
-    /// Removes files that were found, unless one was noted after they were looked for.
+    /// Removes files that were found, unless a file was recorded as missing since they were looked for.
     mutating func remove(_ found: Set<UsedFile>, unlessNotedAfter notes: Int) {
         guard self.notes == notes else { return }
         self.files.subtract(found)
         self.noted.subtract(found)
+    }
+}
+
+/// Describes the files that issues use and whose content is missing, in words.
+package enum MissingFilesText {
+    /// The maximum number of files that are named.
+    private static let maximumNamed = 5
+
+    /// The remedy.
+    package static let remedy = """
+        Restore the folder of files from its backup, or upload the files again: martlet issue upload …
+        """
+
+    /// Returns a sentence with the number of files and the names of the first ones.
+    package static func text(_ missing: [UsedFile], in folder: FileFolder) -> String {
+        let named = missing.prefix(Self.maximumNamed).map { "\($0.file.name) (\($0.file.hash.hex.prefix(8))…)" }
+        let more = missing.count > Self.maximumNamed ? ", …" : ""
+        let files = missing.count == 1 ? "1 file that an issue uses is" : "\(missing.count) files that issues use are"
+        return "\(files) missing in \(folder.path): \(named.joined(separator: ", "))\(more)"
     }
 }

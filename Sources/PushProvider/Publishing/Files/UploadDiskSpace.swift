@@ -1,15 +1,15 @@
 import PushSupport
 import Synchronization
 
-/// The disk space for uploads. It is taken as their bytes arrive: what was only begun or announced holds nothing.
+/// Reserves disk space for uploads. Space is reserved as bytes arrive, not when an upload is begun or announced.
 ///
-/// The bytes of an upload in parts hold room until they are on the disk, where the quota counts them as a part of the upload.
-/// Those of a file in one go hold it until the file is complete or gone: before that, nothing else counts them.
+/// The bytes of an upload in parts hold space until they are on the disk, where the quota counts them. Those of a file in one
+/// go hold space until the file is complete or removed, because the quota does not count them before.
 final class UploadDiskSpace: Sendable {
     private struct State {
-        /// The bytes on the disk that still hold room, by app.
+        /// The bytes on the disk that still hold space, by app.
         var kept: [Int64: Int] = [:]
-        /// All bytes that have come to the disk so far.
+        /// The number of bytes that were written to the disk so far.
         var landed = 0
     }
 
@@ -19,11 +19,12 @@ final class UploadDiskSpace: Sendable {
 
     init(folder: FileFolder, reserved: Budget) { (self.folder, self.reserved) = (folder, reserved) }
 
-    /// Takes room for bytes that have arrived, and for some that follow. An app leaves some to the others.
+    /// Reserves space for bytes that have arrived, and for some that follow. One app cannot take all space.
     /// - Parameters:
-    ///   - needed: The bytes that have arrived.
-    ///   - wanted: The bytes to take, if they are at most a quarter of what is free: near its end the disk is taken in small parts.
-    /// - Returns: The bytes that have room now, and their permit; no permit if the disk does not say how much room it has.
+    ///   - needed: The number of bytes that have arrived.
+    ///   - wanted: The number of bytes to reserve, as far as they are at most a quarter of the free space, so that a nearly
+    ///     full disk is reserved in small parts.
+    /// - Returns: The number of bytes that are reserved, and their permit; no permit if the free space is not known.
     /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
     func take(
         _ needed: Int,
@@ -31,19 +32,20 @@ final class UploadDiskSpace: Sendable {
         for caller: BudgetCaller
     ) async throws -> (amount: Int, permit: BudgetPermit?) {
         try await self.take(for: caller) { left in
-            // An app alone gets no more than two thirds, and half is enough to tell a full disk from a share.
+            // One app gets at most two thirds of the space. If half of the free space does not suffice, the disk counts as
+            // full.
             needed <= left / 2 ? max(needed, min(wanted, left / 4)) : nil
         } ?? (wanted, nil)
     }
 
-    /// Checks that a file which will arrive in one go has room now.
+    /// Checks that there is space now for a file that will arrive in one go.
     /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
     func check(_ size: Int, for caller: BudgetCaller) async throws {
         try await self.take(for: caller) { left in size <= left ? size : nil }?.permit?.end()
     }
 
-    /// - Parameter amount: Returns the bytes to take of those that are left; `nil` if these are too few.
-    /// - Returns: `nil` if the disk does not say how much room it has.
+    /// - Parameter amount: Returns the number of bytes to reserve of those that are left; `nil` if these are too few.
+    /// - Returns: `nil` if the free space is not known.
     private func take(
         for caller: BudgetCaller,
         _ amount: (_ left: Int) -> Int?
@@ -51,7 +53,7 @@ final class UploadDiskSpace: Sendable {
         let (folder, before) = (self.folder, self.state.withLock { $0.landed })
         guard let room = try await FileFolder.blocking({ folder.room() }) else { return nil }
         return try self.state.withLock { state in
-            // The disk does not count the kept bytes as free. It may still count those that have landed meanwhile.
+            // The free space does not include the kept bytes. It may include bytes that were written since it was read.
             let kept = state.kept.values.reduce(0, +)
             let (free, held) = (room + kept - (state.landed - before), self.reserved.usage.held)
             let full = UploadFailure.full(Self.text(free - held, besides: held - kept))
@@ -73,7 +75,7 @@ final class UploadDiskSpace: Sendable {
     /// Returns the bytes on the disk of an app's files that are being received in one go.
     func kept(app: Int64) -> Int { self.state.withLock { $0.kept[app] ?? 0 } }
 
-    /// Notes bytes on the disk that go on to hold room.
+    /// Counts bytes on the disk that go on to hold space.
     func keep(_ count: Int, app: Int64) {
         self.state.withLock { state in
             state.kept[app, default: 0] += count
@@ -81,8 +83,8 @@ final class UploadDiskSpace: Sendable {
         }
     }
 
-    /// Gives back the room of bytes that are on the disk.
-    /// - Parameter rest: The bytes that the permit holds on.
+    /// Releases the space of bytes that are on the disk.
+    /// - Parameter rest: The number of bytes that the permit still holds.
     func settle(_ count: Int, of permit: BudgetPermit?, leaving rest: Int) {
         self.state.withLock { state in
             state.landed += count
@@ -90,13 +92,74 @@ final class UploadDiskSpace: Sendable {
         }
     }
 
-    /// Gives back the room of a file that is complete or gone.
-    /// - Parameter count: Its bytes on the disk.
+    /// Releases the space of a file that is complete or removed.
+    /// - Parameter count: The number of its bytes on the disk.
     func release(_ permits: [BudgetPermit], kept count: Int, app: Int64) {
         self.state.withLock { state in
             let rest = (state.kept[app] ?? 0) - count
             state.kept[app] = rest > 0 ? rest : nil
             for permit in permits { permit.end() }
         }
+    }
+}
+
+/// The space that one upload has reserved while its bytes arrive.
+struct UploadReservation: Sendable {
+    /// The maximum number of bytes that are reserved beyond those that have arrived.
+    private static let step = 8 * 1024 * 1024
+
+    private let room: UploadDiskSpace
+    private let app: Int64
+    private let caller: BudgetCaller
+    /// The size of the file; `nil` if it is not known.
+    private let size: Int?
+    /// The position up to which bytes are on the disk.
+    private var position: Int
+    /// The position up to which space is reserved.
+    private var end: Int
+    private var permits: [BudgetPermit] = []
+    /// The number of bytes on the disk that still hold space.
+    private var kept = 0
+
+    /// - Parameter position: The position of the first byte that arrives.
+    init(_ room: UploadDiskSpace, app: Int64, for caller: BudgetCaller, from position: Int = 0, size: Int?) {
+        (self.room, self.app, self.caller) = (room, app, caller)
+        (self.position, self.end, self.size) = (position, position, size)
+    }
+
+    /// Returns `true` if space is reserved up to a position.
+    func includes(_ position: Int) -> Bool { position <= self.end }
+
+    /// Reserves space for the bytes up to a position, and for some that follow.
+    /// - Parameter most: The maximum number of bytes to reserve.
+    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
+    mutating func extend(to position: Int, most: Int = .max) async throws {
+        guard !self.includes(position) else { return }
+        let needed = position - self.end
+        let wanted = max(needed, min(Self.step, most, (self.size ?? .max) - self.end))
+        let (amount, permit) = try await self.room.take(needed, wanted: wanted, for: self.caller)
+        self.end += amount
+        if let permit { self.permits.append(permit) }
+    }
+
+    /// Releases the space of the bytes before a position, which are on the disk and belong to a row.
+    mutating func settle(upTo position: Int) {
+        self.room.settle(position - self.position, of: self.permits.last, leaving: self.end - position)
+        self.position = position
+        // The last permit was taken when the earlier ones were used up.
+        if self.permits.count > 1 { self.permits.removeFirst(self.permits.count - 1) }
+    }
+
+    /// Counts the bytes before a position, which are on the disk and belong to no row.
+    mutating func keep(upTo position: Int) {
+        self.room.keep(position - self.position, app: self.app)
+        self.kept += position - self.position
+        self.position = position
+    }
+
+    /// Releases all space.
+    mutating func releaseAll() {
+        self.room.release(self.permits, kept: self.kept, app: self.app)
+        (self.permits, self.kept) = ([], 0)
     }
 }

@@ -1,12 +1,15 @@
+import Crypto
 import Foundation
+import NIOCore
 import PushStore
 import PushSupport
 import Synchronization
 
-/// The hashes of the parts of uploads, of as many bytes as are counted. One that is not remembered is computed from its part.
+/// A cache of the hashes of the parts of uploads, over the bytes that are counted. A hash that is not cached is computed from
+/// its part.
 ///
-/// Computing reads the whole part. One is computed at a time, piece by piece, and apps take turns, so that downloads keep the other
-/// threads for files.
+/// Computing a hash reads the whole part. One hash is computed at a time, piece by piece, and apps take turns, so that the
+/// other threads for files are left to downloads.
 final class UploadHashCache: Sendable {
     private struct Remembered {
         var hash: IncrementalHash
@@ -19,7 +22,7 @@ final class UploadHashCache: Sendable {
         var hashes: [UUID: Remembered] = [:]
         var uses = 0
 
-        /// Forgets one of the app with the most, which is the given one if no other has more.
+        /// Removes a hash of the app with the most hashes, which is the given app if no other has more.
         mutating func makeRoom(for app: Int64) {
             let counts = Dictionary(self.hashes.values.map { ($0.app, 1) }, uniquingKeysWith: +)
             let most = counts.values.max() ?? 0
@@ -29,30 +32,30 @@ final class UploadHashCache: Sendable {
         }
     }
 
-    /// The turns of those that compute. An upload that waits has one of the places of all uploads, so that none is refused.
+    /// The budget by which computations take turns. No wait is refused, because there are as many places as uploads.
     let turns: Budget
     private let maximum: Int
     private let step: Int
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - maximum: The most hashes that are remembered.
-    ///   - step: The bytes after which another app has its turn.
+    ///   - maximum: The maximum number of hashes that are cached.
+    ///   - step: The number of bytes after which another app has its turn.
     init(maximum: Int = 256, step: Int = UploadService.step) {
         (self.maximum, self.step) = (maximum, step)
         let turns = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .seconds(3600))
         self.turns = Budget(.uploads, limits: turns)
     }
 
-    /// Returns the hash of the first bytes of a part that is remembered; `nil` if there is none of at most `count` bytes.
+    /// Returns the cached hash of the first bytes of a part; `nil` if there is none of at most `count` bytes.
     func known(_ upload: UUID, upTo count: Int) -> IncrementalHash? {
         self.state.withLock { $0.hashes[upload]?.hash }.flatMap { $0.count <= count ? $0 : nil }
     }
 
-    /// Remembers the hash of the bytes of a part that are counted.
+    /// Caches the hash of the counted bytes of a part.
     func remember(_ hash: IncrementalHash, of upload: UploadRecord) {
         self.state.withLock { state in
-            // Bounds the memory: a hash can be computed from its part again.
+            // The number is limited, as a hash can be computed from its part again.
             if state.hashes.count >= self.maximum, state.hashes[upload.id] == nil { state.makeRoom(for: upload.app) }
             state.uses += 1
             state.hashes[upload.id] = Remembered(hash: hash, app: upload.app, use: state.uses)
@@ -63,7 +66,7 @@ final class UploadHashCache: Sendable {
 
     /// Returns the hash of the first bytes of a part, all of which are counted.
     ///
-    /// The part that was computed is remembered even if the rest is not.
+    /// If the computation is interrupted, the hash of the bytes so far is cached.
     /// - Throws: `BudgetRefusal`, `CancellationError`, ``OpenFile/Failure``.
     func hash(
         of file: OpenFile,
@@ -84,4 +87,45 @@ final class UploadHashCache: Sendable {
             try await turn.yield()
         }
     }
+}
+
+/// The hash of the first bytes of a file, to which the next ones are added.
+struct IncrementalHash: Sendable {
+    /// The number of bytes that are read at a time.
+    private static let piece = 256 * 1024
+
+    /// The number of bytes that were hashed.
+    private(set) var count = 0
+    private var digest = SHA256()
+
+    init() {}
+
+    /// Returns the hash with the next bytes of a file added, up to the position `end`.
+    ///
+    /// It blocks.
+    /// - Throws: ``OpenFile/Failure``.
+    func adding(_ file: OpenFile, upTo end: Int) throws -> IncrementalHash {
+        var next = self
+        var buffer = ByteBufferAllocator().buffer(capacity: Self.piece)
+        while next.count < end {
+            buffer.clear()
+            let (offset, wanted) = (next.count, min(Self.piece, end - next.count))
+            let read = try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) {
+                try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]), at: offset)
+            }
+            guard read > 0 else { throw UploadFailure.wrongOffset(0) }
+            next = next.adding(buffer)
+        }
+        return next
+    }
+
+    /// Returns the hash with more bytes added.
+    func adding(_ buffer: ByteBuffer) -> IncrementalHash {
+        var next = self
+        buffer.withUnsafeReadableBytes { next.digest.update(bufferPointer: $0) }
+        next.count += buffer.readableBytes
+        return next
+    }
+
+    var value: ContentHash { ContentHash(self.digest.finalize()) }
 }

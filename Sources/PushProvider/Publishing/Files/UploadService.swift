@@ -9,24 +9,24 @@ import Synchronization
 
 /// Receives the files of uploads, which may be interrupted and continued at any byte that is on disk.
 ///
-/// The bytes of a part that the row of its upload counts are on disk: the row follows the file. A part that is longer,
-/// as after a crash, is cut to that length when the upload continues.
+/// The row of an upload counts the bytes of its part that are on disk, and is written after them. If the part is longer, such
+/// as after a crash, it is cut to that length when the upload continues.
 package final class UploadService: Sendable {
-    /// The bytes after which a part is written to disk, and counted.
+    /// The number of bytes after which a part is synced to disk and counted.
     static let step = 8 * 1024 * 1024
 
-    let store: any AppStore & FileStore
-    let folder: FileFolder
-    let maximum: Int
-    /// The maximum bytes of an app; `nil` for no limit.
-    let quota: Int?
+    private let store: any AppStore & FileStore
+    private let folder: FileFolder
+    private let maximum: Int
+    /// The maximum number of bytes of an app's files; `nil` for no limit.
+    private let quota: Int?
     /// The maximum number of an app's files.
     private let maximumFiles: Int
-    /// The places of the uploads that are being received.
+    /// The budget of uploads that are begun or received at the same time.
     private let places: Budget
     let room: UploadDiskSpace
     let hashes = UploadHashCache()
-    let time: any TimeSource
+    private let time: any TimeSource
     private let logger: Logger
     /// The uploads that are being received.
     private let receiving = Mutex<Set<UUID>>([])
@@ -46,7 +46,7 @@ package final class UploadService: Sendable {
         (self.time, self.logger) = (time, logger)
     }
 
-    /// Begins an upload. A file that the app has already is complete at once.
+    /// Begins an upload. The upload of a file that the app already has is complete at once.
     /// - Throws: ``RequestError``, ``RetryLaterError``; ``UploadFailure/full(_:)`` for a disk without room.
     package func begin(_ upload: UploadRecord) async throws -> UploadRecord {
         guard upload.size <= self.maximum else {
@@ -54,13 +54,12 @@ package final class UploadService: Sendable {
         }
         let hash = upload.hash
         let folder = self.folder
-        // That of a known file waits until others have placed their contents, one at a time: an app has no more of these than
-        // places.
+        // The upload of a known file waits while others place their contents, one at a time, so that it needs a place too.
         return try await self.withPlace(app: upload.app) { _ in
             let isKnown = try await self.store.file(hash, app: upload.app)?.size == upload.size
             let isWhole = try await FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
             let isStored = isKnown && isWhole
-            // The check reserves nothing: it refuses a file for which there could never be room.
+            // The check reserves nothing. It refuses a file for which the disk has no room at all.
             if !isStored { try await self.checkRoom(for: upload.size) }
             try await self.add(upload)
             if isStored { _ = try await self.complete(upload, placing: false) }
@@ -69,7 +68,7 @@ package final class UploadService: Sendable {
     }
 
     /// Adds the row of an upload.
-    func add(_ upload: UploadRecord) async throws {
+    private func add(_ upload: UploadRecord) async throws {
         switch try await self.store.addUpload(upload, quota: self.quota, files: self.maximumFiles) {
         case .added: return
         case .tooMany: throw Self.tooMany
@@ -89,10 +88,10 @@ package final class UploadService: Sendable {
         throw UploadFailure.full("it has room for \(max(0, room)) bytes")
     }
 
-    /// Runs `body` in the place of an upload that is begun or received.
-    /// - Parameter body: Takes the account of the app.
-    /// - Throws: ``RetryLaterError`` if there is none.
-    func withPlace<Value>(app: Int64, _ body: (BudgetCaller) async throws -> Value) async throws -> Value {
+    /// Runs `body` with a place for an upload.
+    /// - Parameter body: The work, which gets the account of the app.
+    /// - Throws: ``RetryLaterError`` if there is no place.
+    private func withPlace<Value>(app: Int64, _ body: (BudgetCaller) async throws -> Value) async throws -> Value {
         let caller = BudgetCaller(app: try await self.store.app(id: app)?.bundleID)
         let place: BudgetPermit
         do throws(BudgetRefusal) {
@@ -104,21 +103,21 @@ package final class UploadService: Sendable {
         return try await body(caller)
     }
 
-    /// Checks that the disk has not come to its reserve while bytes arrive.
+    /// Checks, while bytes arrive, that the reserve of the disk is not in use.
     ///
     /// - Throws: ``UploadFailure/full(_:)``.
-    func checkReserve() async throws {
+    private func checkReserve() async throws {
         let folder = self.folder
         guard let room = try await FileFolder.blocking({ folder.room() }), room < 0 else { return }
         throw UploadFailure.full("it has no room")
     }
 
-    func tooLarge(at path: String) -> RequestError {
+    private func tooLarge(at path: String) -> RequestError {
         let message = "a file has at most \(self.maximum) bytes here"
         return RequestError(.tooLarge, code: "file_too_large", message: message, path: path)
     }
 
-    func overQuota(_ used: Int, for size: Int) -> RequestError {
+    private func overQuota(_ used: Int, for size: Int) -> RequestError {
         let message = """
             the app's files and uploads have \(used) of \(self.quota ?? 0) bytes, so that \(size) more do not fit: remove \
             issues, files or uploads, or raise serve.publishing.quota
@@ -134,17 +133,17 @@ package final class UploadService: Sendable {
         return RequestError(.conflict, code: "too_many_files", message: message)
     }
 
-    static var tooMany: RequestError {
+    private static var tooMany: RequestError {
         let message = "\(UploadRecord.maximumOfApp) uploads are not complete: finish or remove some first"
         return RequestError(.conflict, code: "too_many_uploads", message: message)
     }
 
     /// Writes bytes to the part of an upload, and completes the upload with its last byte.
     /// - Parameters:
-    ///   - offset: The position of the first byte, which must be the next one.
+    ///   - offset: The position of the first byte, which must be the upload's offset.
     ///   - body: The bytes, at most as many as are missing.
-    /// - Returns: The upload after that.
-    /// - Throws: ``UploadFailure``, ``RequestError``, or the error of the body. What has arrived by then is kept.
+    /// - Returns: The upload with its new offset.
+    /// - Throws: ``UploadFailure``, ``RequestError``, or the error of the body. The bytes that have arrived by then are kept.
     package func receive<Body: AsyncSequence>(
         _ id: UUID,
         at offset: Int,
@@ -176,7 +175,7 @@ package final class UploadService: Sendable {
             self.receiving.withLock { _ = $0.remove(id) }
         }
         let folder = self.folder
-        // The part goes first: on a full disk this makes the room that the database needs.
+        // The part is removed first, because on a full disk the database needs the room to delete the row.
         if try await self.store.upload(id) != nil { try await FileFolder.blocking { folder.removePart(of: id) } }
         return try await self.store.deleteUpload(id)
     }
@@ -190,14 +189,14 @@ extension UploadService {
         let file: OpenFile
         /// The hash of all bytes; `nil` until it is needed.
         var hash: IncrementalHash?
-        /// The bytes that are on disk and counted.
+        /// The number of bytes that are on disk and counted.
         var counted: Int
 
         var count: Int { self.hash?.count ?? self.counted }
     }
 
-    /// Opens the part, cut to the bytes that are counted; `nil` if the part is the content already, which only a crash
-    /// before its row can have left.
+    /// Opens the part, cut to the bytes that are counted; `nil` if the part has become the content already, which happens if
+    /// the process crashed before it wrote the row.
     private func open(_ upload: UploadRecord) async throws -> OpenPart? {
         let (folder, received) = (self.folder, upload.received)
         let (file, length) = try await FileFolder.blocking { () -> (OpenFile, Int?) in
@@ -211,7 +210,7 @@ extension UploadService {
         }
         guard let length else { return nil }
         guard length == received else {
-            // The database is newer than its files: one of both was restored.
+            // The row counts more bytes than the part has: the database or the folder was restored from a backup.
             self.hashes.forget(upload.id)
             _ = try await self.store.noteUpload(upload.id, received: length, now: self.time.recorded)
             throw UploadFailure.wrongOffset(length)
@@ -242,7 +241,7 @@ extension UploadService {
             size: upload.size
         )
         do {
-            // Without a byte no hash is needed.
+            // An empty body needs no hash.
             for try await buffer in body where buffer.readableBytes > 0 {
                 guard part.count + buffer.readableBytes <= upload.size else {
                     let message = "the file has \(upload.size) bytes, and more were sent"
@@ -256,13 +255,15 @@ extension UploadService {
             }
             part.counted = try await self.count(part, of: upload)
         } catch {
-            // The bytes that have arrived need not be sent again, also when the request was cancelled.
+            // The bytes that have arrived are counted, even if the request was cancelled, so that they need not be sent
+            // again.
             _ = try? await Task { [part] in try await self.count(part, of: upload) }.value
             throw error
         }
     }
 
-    static func write(_ buffer: ByteBuffer, to file: OpenFile, _ hash: IncrementalHash) async throws -> IncrementalHash
+    private static func write(_ buffer: ByteBuffer, to file: OpenFile, _ hash: IncrementalHash) async throws
+        -> IncrementalHash
     {
         try await FileFolder.blocking {
             try buffer.withUnsafeReadableBytes { try file.write($0, at: hash.count) }
@@ -271,7 +272,7 @@ extension UploadService {
     }
 
     /// Counts the bytes of the part once they are on disk.
-    /// - Returns: Their number.
+    /// - Returns: The number of counted bytes.
     private func count(_ part: OpenPart, of upload: UploadRecord) async throws -> Int {
         guard let hash = part.hash, hash.count > part.counted else { return part.counted }
         try await self.checkReserve()
@@ -295,13 +296,13 @@ extension UploadService {
             self.hashes.forget(upload.id)
             throw UploadFailure.wrongHash
         }
-        // It is needed for as long as the part cannot be placed.
+        // The hash is kept until the part is placed, which may fail.
         let completed = try await self.completed(upload)
         self.hashes.forget(upload.id)
         return completed
     }
 
-    /// Completes the upload, whose part is whole or the content already.
+    /// Completes the upload, whose part is whole or has become the content already.
     private func completed(_ upload: UploadRecord) async throws -> UploadRecord {
         guard try await self.complete(upload, placing: true) != nil else { throw UploadFailure.missing }
         return try await self.present(upload)
@@ -313,8 +314,8 @@ extension UploadService {
     }
 
     /// Adds the file of an upload to its app.
-    /// - Parameter placing: Makes the part of the upload the content first. Otherwise the app must have the file.
-    func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
+    /// - Parameter placing: `true` to make the part of the upload the content first; `false` if the app already has the file.
+    private func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
         let folder = self.folder
         return try await folder.whileUnchanged {
             if placing {
@@ -329,11 +330,140 @@ extension UploadService {
     }
 
     /// Logs a failure of the disk, and returns the error for the caller.
-    func reported(_ failure: OpenFile.Failure, _ upload: UUID) -> UploadFailure {
+    private func reported(_ failure: OpenFile.Failure, _ upload: UUID) -> UploadFailure {
         self.logger.error(
             "file cannot be stored",
             metadata: ["upload": "\(upload)", "error": "\(failure)", "folder": "\(self.folder.path)"]
         )
         return failure.isFull ? .full("\(failure)") : .unwritable
     }
+}
+
+/// A file that is sent in one go, whose size and hash are not known before.
+package struct NewFile: Hashable, Sendable {
+    package var app: Int64
+    /// The name; empty for a file that is named by its hash.
+    package var name: String
+    package var contentType: String
+    /// The size that the sender announces; `nil` if it announces none.
+    package var announcedSize: Int?
+
+    package init(app: Int64, name: String, contentType: String, announcedSize: Int? = nil) {
+        (self.app, self.name, self.contentType) = (app, name, contentType)
+        self.announcedSize = announcedSize
+    }
+}
+
+extension UploadService {
+    /// Receives a file in one go. Nothing is kept of a file that does not arrive whole.
+    ///
+    /// - Parameter body: The bytes. An error of this sequence is thrown on.
+    /// - Throws: ``RequestError``, ``UploadFailure``, or the error of the body.
+    package func receive<Body: AsyncSequence>(
+        _ file: NewFile,
+        _ body: Body
+    ) async throws -> FileRecord where Body.Element == ByteBuffer {
+        if let size = file.announcedSize, size > self.maximum { throw self.tooLarge(at: "file") }
+        return try await self.withPlace(app: file.app) { caller in
+            var room = UploadReservation(self.room, app: file.app, for: caller, size: file.announcedSize)
+            defer { room.releaseAll() }
+            if let size = file.announcedSize, size > 0 {
+                // A file for which there is no room now is refused before it is sent. Space is reserved only when bytes
+                // arrive.
+                try await self.checkQuota(for: size, app: file.app)
+                try await self.room.check(size, for: caller)
+            }
+            return try await self.receive(file, body, in: &room)
+        }
+    }
+
+    private func receive<Body: AsyncSequence>(
+        _ file: NewFile,
+        _ body: Body,
+        in room: inout UploadReservation
+    ) async throws -> FileRecord where Body.Element == ByteBuffer {
+        let (id, folder) = (UUID(), self.folder)
+        return try await folder.whileReceiving(id) {
+            do {
+                return try await self.place(try await self.write(file, as: id, body, in: &room))
+            } catch {
+                // The task of its own also runs if the request was cancelled.
+                await Task { [store = self.store] in
+                    _ = try? await store.deleteUpload(id)
+                    try? await FileFolder.blocking { folder.removePart(of: id) }
+                }.value
+                guard let failure = error as? OpenFile.Failure else { throw error }
+                throw self.reported(failure, id)
+            }
+        }
+    }
+
+    /// Checks that further bytes fit into the quota of an app.
+    /// - Returns: The number of bytes that fit.
+    @discardableResult
+    private func checkQuota(for count: Int, app: Int64) async throws -> Int {
+        guard let quota = self.quota else { return .max }
+        let used = try await self.store.storedBytes(app: app) + self.room.kept(app: app)
+        guard count <= quota - used else { throw self.overQuota(used, for: count) }
+        return quota - used
+    }
+
+    /// Writes the bytes to a part, and returns the record of a fully received upload.
+    private func write<Body: AsyncSequence>(
+        _ file: NewFile,
+        as id: UUID,
+        _ body: Body,
+        in room: inout UploadReservation
+    ) async throws -> UploadRecord where Body.Element == ByteBuffer {
+        let folder = self.folder
+        let part = try await FileFolder.blocking { try folder.part(of: id) }
+        var hash = IncrementalHash()
+        for try await bytes in body where bytes.readableBytes > 0 {
+            guard hash.count + bytes.readableBytes <= self.maximum else { throw self.tooLarge(at: "file") }
+            let end = hash.count + bytes.readableBytes
+            if !room.includes(end) {
+                try await room.extend(to: end, most: try await self.checkQuota(for: bytes.readableBytes, app: file.app))
+                try await self.checkReserve()
+            }
+            hash = try await Self.write(bytes, to: part, hash)
+            room.keep(upTo: hash.count)
+        }
+        guard hash.count > 0 else {
+            throw RequestError(.invalid, code: "empty_file", message: "a file has 1 byte or more", path: "file")
+        }
+        try await FileFolder.blocking { try part.sync() }
+        var upload = UploadRecord(
+            id: id,
+            app: file.app,
+            size: hash.count,
+            hash: hash.value,
+            contentType: file.contentType,
+            name: file.name.isEmpty ? hash.value.hex : file.name,
+            createdAt: self.time.recorded
+        )
+        upload.received = hash.count
+        return upload
+    }
+
+    private func place(_ upload: UploadRecord) async throws -> FileRecord {
+        try await self.add(upload)
+        guard let file = try await self.complete(upload, placing: true) else { throw UploadFailure.missing }
+        return file
+    }
+}
+
+/// The reason for which bytes of an upload were not taken.
+package enum UploadFailure: Error, Hashable, Sendable {
+    /// There is no such upload, or it was removed meanwhile.
+    case missing
+    /// Another request is sending bytes of the upload.
+    case busy
+    /// The offset is wrong: the next byte has this position.
+    case wrongOffset(Int)
+    /// The received file has another hash. The upload begins again.
+    case wrongHash
+    /// The disk is full. The text says how much room there is.
+    case full(String)
+    /// The disk cannot be written.
+    case unwritable
 }

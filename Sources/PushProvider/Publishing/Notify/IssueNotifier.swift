@@ -4,15 +4,15 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Notifies the devices of a published issue: one notification for the issue, whatever renditions it has (reference 10.1).
+/// Notifies devices of a published issue, with one notification for the issue whatever renditions it has (reference 10.1).
 ///
-/// An issue is notified of once. Two requests at a time make one notification, and so does one that is repeated after a
-/// crash: each has the same idempotency key until the issue's notification is another one.
+/// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, make one
+/// notification, because the idempotency key stays the same until the issue has another notification.
 package struct IssueNotifier: Sendable {
-    /// The notification of an issue.
+    /// The result of *Notify*.
     package enum Outcome: Hashable, Sendable {
         case accepted(NotificationRecord)
-        /// The issue was notified of before.
+        /// The issue had a notification already.
         case repeated(NotificationRecord)
     }
 
@@ -23,10 +23,10 @@ package struct IssueNotifier: Sendable {
         package let waves: NotifyWaves
         /// The active devices that would be notified now; `nil` if they were not counted.
         package let devices: Int?
-        /// The reason why nobody is notified; `nil` if *Notify* is possible.
+        /// The refusal of *Notify*; `nil` if it is possible.
         package let refusal: RequestError?
 
-        /// The waves that so many devices take.
+        /// The number of waves that the devices need; `nil` if they were not counted.
         package var waveCount: Int? { self.devices.map { ($0 + self.waves.size - 1) / max(1, self.waves.size) } }
     }
 
@@ -45,15 +45,14 @@ package struct IssueNotifier: Sendable {
         (self.store, self.acceptor, self.entitlements, self.time) = (store, acceptor, entitlements, time)
     }
 
-    /// Accepts the notification of an issue, or finds that of an earlier call.
+    /// Accepts the notification of an issue, or returns the one of an earlier call.
     ///
     /// - Parameters:
-    ///   - again: Makes another notification where the earlier one has ended.
-    ///   - repetition: The caller's own key of a call with `again`, which makes one notification however often it is
-    ///     repeated; `nil` for another one each time.
+    ///   - again: `true` to make another notification if the earlier one has ended.
+    ///   - repetition: The caller's idempotency key of a call with `again`; `nil` to make another notification each time.
     ///   - changes: Changes the waves of the publication for this notification.
     ///   - messageID: The message id of the push; `nil` for the time in milliseconds.
-    /// - Throws: ``RequestError`` with the reason why nobody is notified.
+    /// - Throws: ``RequestError`` with the refusal.
     package func notify(
         _ issue: IssueRecord,
         app: AppRecord,
@@ -84,18 +83,19 @@ package struct IssueNotifier: Sendable {
         return try await self.accept(issue, app, key, idempotency, messageID, changes)
     }
 
-    /// Returns the key under which an issue is notified of, once until its notification is another one.
+    /// Returns the idempotency key of an issue's next notification.
     private static func idempotency(of issue: IssueRecord) -> Idempotency {
-        // No caller's key has a space.
+        // The space keeps it apart from callers' keys, which have none.
         Idempotency(
             key: "issue \(issue.id.uuidString) \(issue.notification?.uuidString ?? "first")",
             fingerprint: Array(SHA256.hash(data: Data(issue.id.uuidString.utf8)))
         )
     }
 
-    /// Returns what ``notify(_:app:key:again:repetition:messageID:changes:)`` would do now.
+    /// Returns the plan that ``notify(_:app:key:again:repetition:messageID:changes:)`` would follow now.
     ///
-    /// - Parameter counts: Counts the devices too, which may visit all of the app's. The number may be a minute old.
+    /// - Parameter counts: `true` to count the devices too, for which all devices of the app may be read. The number may be a
+    ///   minute old.
     package func plan(_ issue: IssueRecord, app: AppRecord, counts: Bool) async throws -> Plan {
         guard let publication = try await self.store.publication(issue.publication) else {
             throw Self.refusal("no_such_publication", "its publication was removed")
@@ -215,7 +215,7 @@ package struct IssueNotifier: Sendable {
         return request
     }
 
-    /// Returns the content of a push that wakes devices to load an issue.
+    /// Returns the content of a push that wakes devices to download an issue.
     package static func content(_ payload: JSONValue, to topic: Topic) throws -> NotificationContent {
         NotificationContent(
             topic: topic,
@@ -228,15 +228,46 @@ package struct IssueNotifier: Sendable {
         )
     }
 
-    /// The devices with Newsstand, of a publisher's account if the publication has one.
+    /// Returns the audience: the devices with Newsstand, and only those of a publisher's account if one is given.
     package static func audience(account: String?) -> AudienceExpression {
         let newsstand = AudienceExpression.attribute(name: DeviceRequest.newsstandAttribute, .equal, .bool(true))
         guard let account else { return newsstand }
         return .and([newsstand, .attribute(name: DeviceRequest.accountAttribute, .equal, .string(account))])
     }
 
-    /// The environment of development builds for product ids with the prefix `dev_test.`, else of distributed builds.
+    /// Returns the environment of a product: sandbox for product ids with the prefix `dev_test.`, production for all others.
     package static func environment(of productID: String) -> PushEnvironment {
         productID.hasPrefix("dev_test.") ? .sandbox : .production
+    }
+}
+
+/// A cache of the numbers of recipients that are shown before anything is sent. Each is counted at most once a minute.
+///
+/// Counting a million devices takes half a second, and a page that shows the number is often loaded again.
+private final class RecipientCounts: Sendable {
+    /// The selection of devices that is counted.
+    struct Counted: Hashable, Sendable {
+        var app: Int64
+        var audience: AudienceExpression
+        var environment: PushEnvironment
+    }
+
+    private struct Number {
+        var value: Int
+        var countedAt: Timestamp
+    }
+
+    /// The maximum age of a number.
+    private static let age: Duration = .seconds(60)
+
+    private let numbers = SharedCache<Counted, Number>(maximum: 1000)
+
+    /// Returns a number that is at most a minute old.
+    /// - Parameter now: The time of the steady clock.
+    func count(_ counted: Counted, now: Timestamp, _ count: () async throws -> Int) async throws -> Int {
+        if let known = self.numbers[counted], now.since(known.countedAt) < Self.age { return known.value }
+        let number = Number(value: try await count(), countedAt: now)
+        self.numbers[counted] = number
+        return number.value
     }
 }

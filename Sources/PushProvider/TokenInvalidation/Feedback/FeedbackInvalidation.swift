@@ -2,9 +2,9 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Deactivates the devices that a feedback list names, by the rule and through the breaker of a response 410 (decision 14).
+/// Deactivates the devices on a feedback list, by the rules and with the breaker of a response 410 (decision 14).
 package struct FeedbackInvalidation: Sendable {
-    /// The reason in the history of tokens.
+    /// The reason of these deactivations in the history of tokens.
     private static let reason = "listed by the feedback service"
 
     private let store: any DeviceStore & FeedbackStore
@@ -15,12 +15,12 @@ package struct FeedbackInvalidation: Sendable {
         (self.store, self.policy, self.time) = (store, policy, time)
     }
 
-    /// A list that is being applied in parts.
+    /// The progress of a list that is applied in parts.
     package struct Reading: Sendable {
         package let target: AppEnvironment
-        /// The consequences so far.
+        /// The numbers of deactivated and other devices so far.
         package internal(set) var counts = FeedbackCounts()
-        /// The active devices of the environment before the first change; `nil` while nothing has changed.
+        /// The number of active devices of the environment before the first change; `nil` while nothing has changed.
         var active: Int?
         /// The error that ended the list early; `nil` without one.
         var error: (any Error)?
@@ -28,12 +28,12 @@ package struct FeedbackInvalidation: Sendable {
         package init(of target: AppEnvironment) { self.target = target }
     }
 
-    /// Applies a part of a list, which is on disk when it returns.
+    /// Applies a part of a list, and returns when the changes are on disk.
     ///
     /// A device that registered at the time of its entry or later stays active.
     package func apply(_ tuples: [FeedbackTuple], to reading: inout Reading) async throws {
         let target = reading.target
-        // The latest entry of a token counts.
+        // If a token is listed more than once, the latest entry counts.
         let times = Dictionary(tuples.map { ($0.token, $0.timestamp) }, uniquingKeysWith: max)
         let devices = try await self.store.activeDevices(of: target, tokens: Array(times.keys))
         let known = Set(devices.map(\.token))
@@ -52,7 +52,7 @@ package struct FeedbackInvalidation: Sendable {
         }
         let changes = devices.compactMap { device -> TokenStateChange? in
             guard let since = times[device.token] else { return nil }
-            // The store keeps a device that has registered since, and records that.
+            // The store keeps devices active that have registered since, and records it.
             let isWithheld = isBreakerOpen && dead.contains(device.id)
             let kind: TokenStateChange.Kind = isWithheld ? .withheld(since: since) : .deactivated(since: since)
             return TokenStateChange(device: device.id, kind: kind, reason: Self.reason, token: device.token)
@@ -61,7 +61,7 @@ package struct FeedbackInvalidation: Sendable {
         reading.counts.add(counts)
     }
 
-    /// Evaluates all of a list that was read so far.
+    /// Evaluates all entries of the list so far.
     private func isBreakerOpen(for dead: Int, _ reading: inout Reading, now: Timestamp) async throws -> Bool {
         let (app, environment) = (reading.target.app, reading.target.environment)
         let active: Int

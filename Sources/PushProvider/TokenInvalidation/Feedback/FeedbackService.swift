@@ -7,22 +7,22 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Reads the feedback services of all apps that have a certificate, each every hour, and deactivates what they list.
+/// Reads the feedback services of all apps with a certificate, each once an hour, and deactivates the listed devices.
 ///
-/// There is one reading at a time for each app and environment. The time of the next one is stored, so that it does not begin
-/// anew with the process.
+/// There is one reading at a time for each app and environment. The time of the next reading is stored, so that it survives a
+/// restart.
 package final class FeedbackService: Service {
-    /// Reads a list; the stream ends with it.
+    /// Opens a stream of a feedback service's list, which ends at the end of the list.
     package typealias Source =
         @Sendable (PushServiceEndpoint, ClientCertificate) throws -> AsyncThrowingStream<
             FeedbackTuple, any Error
         >
 
-    /// The tuples of one transaction.
+    /// The maximum number of tuples that are applied in one transaction.
     private static let batch = 500
-    /// The readings at a time.
+    /// The maximum number of readings at the same time.
     private static let concurrency = 4
-    /// The longest sleep between two looks at what is due.
+    /// The maximum time between two checks for readings that are due.
     private static let sleep: Duration = .seconds(60)
 
     private let store: any AppStore & DeviceStore & FeedbackStore
@@ -39,7 +39,7 @@ package final class FeedbackService: Service {
 
     /// - Parameters:
     ///   - endpoints: The feedback service of each environment that has one.
-    ///   - events: Is signalled when there may be events for webhooks.
+    ///   - events: The signal that is sent when there may be events for webhooks.
     package init(
         store: any AppStore & DeviceStore & FeedbackStore,
         directory: SenderDirectory,
@@ -171,7 +171,7 @@ package final class FeedbackService: Service {
                 try? await Task.sleep(for: deadline)
                 return nil
             }
-            // After the deadline comes what was read until then.
+            // After the deadline, the tuples that were read until then are still applied.
             while let result = try await group.next() {
                 group.cancelAll()
                 if let result { return result }
@@ -182,7 +182,7 @@ package final class FeedbackService: Service {
 
     /// Applies a list until its end, its error or the cancellation of the task.
     ///
-    /// Applies all that is read, whatever ends the stream: the service does not list it again.
+    /// All tuples that were read are applied, whatever ends the stream, because the service does not list them again.
     private func apply(
         all stream: AsyncThrowingStream<FeedbackTuple, any Error>,
         of target: AppEnvironment
@@ -202,7 +202,7 @@ package final class FeedbackService: Service {
         return batch.isEmpty ? reading : try await self.applied(batch, to: reading)
     }
 
-    /// Applies a part of a list, also in a task that is cancelled.
+    /// Applies a part of a list, even if the task is cancelled.
     private func applied(
         _ tuples: [FeedbackTuple],
         to reading: FeedbackInvalidation.Reading
@@ -247,5 +247,62 @@ private enum FeedbackFault: Error, CustomStringConvertible {
         case .needsCertificate: "needs_certificate"
         case .credential: "unusable_credential"
         }
+    }
+}
+
+/// The times at which a feedback service is read.
+package struct FeedbackSchedule: Hashable, Sendable {
+    /// The time from one reading to the next. Default 1 h.
+    package var interval: Duration = .seconds(3600)
+    /// The back-off after a failure. Default up to 1 min after the first failure, doubling to 1 h.
+    package var backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))
+    /// The maximum time of a reading. Default 10 min.
+    package var deadline: Duration = .seconds(600)
+
+    package init() {}
+
+    /// Returns the time of the next reading if the process crashes during one.
+    func next(afterCrashOf start: Timestamp) -> Timestamp { start.advanced(by: self.deadline) }
+
+    /// Returns the time of the next reading after one that has ended.
+    /// - Parameters:
+    ///   - start: The beginning of the reading that has ended.
+    ///   - failures: The number of failures in a row; 0 after a success.
+    func next(
+        after start: Timestamp,
+        endedAt end: Timestamp,
+        failures: Int,
+        using generator: inout some RandomNumberGenerator
+    ) -> Timestamp {
+        guard failures > 0 else { return max(end, start.advanced(by: self.interval)) }
+        // The delay is at least half of the limit, so that a service that is down is not asked again at once.
+        let limit = self.backoff.limit(afterFailures: failures)
+        return end.advanced(by: limit / 2 + limit / 2 * Double.random(in: 0...1, using: &generator))
+    }
+}
+
+/// The metrics of the reading of feedback services.
+///
+/// `martlet_feedback_runs` counts readings by `outcome`, `martlet_feedback_tokens` their tokens by `result`.
+private struct FeedbackMetrics: Sendable {
+    private let factory: any MetricsFactory
+
+    init(factory: any MetricsFactory) { self.factory = factory }
+
+    func count(_ counts: FeedbackCounts, hasFailed: Bool, app: String, environment: PushEnvironment) {
+        let target = [("app", app), ("environment", environment.rawValue)]
+        self.counter("martlet_feedback_runs", target + [("outcome", hasFailed ? "failed" : "read")]).increment()
+        let results = [
+            ("deactivated", counts.deactivated), ("kept", counts.kept), ("withheld", counts.withheld),
+            ("unknown", counts.unknown),
+        ]
+        for (result, count) in results where count > 0 {
+            self.counter("martlet_feedback_tokens", target + [("result", result)]).increment(by: Int64(count))
+        }
+    }
+
+    /// Returns the counter with these labels. It is not cached, because readings are hourly.
+    private func counter(_ label: String, _ dimensions: [(String, String)]) -> Counter {
+        Counter(label: label, dimensions: dimensions, factory: self.factory)
     }
 }

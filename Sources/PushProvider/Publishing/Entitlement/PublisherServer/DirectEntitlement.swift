@@ -7,9 +7,10 @@ import Synchronization
 
 /// Direct entitlement: a publisher's own server decides which products an account is entitled to.
 ///
-/// Answers are kept for a while. Checks of the same account that come while it is asked about wait for that answer. A server
-/// that fails several times in a row is down, and left alone for a while; the app's setting says what holds then. One failure alone
-/// entitles nobody: it may be the doing of the one who asks.
+/// Answers are cached. A check waits for the answer if a question about the same account is in progress.
+///
+/// A server that fails several times in a row counts as down, and is not asked for a while; a setting of the app decides
+/// about entitlement then. A single failure entitles no account, because the client may have caused it.
 final class DirectEntitlement: Sendable {
     /// The decision about one product.
     enum Decision: Hashable, Sendable {
@@ -17,43 +18,43 @@ final class DirectEntitlement: Sendable {
         case refused
         /// The server does not know the account, or its token has expired.
         case accountRefused
-        /// The server does not answer, and the app wants no account to be entitled then.
+        /// The server does not answer, and the app's setting refuses all accounts then.
         case refusedWhileDown
-        /// The server does not answer; another check may help after so long.
+        /// The server does not answer. Another check may succeed after this delay.
         case unavailable(retryAfter: Duration)
-        /// Too many questions are under way, which says nothing about the server.
+        /// Too many questions are in progress. It says nothing about the server.
         case tooMany(BudgetRefusal)
     }
 
-    /// The most questions that one check waits for: those of others about the same account, and its own.
+    /// The maximum number of questions that one check waits for: those of other checks about the same account, and its own.
     private static let maximumRounds = 3
     /// The delay that a caller is told after a question that failed.
     private static let failureDelay: Duration = .seconds(10)
 
-    /// The end of a question.
+    /// The result of a question.
     private enum Outcome: Sendable {
         case answered(PublisherResponse, asked: Set<String>)
-        /// It failed, and the server may be down with it.
+        /// The question failed. With this failure the server may count as down.
         case failed(isDown: Bool)
-        /// The server is left alone.
+        /// The server counts as down, and was not asked.
         case down(retryAfter: Duration)
-        /// There was no place for the question of this check, or of another about the same account, or for its look-up.
+        /// There was no place for the question, or for the look-up of the server's name.
         case tooMany(BudgetRefusal)
     }
 
-    /// A question under way that a check has joined.
+    /// A question in progress that a check has joined.
     private struct Flight {
         let outcome: OneShotValue<Outcome>
-        /// Indicates whether the check has begun it itself.
+        /// Indicates whether the check has begun the question itself.
         let isOwn: Bool
     }
 
-    /// A check: the server, the account that it is about, and the client on whose account its question is.
+    /// A check: the server, the account, and the client to which its question is charged.
     private struct Check {
         let server: EntitlementServerRecord
         let account: EntitlementCache.Account
         let caller: BudgetCaller
-        /// The site of the client, which a failure counts for.
+        /// The site of the client, to which a failure is attributed.
         let site: PublisherBreaker.Site?
     }
 
@@ -65,7 +66,7 @@ final class DirectEntitlement: Sendable {
         var waiting = 0
     }
 
-    /// The breaker of an app's server, for one version of it.
+    /// The breaker of one version of an app's server.
     private struct Breaker {
         var revision: UUID
         var machine: PublisherBreaker
@@ -96,8 +97,9 @@ final class DirectEntitlement: Sendable {
 
     /// Decides about products, in their order. The question names an account, a token or both.
     ///
-    /// A check whose task is cancelled waits no longer. The question continues, for the others and for what is kept.
-    /// - Parameter client: The network of the client; `nil` where all have that of a proxy, so that accounts take turns instead.
+    /// A check whose task is cancelled stops waiting. Its question continues, for other checks and for the cache.
+    /// - Parameter client: The network of the client; `nil` if all clients have the address of a proxy. Accounts take turns
+    ///   then instead of clients.
     func decide(
         _ question: PublisherRequest,
         _ server: EntitlementServerRecord,
@@ -115,7 +117,7 @@ final class DirectEntitlement: Sendable {
             site: client.map(PublisherBreaker.Site.init)
         )
         var verdicts = self.cached(question.products, of: check.account)
-        // Without a verdict after the last round, the check has waited for others' questions only.
+        // If there is no verdict after the last round, the check has waited only for questions of other checks.
         var missingDecision = Decision.tooMany(BudgetRefusal(.entitlementQuestions, .caller))
         for _ in 0..<Self.maximumRounds {
             let missing = question.products.filter { verdicts[$0] == nil }
@@ -126,7 +128,7 @@ final class DirectEntitlement: Sendable {
                 for product in missing { verdicts[product] = Self.verdict(answer, product, asked: asked) }
             case .tooMany(let refusal):
                 missingDecision = .tooMany(refusal)
-                // That of another client says nothing about the places of this one.
+                // The refusal of another client's question says nothing about the budget of this one.
                 guard flight.isOwn else { continue }
                 return self.decisions(question.products, verdicts) { _ in missingDecision }
             case .down(let delay):
@@ -168,7 +170,7 @@ final class DirectEntitlement: Sendable {
         return (try? await flight.valueUnlessCancelled()) ?? .failed(isDown: false)
     }
 
-    /// Asks a question once it has a place, if the breaker allows it.
+    /// Asks a question when it has a place, if the breaker allows it.
     private func outcome(of question: PublisherRequest, _ check: Check) async -> Outcome {
         let place: BudgetPermit
         do {
@@ -219,7 +221,7 @@ final class DirectEntitlement: Sendable {
         return outcome
     }
 
-    /// Notes the end of a question.
+    /// Records the result of a question.
     private func settle(
         _ result: Result<PublisherResponse, PublisherFailure>,
         _ products: [String],
@@ -227,7 +229,7 @@ final class DirectEntitlement: Sendable {
         in state: inout State
     ) -> (Outcome, hasOpened: Bool) {
         let (now, server) = (self.time.steady, check.server)
-        // The server may have been changed meanwhile: its new version has a breaker of its own.
+        // If the server was changed meanwhile, its new version has a breaker of its own.
         let isCurrent = state.breakers[server.app]?.revision == server.revision
         switch result {
         case .failure(.notAsked):
@@ -254,10 +256,10 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// The most products besides those in question that one answer adds to what is kept.
+    /// The maximum number of products of one answer, besides those in the question, that are cached.
     private static let maximumKept = 500
 
-    /// Returns what an answer says about a product; `nil` if it was not asked about.
+    /// Returns the verdict of an answer about a product; `nil` if the product was not in the question.
     private static func verdict(
         _ answer: PublisherResponse,
         _ product: String,
@@ -294,7 +296,7 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Returns the decisions; a closure makes that about a product without a verdict.
+    /// Returns the decisions. A closure decides about each product without a verdict.
     private func decisions(
         _ products: [String],
         _ verdicts: [String: EntitlementCache.Verdict],
@@ -310,7 +312,7 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Returns the decision as the app wants it where its server has not answered.
+    /// Returns the decision that the app's setting gives while its server does not answer.
     private func withoutAnswer(
         _ product: String,
         _ check: Check,

@@ -4,28 +4,28 @@ import PushTypes
 
 /// The answers of publishers' servers about accounts and products.
 ///
-/// Each app has a share, and its answers are in generations: one that is used moves to the youngest. Once there are too
-/// many answers, the app with the most of them loses its oldest generation. So an app with invented accounts pushes out
-/// its own answers, and not those of apps with fewer.
+/// The answers of each app are in generations, and an answer that is used moves to the youngest one. If there are too many
+/// answers, the app with the most loses its oldest generation. So an app whose clients invent accounts loses its own answers,
+/// and not those of other apps.
 struct EntitlementCache: Sendable {
-    /// The number of answers, and the times for which they count.
+    /// The maximum number of answers, and the times for which they are valid.
     struct Limits: Hashable, Sendable {
-        /// The most answers of all apps together.
+        /// The maximum number of answers of all apps together.
         var count: Int
-        /// The time for which a granted product needs no question.
+        /// The time for which a grant is used without another question.
         var grant: Duration
-        /// The time for which a refused product needs no question.
+        /// The time for which a refusal is used without another question.
         var refusal: Duration
-        /// The time for which a granted product counts while the server does not answer.
+        /// The time for which a granted product stays known, for the case that the server does not answer.
         var known: Duration
     }
 
-    /// The account of one version of an app's server. Neither its name nor its token is kept.
+    /// An account at one version of an app's server. Only a digest of its name and token is kept.
     struct Account: Hashable, Sendable {
         fileprivate let revision: UUID
         private let digest: SHA256Digest
 
-        /// A name that tells nothing about the account.
+        /// The name of the account in budgets, made from the digest.
         var name: String { self.digest.map { String($0, radix: 16) }.joined(separator: "-") }
 
         init(revision: UUID, account: String?, token: String?) {
@@ -53,21 +53,22 @@ struct EntitlementCache: Sendable {
 
     private struct Entry: Sendable {
         var verdict: Verdict
-        /// The steady clock.
+        /// The time of the answer by the steady clock.
         var at: Timestamp
     }
 
-    /// The most generations of a share, beyond which the two oldest become one; and the part of all answers that one is.
+    /// The maximum number of generations of a share, beyond which the two oldest are merged. A generation has at most this
+    /// fraction of all answers.
     private static let generations = 20
 
     /// The answers of one version of an app's server.
     private struct Share: Sendable {
-        /// The youngest is the last.
+        /// The generations, the youngest last.
         private var generations: [[Key: Entry]] = []
 
         var count: Int { self.generations.reduce(0) { $0 + $1.count } }
 
-        /// Returns an answer, and whether it is in the youngest generation.
+        /// Returns an answer, and `true` if it is in the youngest generation.
         func entry(_ key: Key) -> (entry: Entry, isYoung: Bool)? {
             for (index, generation) in self.generations.enumerated().reversed() {
                 if let entry = generation[key] { return (entry, index == self.generations.count - 1) }
@@ -80,7 +81,7 @@ struct EntitlementCache: Sendable {
         }
 
         /// Adds an answer to the youngest generation.
-        /// - Parameter size: The most answers of a generation.
+        /// - Parameter size: The maximum number of answers in a generation.
         mutating func insert(_ entry: Entry, _ key: Key, size: Int) {
             if self.generations.last.map({ $0.count >= size }) ?? true {
                 if self.generations.count >= EntitlementCache.generations {
@@ -99,27 +100,27 @@ struct EntitlementCache: Sendable {
     }
 
     private let limits: Limits
-    /// By the version of the app's server.
+    /// The shares by the version of the app's server.
     private var shares: [UUID: Share] = [:]
     /// The number of answers that are kept.
     private(set) var count = 0
 
     init(limits: Limits) { self.limits = limits }
 
-    /// Returns the answer about a product that needs no question; `nil` if there is none.
+    /// Returns the cached verdict about a product; `nil` if the server has to be asked.
     mutating func verdict(_ key: Key, at now: Timestamp) -> Verdict? {
         guard let entry = self.entry(key) else { return nil }
         let lifetime = entry.verdict == .granted ? self.limits.grant : self.limits.refusal
         return Self.age(of: entry, at: now) < lifetime ? entry.verdict : nil
     }
 
-    /// Returns `true` if a product was granted lately enough to count while the server does not answer.
+    /// Returns `true` if a product is known: it was granted recently enough to be granted while the server does not answer.
     mutating func isKnown(_ key: Key, at now: Timestamp) -> Bool {
         guard let entry = self.entry(key), entry.verdict == .granted else { return false }
         return Self.age(of: entry, at: now) < self.limits.known
     }
 
-    /// Keeps an answer, in place of an earlier one about the same product.
+    /// Adds an answer, in place of an earlier one about the same product.
     mutating func keep(_ verdict: Verdict, for key: Key, at now: Timestamp) {
         self.insert(Entry(verdict: verdict, at: now), key)
     }
@@ -140,9 +141,9 @@ struct EntitlementCache: Sendable {
         self.change(server) { $0.insert(entry, key, size: size) }
     }
 
-    /// Changes a share, and counts its answers again.
+    /// Changes a share, and updates the number of answers.
     private mutating func change(_ server: UUID, _ body: (inout Share) -> Void) {
-        // The share is taken out, so that no change copies it.
+        // The share is removed during the change, so that it is not copied.
         var share = self.shares.removeValue(forKey: server) ?? Share()
         self.count -= share.count
         body(&share)

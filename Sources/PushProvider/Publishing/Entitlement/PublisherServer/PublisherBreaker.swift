@@ -1,21 +1,21 @@
 import PushSupport
 import PushTypes
 
-/// Decides whether a publisher's server is asked: not for a while after several failures in a row, and then by one question
-/// until one is answered.
+/// Decides whether a publisher's server is asked. After several failures in a row it is not asked for a while, and then with
+/// one question at a time until one is answered.
 ///
-/// Failures that a question can cause must be those of several sites: what one client makes up, such as tokens on which a server
-/// fails, is its own harm. That nothing is heard of the server at all counts whoever asks, because behind a proxy all are one site.
+/// Failures that a question can cause count only if they are of several sites, so that one client with invented tokens, on
+/// which the server fails, harms itself only. If there is no response at all, the site does not matter.
 package struct PublisherBreaker: Hashable, Sendable {
-    /// The numbers of failures and the pauses.
+    /// The thresholds and the pauses.
     package struct Limits: Hashable, Sendable {
-        /// The failures in a row from which nothing is asked. Default 5.
+        /// The number of failures in a row that opens the breaker. Default 5.
         package var failures = 5
-        /// The number of sites whose failures these must be, unless nothing was heard of the server. Default 3.
+        /// The minimum number of sites with these failures, unless the server did not respond at all. Default 3.
         package var sites = 3
-        /// The first pause, which doubles with each failed probe. Default 10 s.
+        /// The first pause. It doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)
-        /// The longest pause. Default 5 min.
+        /// The maximum pause. Default 5 min.
         package var longestPause: Duration = .seconds(300)
 
         package init() {}
@@ -24,11 +24,11 @@ package struct PublisherBreaker: Hashable, Sendable {
     /// The decision about one question.
     enum Admission: Hashable, Sendable {
         case ask
-        /// Nothing may be asked for so long.
+        /// The server may not be asked for this time.
         case wait(Duration)
     }
 
-    /// The site of a client: one that has many networks of IPv6 is one.
+    /// The site of a client. All IPv6 networks of one customer are one site.
     struct Site: Hashable, Sendable {
         private let identity: BudgetCaller.Identity
 
@@ -37,17 +37,17 @@ package struct PublisherBreaker: Hashable, Sendable {
 
     /// The kind of a failure.
     enum Failure: Hashable, Sendable {
-        /// The server failed on a question from this site; `nil` where that is not known.
+        /// The server failed on a question from this site; `nil` if the site is not known.
         case question(Site?)
-        /// Nothing was heard of the server.
+        /// The server did not respond.
         case connection
     }
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The failures in a row while it is closed, and the latest in a row of which nothing was heard.
+    /// The number of failures in a row while the breaker is closed, and the number of the latest ones without a response.
     private var failures = 0, silences = 0
-    /// The sites of the failures in a row that were heard of.
+    /// The sites of the failures in a row that had a response.
     private var sites: Set<Site?> = []
 
     init(limits: Limits = Limits()) {
@@ -55,20 +55,20 @@ package struct PublisherBreaker: Hashable, Sendable {
         self.breaker = ProbingBreaker(pause: limits.pause, longestPause: limits.longestPause)
     }
 
-    /// `true` while nothing, or a single question, may be asked.
+    /// `true` while no question, or only a probe, may be asked.
     var isOpen: Bool { self.breaker.isOpen }
 
-    /// Decides about a question. One that is asked must end with ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)``.
+    /// Decides whether a question is asked. If so, ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)`` must follow.
     /// - Parameter now: The steady clock.
     mutating func admit(at now: Timestamp) -> Admission { self.breaker.admit(at: now).map { .wait($0) } ?? .ask }
 
-    /// Notes an answer, also one to a question from before the breaker opened.
+    /// Closes the breaker after an answer, even one to a question from before it opened.
     mutating func succeeded() { self = PublisherBreaker(limits: self.limits) }
 
-    /// Notes that a question was not asked after all, which says nothing about the server. The next one may be.
+    /// Records that a question was not asked after all, which says nothing about the server. The next question may be asked.
     mutating func notAsked(at now: Timestamp) { self.breaker.notTried(at: now) }
 
-    /// Notes a failure.
+    /// Records a failure.
     /// - Returns: `true` if the breaker opened with it.
     @discardableResult
     mutating func failed(_ failure: Failure, at now: Timestamp) -> Bool {

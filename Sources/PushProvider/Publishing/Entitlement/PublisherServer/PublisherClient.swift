@@ -28,7 +28,7 @@ struct PublisherClient: PublisherServer {
         return try PublisherResponse(status: response.status, body: Array(response.body), form: server.form)
     }
 
-    /// Asks, and returns everything about it that is no secret.
+    /// Asks a publisher's server, and returns the exchange without secrets.
     func exchange(_ question: PublisherRequest, _ server: EntitlementServerRecord) async -> PublisherExchange {
         let start = ContinuousClock.now
         let shown = question.withoutToken.request(server.form, target: Self.target(of: server.url))
@@ -114,5 +114,30 @@ extension PublisherFailure {
         case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
         case .tooLong: self = .tooLong
         }
+    }
+}
+
+/// One question to a publisher's server and its answer, without token and secret, for a test of the settings.
+package struct PublisherExchange: Hashable, Sendable {
+    /// The maximum length of a response's text that is shown, in characters.
+    static let maximumShown = 4096
+
+    package var method: String
+    package var url: String
+    /// The body of the request; `nil` if it has none.
+    package var request: String?
+    /// The HTTP status; `nil` without a response.
+    package var status: Int?
+    /// The beginning of the response's body; `nil` without a response.
+    package var response: String?
+    /// The product ids that the answer names, in order; `nil` without an answer.
+    package var products: [String]?
+    /// The reason why there is no usable answer; `nil` if there is one.
+    package var error: String?
+    /// The time from the start of the name's look-up to the end of the response.
+    package var duration: Duration = .zero
+
+    init(method: String, url: String, request: String?) {
+        (self.method, self.url, self.request) = (method, url, request)
     }
 }

@@ -3,7 +3,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// A request to a publisher's server, which asks to which products an account is entitled.
+/// A question to a publisher's server: to which products an account is entitled.
 struct PublisherRequest: Hashable, Sendable {
     var app: Topic
     var account: String?
@@ -14,12 +14,12 @@ struct PublisherRequest: Hashable, Sendable {
     /// The parts of a request that depend on the form.
     struct Request: Hashable, Sendable {
         var method: String
-        /// Path and query.
+        /// The path and the query.
         var target: String
-        /// The body, of JSON; `nil` for a GET.
+        /// The JSON body; `nil` for a GET.
         var body: Data?
 
-        /// The bytes that the signature covers: the body, or path and query where there is none.
+        /// The bytes that the signature covers: the body, or path and query if there is no body.
         var signedBytes: Data { self.body ?? Data(self.target.utf8) }
     }
 
@@ -32,17 +32,17 @@ struct PublisherRequest: Hashable, Sendable {
         }
     }
 
-    /// The question with the token, and nothing else, made unreadable.
+    /// The question with ``mask`` in place of the token.
     var withoutToken: PublisherRequest {
         var question = self
         if question.token != nil { question.token = Self.mask }
         return question
     }
 
-    /// The text in place of secrets, which is the same in a URL.
+    /// The text in place of secrets. It needs no encoding in a URL.
     static let mask = "redacted"
 
-    /// The token as it is, and as it is in a URL.
+    /// The token, unchanged and encoded for a URL; empty if there is none.
     var tokens: [String] { self.token.map { [$0, PercentEncoding.component($0)] } ?? [] }
 
     private var json: Data {
@@ -66,7 +66,7 @@ struct PublisherRequest: Hashable, Sendable {
         return Data(json.bytes)
     }
 
-    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. The server's own query stays before it.
+    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. The query of the server's URL stays before it.
     private func target(below base: String) -> String {
         let parts = base.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map { $0.hasSuffix("/") ? $0.dropLast() : $0 } ?? ""

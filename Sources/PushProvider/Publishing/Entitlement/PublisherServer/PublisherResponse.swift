@@ -8,25 +8,25 @@ enum PublisherResponse: Hashable, Sendable {
     case entitled(Set<String>)
     /// The server does not know the account, or its token has expired.
     case accountRefused
-    /// The server refuses this question, with a status from 400 to 499: the account is entitled to nothing that was asked.
+    /// The server refuses this question, with a status from 400 to 499. The account is entitled to none of the products in it.
     case questionRefused(status: Int)
 }
 
 /// The failure of a question to a publisher's server.
 enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No response, or no connection.
+    /// There was no response, or no connection.
     case noResponse(reason: String)
-    /// Nothing was asked, for a reason of the provider's own. It says nothing about the server.
+    /// The server was not asked, for a reason within the provider. It says nothing about the server.
     case notAsked(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
-    /// A status that says nothing about the question, of HTTP or in the answer.
+    /// A status that is not about the question, of HTTP or in the body.
     case status(Int)
     case tooLong
-    /// An answer in another form. The reason is the end of a sentence about it.
+    /// The answer has another form. The reason completes a sentence about it.
     case malformed(reason: String)
 
-    /// Indicates whether what an app puts into a question can be the cause, such as a token on which the server fails.
+    /// Indicates whether the content of the question can be the cause, such as a token on which the server fails.
     var mayBeOfQuestion: Bool {
         switch self {
         case .noResponse, .notAsked, .addressNotAllowed: false
@@ -47,7 +47,7 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PublisherResponse {
-    /// The longest answer, in bytes.
+    /// The maximum length of an answer, in bytes.
     static let maximumLength = XMLReader.maximumLength
 
     /// Reads a response.
@@ -64,12 +64,12 @@ extension PublisherResponse {
         }
     }
 
-    /// Returns what a status other than 200 says about a question.
+    /// Returns the answer that a status other than 200 stands for.
     ///
-    /// What an app puts into a question must not make the server count as down: that is another's harm, and where the app
-    /// entitles to everything then, a gift.
+    /// The content of a question must not make the server count as down: that would harm other accounts, or entitle them to
+    /// everything, depending on the app's setting.
     /// - Throws: ``PublisherFailure/status(_:)`` for a status that is about the server: 408, 425, 429, and all but 400 to 499.
-    static func refusal(status: Int) throws(PublisherFailure) -> PublisherResponse {
+    private static func refusal(status: Int) throws(PublisherFailure) -> PublisherResponse {
         switch status {
         case 401, 403: .accountRefused
         case 408, 425, 429: throw .status(status)
@@ -95,5 +95,68 @@ extension PublisherResponse {
             products.insert(product)
         }
         return products
+    }
+}
+
+/// The answer of the direct entitlement API of Adobe DPS:
+///
+/// ```xml
+/// <result httpResponseCode="200"><entitlements><productId>com.example.issue7</productId></entitlements></result>
+/// ```
+extension PublisherResponse {
+    /// Reads a document. Elements that are not known are skipped.
+    /// - Throws: ``PublisherFailure``.
+    private static func answer(inXML body: [UInt8]) throws(PublisherFailure) -> PublisherResponse {
+        do {
+            return try self.read(body)
+        } catch let fault as XMLFault {
+            throw .malformed(reason: fault.reason)
+        } catch let failure as PublisherFailure {
+            throw failure
+        } catch {
+            throw .malformed(reason: "\(error)")
+        }
+    }
+
+    private static func read(_ body: [UInt8]) throws -> PublisherResponse {
+        var reader = try XMLReader(body)
+        guard case .start("result", let attributes)? = try reader.next() else {
+            throw XMLFault(.notWellFormed, "its element is not 'result'")
+        }
+        var products: Set<String> = []
+        var hasList = false
+        var path: [String] = []
+        var text = ""
+        while let event = try reader.next() {
+            switch event {
+            case .start(let name, _):
+                guard path.last != "productId" else { throw XMLFault(.notWellFormed, "a productId has elements") }
+                if path.isEmpty, name == "entitlements" { hasList = true }
+                path.append(name)
+                text = ""
+            case .text(let characters): text += characters
+            case .end:
+                if path == ["entitlements", "productId"] { products.insert(try self.product(text)) }
+                _ = path.popLast()
+            }
+        }
+        switch attributes["httpResponseCode"] ?? "200" {
+        case "200": break
+        case let code:
+            guard let status = Int(code), (100...599).contains(status) else {
+                throw XMLFault(.notWellFormed, "its httpResponseCode is not a status")
+            }
+            return try self.refusal(status: status)
+        }
+        guard hasList else { throw XMLFault(.notWellFormed, "it has no element 'entitlements'") }
+        return .entitled(products)
+    }
+
+    private static func product(_ text: String) throws -> String {
+        let product = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard (1...EntitlementProduct.maximumID).contains(product.utf8.count) else {
+            throw XMLFault(.notWellFormed, "a productId has no text of 1 to \(EntitlementProduct.maximumID) bytes")
+        }
+        return product
     }
 }

@@ -1,25 +1,25 @@
 import PushSupport
 
-/// A pull reader for small XML documents in UTF-8 (XML 1.0), far stricter than XML itself.
+/// A pull parser for small XML documents in UTF-8 (XML 1.0), which accepts only a small part of XML.
 ///
-/// There is no document type, and so no entity besides the five of XML; no processing instruction besides the declaration; no
-/// character reference; no name beyond ASCII. Nesting, attributes and names are limited, and the time is linear in the length of the
-/// text.
+/// It refuses document types, and with them entities besides the five predefined ones, processing instructions besides the
+/// declaration, character references, and names beyond ASCII. Nesting, attributes and names are limited, and the time is
+/// linear in the length of the text.
 struct XMLReader {
     /// A part of a document.
     enum Event: Hashable, Sendable {
         case start(String, attributes: [String: String])
         case end(String)
-        /// The text between two tags, without references; not white space alone.
+        /// The text between two tags, with references replaced. White space alone is no event.
         case text(String)
     }
 
-    /// The longest document, in bytes.
+    /// The maximum length of a document, in bytes.
     static let maximumLength = 64 * 1024
     static let maximumDepth = 16
-    /// The most attributes of an element.
+    /// The maximum number of attributes of an element.
     static let maximumAttributes = 16
-    /// The longest name of an element or an attribute, in bytes.
+    /// The maximum length of the name of an element or attribute, in bytes.
     static let maximumName = 100
 
     private let bytes: [UInt8]
@@ -28,7 +28,7 @@ struct XMLReader {
     private var open: [String] = []
     /// `true` after the end of the outermost element.
     private var hasEnded = false
-    /// The end of an element that was written as `<name/>`.
+    /// The name of an element that was written as `<name/>`, whose end is the next event.
     private var pendingEnd: String?
 
     /// - Throws: `XMLFault` for a text that is too long, not UTF-8, or declares another encoding.
@@ -61,7 +61,7 @@ struct XMLReader {
             } else if self.isAt("<![CDATA["), !self.open.isEmpty {
                 text += try XMLCharacters.decode(self.skip("<![CDATA[", through: "]]>"), .section)
             } else {
-                // A tag ends the text, and is read by the next call.
+                // A tag ends the text. The tag is read by the next call.
                 if let event = try self.event(ofText: text) { return event }
                 return try self.tag()
             }

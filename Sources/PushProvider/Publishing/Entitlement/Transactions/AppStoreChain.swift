@@ -1,23 +1,23 @@
 import Crypto
-import Foundation
+package import Foundation
 import PushSupport
 import PushTypes
 import SwiftASN1
 @_spi(FixedExpiryValidationTime) import X509
 
-/// Decides whether the certificates of a transaction are those of the App Store, and returns the signer's key.
+/// Checks that the certificates of a transaction are those of the App Store, and returns the signer's key.
 ///
 /// The certificates must be the signer's, with Apple's mark for receipts; the intermediate one of Apple's Worldwide Developer
 /// Relations, with its mark; and a configured root. Each is signed by the next one and was valid at the time of the signature.
 /// Revocation is not looked up: everything happens offline.
 final class AppStoreChain: Sendable {
-    /// The number of chains that are remembered. Apple uses one or two at a time.
+    /// The maximum number of accepted chains that are cached. Apple uses one or two at a time.
     static let maximumRemembered = 16
 
     /// A chain that was accepted.
     private struct Accepted {
         var key: P256.Signing.PublicKey
-        /// The time in which all three certificates are valid.
+        /// The period in which all three certificates are valid.
         var validity: ClosedRange<Date>
     }
 
@@ -29,10 +29,11 @@ final class AppStoreChain: Sendable {
         self.roots = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the key that signed, if the certificates were those of the App Store at a time.
+    /// Returns the signer's key, if the certificates were those of the App Store at a time.
     ///
-    /// Validating costs, so certificates that are made up take from the budget of their client. Once that is empty, only those that
-    /// were accepted before are: behind a proxy all clients have one address, and readers must not pay for forgers.
+    /// Validation is expensive, so that forged certificates are charged to the budget of their client. Once that is used up,
+    /// only chains that were accepted before are: behind a proxy all clients have one address, and readers must not be
+    /// refused because of a forger.
     ///
     /// - Parameters:
     ///   - chain: Three certificates in DER, the signer's first.
@@ -48,7 +49,7 @@ final class AppStoreChain: Sendable {
         let date = Date(timeIntervalSince1970: Double(time.milliseconds) / 1000)
         let name = Self.name(of: chain)
         if let known = self.accepted[name], known.validity.contains(date) { return known.key }
-        // The root is compared first: a chain of another authority costs nothing more.
+        // The root is compared first, so that a chain of another authority needs no validation.
         guard chain.count == CompactJWS.certificateCount, let root = self.roots[chain[2]] else {
             throw .untrusted("its root certificate is not a configured one")
         }
@@ -61,7 +62,7 @@ final class AppStoreChain: Sendable {
         do throws(TransactionFault) {
             found = try await Self.accept(leaf: chain[0], issuer: chain[1], root, at: date)
         } catch {
-            // It is told what is wrong, even if others have used up the rest meanwhile.
+            // The caller learns the fault even if others have used up the budget meanwhile.
             try? wrong.spend(for: client)
             throw error
         }
@@ -119,7 +120,34 @@ final class AppStoreChain: Sendable {
 
 extension ASN1ObjectIdentifier {
     /// The mark of a certificate that signs receipts and transactions of the App Store.
-    static let appStoreReceiptSigning: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
+    fileprivate static let appStoreReceiptSigning: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
     /// The mark of the intermediate certificates of Apple's Worldwide Developer Relations.
-    static let worldwideDeveloperRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
+    fileprivate static let worldwideDeveloperRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
+}
+
+/// The root certificates to which the certificates of transactions must lead: Apple's, or those of a test authority.
+package struct AppStoreRoots: Sendable {
+    /// An error for a file that holds no certificates.
+    package struct Unreadable: Error {}
+
+    /// The maximum size of a file, in bytes.
+    package static let maximumLength = 64 * 1024
+
+    let certificates: [Certificate]
+
+    /// Reads one certificate in DER, or one or more in PEM.
+    /// - Throws: ``Unreadable``.
+    package init(_ file: Data) throws(Unreadable) {
+        do {
+            let text = String(decoding: file, as: UTF8.self)
+            guard text.contains("-----BEGIN") else {
+                self.certificates = [try Certificate(derEncoded: Array(file))]
+                return
+            }
+            self.certificates = try PEMDocument.parseMultiple(pemString: text).map { try Certificate(pemDocument: $0) }
+        } catch {
+            throw Unreadable()
+        }
+        guard !self.certificates.isEmpty else { throw Unreadable() }
+    }
 }

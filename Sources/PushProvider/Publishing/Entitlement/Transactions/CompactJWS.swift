@@ -2,10 +2,10 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// A signed text as StoreKit 2 hands it out: a JWS in compact form (RFC 7515 section 7.1), signed with ES256, whose header has
-/// the signer's certificates (`x5c`). Nothing of it is believed before signature and certificates have been checked.
+/// A signed text of StoreKit 2: a JWS in compact form (RFC 7515 section 7.1), signed with ES256, whose header has the
+/// signer's certificates (`x5c`). Its content must not be trusted before signature and certificates are verified.
 struct CompactJWS: Hashable, Sendable {
-    /// The longest text, in bytes.
+    /// The maximum length of a text, in bytes.
     static let maximumLength = 16 * 1024
     /// The number of certificates: the signer's, Apple's intermediate one and Apple's root.
     static let certificateCount = 3
@@ -16,7 +16,7 @@ struct CompactJWS: Hashable, Sendable {
     let payload: [String: JSONValue]
     /// The bytes that are signed.
     let signedBytes: Data
-    /// The signature: 32 bytes r, 32 bytes s (RFC 7518 section 3.4).
+    /// The signature: 32 bytes of r and 32 bytes of s (RFC 7518 section 3.4).
     let signature: Data
 
     /// - Throws: ``TransactionFault``.
@@ -26,7 +26,8 @@ struct CompactJWS: Hashable, Sendable {
         guard parts.count == 3 else { throw .malformed("it does not have the three parts of a JWS") }
         let header = try Self.members(parts[0], of: "header")
         guard header["alg"] == .string("ES256") else { throw .malformed("it is not signed with ES256") }
-        // The parameters that a header declares critical must be understood (RFC 7515 section 4.1.11), and none is.
+        // The parameters that a header declares critical must be understood (RFC 7515 section 4.1.11). None is supported
+        // here.
         guard header["crit"] == nil else { throw .malformed("its header has a critical extension") }
         self.certificates = try Self.certificates(header["x5c"])
         self.payload = try Self.members(parts[1], of: "payload")
@@ -44,7 +45,7 @@ struct CompactJWS: Hashable, Sendable {
         }
         var certificates: [[UInt8]] = []
         for text in texts {
-            // These are in plain base64 (RFC 7515 section 4.1.6).
+            // The certificates are in base64, not base64url (RFC 7515 section 4.1.6).
             guard case .string(let base64) = text, let der = Data(base64Encoded: base64), !der.isEmpty else {
                 throw .malformed("a certificate in its header is not base64")
             }
@@ -63,7 +64,7 @@ struct CompactJWS: Hashable, Sendable {
         return members
     }
 
-    /// Decodes base64url in its only canonical form: without padding, other characters and bits that do not count.
+    /// Decodes base64url in its canonical form: without padding, other characters and surplus bits.
     private static func decode(_ part: Substring.UTF8View) -> Data? {
         let text = String(decoding: part, as: UTF8.self)
         guard let data = Base64URL.decode(text), Base64URL.encode(data) == text else { return nil }

@@ -26,9 +26,9 @@ struct StoreTransaction: Hashable, Sendable {
     var expiresAt: Timestamp?
     /// The time at which the App Store took the purchase back: a refund, or the end of Family Sharing.
     var revokedAt: Timestamp?
-    /// `true` for a subscription in whose place a better one was bought.
+    /// `true` for a subscription that an upgrade has replaced.
     var isUpgraded = false
-    /// The account for which the app made the purchase.
+    /// The account that the app named when it made the purchase.
     var account: UUID?
     var signedAt: Timestamp
 
@@ -73,7 +73,7 @@ struct StoreTransaction: Hashable, Sendable {
         return time
     }
 
-    /// Returns a time in milliseconds since 1970, from then to the end of the year 9999; `nil` if it is absent.
+    /// Returns a time that is given in milliseconds, from 1970 to the end of the year 9999; `nil` if it is absent.
     private static func time(
         _ name: String,
         in payload: [String: JSONValue]

@@ -3,10 +3,10 @@ import PushTypes
 
 /// Decides whether a purchase entitles to an issue.
 ///
-/// The issue's own product entitles for good once it was bought as a Non-Consumable. A subscription of the publication entitles
-/// to the issues that are dated within one of its periods, also after its end: they were paid for.
+/// The issue's own product, bought as a Non-Consumable, entitles to the issue for ever. A subscription of the publication
+/// entitles to the issues that are dated within one of its periods, even after its end, because they were paid for.
 struct TransactionRule: Hashable, Sendable {
-    /// The prefix of products for development builds.
+    /// The prefix of product ids for development builds.
     static let developmentPrefix = "dev_test."
     /// The length of an issue's day.
     private static let day: Duration = .seconds(86_400)
@@ -20,7 +20,7 @@ struct TransactionRule: Hashable, Sendable {
         case sandbox = "sandbox_transaction"
         case otherAccount = "other_account"
 
-        /// The reason as a sentence without its full stop.
+        /// The reason as a sentence, without a full stop.
         var message: String {
             switch self {
             case .notEntitled: "no transaction entitles to this product"
@@ -42,7 +42,7 @@ struct TransactionRule: Hashable, Sendable {
     enum Decision: Hashable, Sendable {
         case entitled
         case refused(Refusal)
-        /// The purchase is of something else.
+        /// The purchase is of another product.
         case unrelated
     }
 
@@ -63,7 +63,7 @@ struct TransactionRule: Hashable, Sendable {
         }
         switch transaction.kind {
         case .nonConsumable: return isOwn ? .entitled : .refused(.notEntitled)
-        // Its use is the app's affair: the App Store does not know whether it was consumed.
+        // The App Store does not know whether the product was consumed, which only the app can decide.
         case .consumable: return .refused(.notEntitled)
         case .subscription, .nonRenewing:
             return isOwn ? .refused(.notEntitled) : self.decide(period: transaction, product)
@@ -72,7 +72,7 @@ struct TransactionRule: Hashable, Sendable {
 
     private func decide(period transaction: StoreTransaction, _ product: EntitlementProduct) -> Decision {
         if transaction.isUpgraded { return .refused(.upgraded) }
-        // A Non-Renewing Subscription has no end that the App Store knows.
+        // The App Store does not know the end of a Non-Renewing Subscription.
         guard let end = transaction.expiresAt else { return .refused(.notEntitled) }
         let isWithin = transaction.purchasedAt < product.date.advanced(by: Self.day) && end > product.date
         return isWithin ? .entitled : .refused(.expired)

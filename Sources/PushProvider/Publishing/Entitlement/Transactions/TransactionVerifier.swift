@@ -4,20 +4,20 @@ import PushTypes
 
 /// Verifies transactions of the App Store offline.
 struct TransactionVerifier: Sendable {
-    /// The most that the clocks of the App Store and of the provider may differ.
+    /// The maximum difference between the clocks of the App Store and of the provider.
     static let clockSkew: Duration = .seconds(300)
 
     private let chain: AppStoreChain?
 
-    /// - Parameter roots: The root certificates; `nil` makes every transaction a fault.
+    /// - Parameter roots: The root certificates; with `nil` every transaction is refused.
     init(_ roots: AppStoreRoots?) { self.chain = roots.map(AppStoreChain.init) }
 
     /// `true` if transactions can be checked.
     var hasRoots: Bool { self.chain != nil }
 
-    /// Verifies a transaction of an app: certificates, signature, app and form.
+    /// Verifies the certificates, the signature, the app and the form of a transaction.
     ///
-    /// - Parameter wrong: The budget of wrong secrets, from which certificates that are made up take on the account of the client.
+    /// - Parameter wrong: The budget of wrong secrets, in which forged certificates are charged to the client.
     /// - Throws: ``TransactionFault``.
     func verify(
         _ text: String,
@@ -35,5 +35,50 @@ struct TransactionVerifier: Sendable {
             key.isValidSignature(signature, for: signed.signedBytes)
         else { throw .badSignature }
         return try StoreTransaction(signed.payload, app: app)
+    }
+}
+
+/// The reason for which a transaction proves nothing.
+enum TransactionFault: Error, Hashable, Sendable {
+    /// No root certificate is configured.
+    case noRoot
+    case tooLong
+    /// It is not a signed text of the App Store. The associated value completes a sentence about it.
+    case malformed(String)
+    /// Its certificates do not lead to a configured root.
+    case untrusted(String)
+    /// The signature does not match the text.
+    case badSignature
+    case otherApp
+    case otherEnvironment
+    /// Its signing time is in the future.
+    case signedInFuture
+    /// Its client has sent too many forged certificates, so that these were not checked.
+    case unchecked(BudgetRefusal)
+
+    /// The code of the reason in responses.
+    var code: String {
+        switch self {
+        case .noRoot: "no_app_store_root"
+        case .otherApp: "wrong_app"
+        case .unchecked(let refusal): refusal.resource.row.code
+        default: "invalid_transaction"
+        }
+    }
+
+    /// The reason, which completes a sentence about the transaction.
+    var message: String {
+        switch self {
+        case .noRoot:
+            "transactions cannot be checked: the provider needs Apple's root certificate, setting serve.publishing.appStoreRoot"
+        case .tooLong: "it has more than \(CompactJWS.maximumLength) bytes"
+        case .malformed(let fault): fault
+        case .untrusted(let fault): fault
+        case .badSignature: "its signature is not that of its text"
+        case .otherApp: "it is for another app"
+        case .otherEnvironment: "its environment is neither Production nor Sandbox"
+        case .signedInFuture: "it claims to be signed in the future"
+        case .unchecked(let refusal): refusal.error.error.message
+        }
     }
 }
