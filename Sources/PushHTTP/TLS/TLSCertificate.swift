@@ -52,7 +52,7 @@ package final class TLSCertificate: Service {
     /// - Returns: `true` if the certificate was read again.
     @discardableResult
     package func check() -> Bool {
-        // The state is taken before the files are read, so that a change in between is seen at the next check.
+        // The state is taken first, so that a change while the files are read is noticed at the next check.
         let now = Self.state(of: self.files)
         guard self.state.withLock({ $0.loaded != now }) else { return false }
         do {
