@@ -22,7 +22,6 @@ extension Channel {
     /// be read.
     ///
     /// The channel is an HTTP/1.1 connection with a ``RequestBodyHandler``.
-    ///
     /// - Throws: `CancellationError` if the client has gone, or the error of `body`.
     package func withClientConnected<Value: Sendable>(
         _ body: @Sendable @escaping () async throws -> Value

@@ -88,7 +88,6 @@ package struct FormData: Equatable, Sendable {
 
 extension FormData {
     /// Returns the value of a field; `nil` if it is empty or absent.
-    ///
     /// - Parameter maximum: The maximum length, in bytes.
     /// - Throws: ``RequestError`` for a longer value.
     package func text(_ name: String, maximum: Int) throws(RequestError) -> String? {
@@ -122,7 +121,6 @@ extension FormData {
 
 extension FormData {
     /// Parses `application/x-www-form-urlencoded`, the format of a query too.
-    ///
     /// - Throws: ``RequestError`` for text that is not percent-encoded UTF-8.
     package init(urlEncoded text: some Sequence<UInt8>, limits: Limits = Limits()) throws(RequestError) {
         self.init(limits: limits)

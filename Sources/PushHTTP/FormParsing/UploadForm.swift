@@ -19,7 +19,6 @@ package struct UploadForm: Sendable {
     package private(set) var file: File?
 
     /// Reads the fields of a form up to its file. Fields after the file are ignored.
-    ///
     /// - Throws: ``RequestError`` for a body that is not a form.
     package init(_ request: Request, limits: FormData.Limits) async throws {
         var limits = limits

@@ -52,7 +52,6 @@ package final class PrometheusRegistry: MetricsFactory {
     }
 
     /// Returns the metric of a name and labels, after adding it if it is new.
-    ///
     /// - Parameter suffix: The suffix that is appended to names without it.
     private func metric<Metric: PrometheusMetric>(
         _ name: String,

@@ -115,7 +115,6 @@ extension APIOperation {
     package func streamed() -> APIOperation { self.with { $0.isStreamed = true } }
 
     /// Reserves memory for a page of the requested length before it is read. A request without room is refused.
-    ///
     /// - Parameters:
     ///   - entry: The length of a typical entry, or the maximum where entries are long, in bytes.
     ///   - maximum: The maximum length of a page, in bytes.
@@ -134,7 +133,6 @@ extension APIOperation {
     package func body(_ body: BodyDescription) -> APIOperation { self.with { $0.body = body } }
 
     /// Sets a JSON body.
-    ///
     /// - Parameters:
     ///   - maximum: The maximum length of a body, in bytes.
     ///   - isRequired: Whether a body is required. If not, a request without one is like one with an empty object.
@@ -169,7 +167,6 @@ extension APIOperation {
     }
 
     /// Carries out a request whose caller has been authorized.
-    ///
     /// - Parameters:
     ///   - caller: The caller, if it is known.
     ///   - readBody: Reads the body of a request, up to a maximum in bytes.
@@ -241,7 +238,6 @@ extension APIOperation {
 
 extension Router where Context == APIContext {
     /// Adds a route for each operation.
-    ///
     /// - Parameter respond: Carries out a request, usually by ``APIOperation/respond(to:_:query:caller:readBody:recordResource:)``.
     package func add<Scope>(
         _ operations: [APIOperation<Scope>],

@@ -28,20 +28,17 @@ package struct OperationRequest: Sendable {
 
 extension OperationRequest {
     /// Reads the whole body.
-    ///
     /// - Throws: ``RequestError`` for a body that is too long, `BudgetRefusal` if the caller's budget has no room for
     ///   it now.
     package func body() async throws -> Data { try await self.readBody(self.http, self.maximumBody) }
 
     /// Reads the members of the body.
-    ///
     /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `known`.
     package func fields(_ known: Set<String>) async throws -> JSONFields {
         try JSONFields(parsing: try await self.body(), known: known)
     }
 
     /// Reads the members of the body.
-    ///
     /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `object`.
     package func fields(_ object: RequestObject) async throws -> JSONFields {
         let body = try await self.body()
@@ -69,7 +66,6 @@ extension OperationRequest {
 
 extension OperationRequest {
     /// Returns the query item `name`, converted by `parse`; `nil` if it is absent.
-    ///
     /// - Throws: `error` if `parse` returns `nil`.
     package func value<Value>(
         _ name: String,

@@ -5,7 +5,6 @@ package import PushSupport
 
 extension Request {
     /// Reads the whole body.
-    ///
     /// - Parameter maximum: The maximum length, in bytes.
     /// - Throws: ``RequestError`` for a longer body.
     package func wholeBody(maximum: Int) async throws -> Data {
@@ -20,7 +19,6 @@ extension Request {
     ///
     /// A long body takes its length from the budget before it is read. A body without a length takes the maximum once
     /// it is long.
-    ///
     /// - Parameters:
     ///   - maximum: The maximum length, in bytes.
     ///   - bytes: The budget of bytes in memory.

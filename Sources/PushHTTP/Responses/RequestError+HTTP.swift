@@ -84,7 +84,6 @@ extension RequestError {
     }
 
     /// An object that does not exist: `no_such_THING`.
-    ///
     /// - Parameters:
     ///   - identifier: The name of the property by which the caller identified the object.
     ///   - path: The parameter that holds the identifier; default `thing`.
@@ -104,14 +103,12 @@ extension RequestError {
     }
 
     /// A body that exceeds its limit.
-    ///
     /// - Parameter maximum: The maximum length, in bytes.
     package static func bodyTooLarge(maximum: Int) -> RequestError {
         RequestError(.tooLarge, code: "body_too_large", message: "a body has at most \(maximum) bytes here")
     }
 
     /// A media type that is not understood.
-    ///
     /// - Parameter known: The types to send instead.
     package static func unsupportedContentType(_ known: String) -> RequestError {
         RequestError(.unsupportedType, code: "unsupported_content_type", message: "send \(known)", path: "content-type")

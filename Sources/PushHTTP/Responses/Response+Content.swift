@@ -17,7 +17,6 @@ extension Response {
     }
 
     /// Returns a list, or one page of it: `{"NAME":[…],"next":"…"}`.
-    ///
     /// - Parameters:
     ///   - next: The cursor of the next page, or `nil` at the end and in a list without pages.
     ///   - further: Further members of the object.
@@ -36,7 +35,6 @@ extension Response {
     }
 
     /// Returns a response that reports an error, with the status of its kind.
-    ///
     /// - Parameter status: The status instead of that, for an error of HTTP itself.
     package static func error(
         _ error: RequestError,

@@ -64,7 +64,6 @@ package final class ResponseMember<Object>: Sendable {
     ///
     /// The value is a function, for which a key path may be written. The compiler turns that into a direct access. A
     /// stored key path would copy the whole object for each member.
-    ///
     /// - Parameters:
     ///   - schema: The schema instead of that of the value's type.
     ///   - description: The description in the document, one sentence.

@@ -6,7 +6,6 @@ package import NIOCore
 
 extension HTTPServerBuilder {
     /// Returns a server that limits the time of requests and responses and the unauthenticated connections.
-    ///
     /// - Parameters:
     ///   - deadline: The longest time for a request, and for each piece of a response.
     ///   - idle: The idle timeout.

@@ -23,7 +23,6 @@ package final class TLSCertificate: Service {
     private let state: Mutex<State>
 
     /// Reads the files.
-    ///
     /// - Parameter interval: The time between two checks of the files.
     /// - Throws: ``TLSFilesError`` for files that cannot be used.
     package init(_ files: TLSFiles, interval: Duration = .seconds(10), logger: Logger) throws {
@@ -48,7 +47,6 @@ package final class TLSCertificate: Service {
     }
 
     /// Reads the files if they changed.
-    ///
     /// - Returns: `true` if the certificate was read again.
     @discardableResult
     package func check() -> Bool {

@@ -17,7 +17,6 @@ package struct TLSFiles: Hashable, Sendable {
     }
 
     /// Reads both files.
-    ///
     /// - Returns: The TLS context of a server with this certificate, for TLS 1.2 and 1.3 and HTTP/2 before HTTP/1.1,
     ///   and the end of the certificate's validity.
     /// - Throws: ``TLSFilesError`` that names the file and its fault.
@@ -32,7 +31,6 @@ package struct TLSFiles: Hashable, Sendable {
     }
 
     /// Reads both files.
-    ///
     /// - Returns: The configuration of a server with this certificate, for any protocol, and the certificate.
     /// - Throws: ``TLSFilesError`` that names the file and its fault.
     package func configuration() throws(TLSFilesError) -> (tls: TLSConfiguration, own: NIOSSLCertificate) {

@@ -39,7 +39,6 @@ package final class UnauthenticatedConnectionBudget: Sendable {
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
     /// Tracks a new connection, before it has other handlers. Call it on the event loop of the connection.
-    ///
     /// - Returns: `false` if the connection is rejected and is being closed.
     package func admit(_ channel: any Channel, listener: String) throws -> Bool {
         let handler = UnauthenticatedConnectionHandler(self, listener: listener)

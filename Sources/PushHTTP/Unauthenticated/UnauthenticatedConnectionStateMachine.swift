@@ -54,7 +54,6 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     package var count: Int { self.entries.count }
 
     /// Admits a connection that was accepted.
-    ///
     /// - Returns: Its id, or `nil` if it is rejected, and the connection that must be closed in its favour.
     package mutating func open(now: NIODeadline) -> (id: ID?, closes: ID?) {
         var closes: ID?
@@ -87,7 +86,6 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     }
 
     /// Sets the number of bytes that a connection holds.
-    ///
     /// - Returns: The connection that must be closed, which is the one that holds the most, or the newest of several.
     package mutating func hold(_ id: ID, bytes: Int) -> ID? {
         guard let before = self.entries[id]?.bytes else { return nil }

@@ -4,7 +4,6 @@ package import PushTypes
 
 extension ProxyEndpoint {
     /// Connects to a host, through the tunnel of a proxy if there is one.
-    ///
     /// - Parameters:
     ///   - deadline: The deadline of the tunnel.
     ///   - eventLoop: The event loop of the future if there is no connection.
@@ -60,7 +59,6 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     }
 
     /// Opens a tunnel on a connection to the proxy. It must be called on the channel's event loop.
-    ///
     /// - Returns: A future that succeeds on the event loop when the tunnel is open. Handlers that are added to the pipeline
     ///   at once receive everything from the other end. It fails with ``ProxyFailure``, and the channel is closed.
     static func open(

@@ -63,7 +63,6 @@ package struct Chart: Sendable {
     private func total(at index: Int) -> Double { self.series.reduce(0) { $0 + ($1.values[index] ?? 0) } }
 
     /// Returns the variables of the partial `chart`.
-    ///
     /// - Parameter id: The id of the drawing in its page.
     package func model(id: String, format: PageFormat) -> PageModel {
         guard !self.isEmpty else { return ["title": self.title, "isEmpty": true] }

@@ -142,7 +142,6 @@ extension LockScreen {
     private static let colours: UInt64 = 12
 
     /// Returns the variables of the template `lock-screen`.
-    ///
     /// - Parameter topic: The topic of the push. Its last component is shown as the name of the app.
     package func model(topic: String, texts: LocalizedTexts) -> PageModel {
         let name = topic.split(separator: ".").last.map(String.init) ?? topic

@@ -89,7 +89,6 @@ package struct PageLanguages: Sendable {
     package var all: [String] { self.texts.keys.sorted() }
 
     /// Returns the texts of a language, or of the first one that a browser accepts.
-    ///
     /// - Parameter acceptLanguage: The header field of the request.
     package func texts(_ chosen: String?, acceptLanguage: String?) -> LocalizedTexts {
         for language in [chosen].compactMap({ $0 }) + Self.accepted(acceptLanguage ?? "") {

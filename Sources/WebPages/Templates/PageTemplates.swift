@@ -33,7 +33,6 @@ package struct PageTemplates: Sendable {
     }
 
     /// Returns the text of a page or of a part of one, or `nil` if there is no such template.
-    ///
     /// - Parameters:
     ///   - format: The format of numbers and times.
     package func render(_ name: String, _ model: PageModel, format: PageFormat) -> String? {
