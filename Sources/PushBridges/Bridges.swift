@@ -6,18 +6,18 @@ package import PushStore
 import PushSupport
 package import ServiceLifecycle
 
-/// The bridges of a provider: other systems' protocols, translated into notifications.
+/// The bridges of a provider, which translate other systems' protocols into notifications.
 package struct Bridges: ProviderExtension {
     package let controllers: [any Controller<APIScope>]
     package let services: [any Service]
-    /// The legacy bridge; `nil` without its listeners.
+    /// The legacy bridge, or `nil` without its listeners.
     package let binary: BinaryBridgeService?
     private let pushServerRoutes: PushServerRoutes
     private let matrix: MatrixRoutes
     private let webPushRoutes: WebPushRoutes
     private let sessions: ChatSessionService
 
-    /// - Parameter binary: The listeners for old providers; `nil` for none.
+    /// - Parameter binary: The listeners for old providers, or `nil` for none.
     /// - Throws: An error of certificates that cannot be used.
     package init(_ parts: ProviderComponents, binary: BinaryBridgeConfiguration? = nil) throws {
         let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
@@ -77,6 +77,6 @@ package struct Bridges: ProviderExtension {
         self.pushServerRoutes.addRoutes(to: router)
     }
 
-    /// Ends the sessions at chat servers that are gone.
+    /// Ends the chat sessions whose records are gone.
     package func erasureBegan() { self.sessions.refresh() }
 }

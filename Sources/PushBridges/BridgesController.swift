@@ -8,10 +8,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/bridges`: the bridges that lead other systems' requests to an app.
+/// The operations below `/v1/apps/{app}/bridges`, which manage the bridges of an app.
 struct BridgesController: Controller {
     let store: any AppStore & BridgeStore
-    /// The servers that callers which are limited to apps may name.
+    /// The addresses that callers with keys of single apps may name.
     var addresses = AddressPolicy()
     let time: any TimeSource
     let logger: Logger
@@ -25,7 +25,7 @@ struct BridgesController: Controller {
         .matrix: MatrixSettings.self,
     ]
 
-    /// The kinds whose clients have the secret in their URLs, where anybody can guess at it.
+    /// The kinds whose clients have the secret in their URLs. Anyone can try to guess it there.
     private static let guessed: Set<BridgeKind> = [.gorush, .fcm]
 
     private static let settings = Member.openObject("settings").described("The settings of the kind.")
@@ -112,8 +112,8 @@ struct BridgesController: Controller {
         return try .json(BridgeResponse(bridge: stored, secret: made))
     }
 
-    /// Checks the server of a component, for a caller that is limited to apps. One that is set already stays.
-    /// - Returns: `true` if its name may lead to public addresses alone.
+    /// Checks the server of a component for a caller with a key of single apps. A server that is set already may stay.
+    /// - Returns: `true` if its name may resolve to public addresses only.
     private func mustBePublic(
         _ given: [String: JSONValue],
         of name: String,
@@ -161,7 +161,7 @@ struct BridgesController: Controller {
         return .noContent
     }
 
-    /// Returns the kind and the name that the path holds.
+    /// Returns the kind and the name in the path.
     private func address(_ request: OperationRequest) throws -> (BridgeKind, String) {
         guard let kind = BridgeKind(rawValue: request.path("kind")) else {
             let kinds = BridgeKind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -181,12 +181,12 @@ struct BridgesController: Controller {
 /// A bridge in a response.
 struct BridgeResponse: ResponseObject {
     let bridge: BridgeRecord
-    /// The secret that was made for it.
+    /// The secret that was made for the bridge, if this response shows it.
     var secret: String?
 
     private var hasSecret: Bool { !self.bridge.secret.isEmpty }
 
-    /// The settings as callers have set them.
+    /// The settings without the members that the provider adds.
     private var settings: JSONValue {
         guard self.bridge.kind == .xmpp, case .object(let members) = self.bridge.settings else {
             return self.bridge.settings

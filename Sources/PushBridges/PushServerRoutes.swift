@@ -12,7 +12,7 @@ struct PushServerRoutes: Sendable {
     private let fcm: FCMRoutes
     private let topics: FCMTopicRoutes
 
-    /// - Parameter client: The client for posts to feedback hooks, and of old servers.
+    /// - Parameter client: The client for posts to feedback hooks and for requests to old servers.
     init(_ parts: ProviderComponents, client: RestrictedHTTPClient) {
         let log = RateLimitedLog(parts.logger, parts.budgets[.logLines])
         let access = BridgeAuthenticator(runner: parts.runner, budgets: parts.budgets, log: log)

@@ -3,7 +3,8 @@ import HTTPTypes
 package import Hummingbird
 import NIOCore
 
-/// The style sheet and the script, under addresses that have the hash of their content: browsers keep them for a year.
+/// The style sheet and the script of the pages. Their addresses contain the hash of their content, so that browsers
+/// keep them for a year.
 package struct Assets: Sendable {
     /// A file that pages load.
     private struct File: Sendable {
@@ -24,7 +25,7 @@ package struct Assets: Sendable {
         (self.style, self.script) = ("\(folder)/\(style.name)", "\(folder)/\(script.name)")
     }
 
-    /// Returns the file of a name; 404 for any other.
+    /// Returns the file of a name, or a response with status 404 for any other name.
     package func response(to request: Request, name: String) -> Response {
         guard let file = self.files[name] else { return Response(status: .notFound) }
         let tag = "\"\(name)\""

@@ -3,11 +3,11 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The values made of the bridges of one kind, in memory, so that a request reads none of them from disk. They are made anew once
-/// any bridge has changed.
+/// A value that is made from the bridges of one kind and kept in memory, so that requests read no bridges from disk. It
+/// is made anew after any bridge has changed.
 ///
-/// There is one reading at a time, which all requests share. So bridges that change all the time, whoever changes them, keep one of
-/// the store's connections busy at most, and no request waits for more than two readings.
+/// Only one reading runs at a time, and all requests share it. Bridges that change all the time therefore occupy at
+/// most one connection of the store, and no request waits for more than two readings.
 final class BridgeCache<Value: Sendable>: Sendable {
     private struct Made {
         var generation: Int
@@ -17,7 +17,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
 
     /// A reading under way.
     private struct Flight {
-        /// The generation of bridges before it began: it sees all changes up to that one.
+        /// The generation of the bridges before the reading began. The reading sees all changes up to it.
         let generation: Int
         let value = OneShotValue<Value>()
     }
@@ -28,14 +28,15 @@ final class BridgeCache<Value: Sendable>: Sendable {
     }
 
     private let store: any AppStore & BridgeStore
-    /// The age at which it is made anew in any case, and the clock that tells it; `nil` for none.
+    /// The maximum age of the value, and the clock that measures it. It is `nil` if the value does not age.
     private let aging: (longest: Duration, time: any TimeSource)?
     private let make: @Sendable (any AppStore & BridgeStore) async throws -> Value
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - aging: The age at which it is made anew in any case, for what depends on more than bridges; `nil` for none.
-    ///   - make: Reads what it is made of.
+    ///   - aging: The maximum age of a value that depends on more than bridges, and the clock that measures it. `nil`
+    ///     if it does not age.
+    ///   - make: Reads the store and makes the value.
     init(
         store: any AppStore & BridgeStore,
         aging: (longest: Duration, time: any TimeSource)? = nil,
@@ -44,8 +45,8 @@ final class BridgeCache<Value: Sendable>: Sendable {
         (self.store, self.aging, self.make) = (store, aging, make)
     }
 
-    /// The value for the bridges as they are now.
-    /// - Throws: An error of the store, if bridges have changed and cannot be read. A cancelled task waits no longer.
+    /// The value for the present bridges.
+    /// - Throws: An error of the store if bridges have changed and cannot be read. A cancelled task stops waiting.
     var value: Value {
         get async throws {
             let wanted = self.store.bridgeGeneration
@@ -57,7 +58,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// Makes it anew, or waits for the reading under way.
+    /// Makes the value anew, or waits for the reading under way.
     func read() async throws -> Value { try await self.read(since: self.store.bridgeGeneration) }
 
     private func made(since generation: Int) -> Made? {
@@ -68,7 +69,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
     private func read(since generation: Int) async throws -> Value {
         var flight = self.join()
         while flight.generation < generation {
-            // It may not have seen the change, and its failure is that of others.
+            // This reading may not have seen the change, and its error belongs to other callers.
             _ = try? await flight.value.valueUnlessCancelled()
             try Task.checkCancellation()
             if let made = self.made(since: generation) { return made.value }
@@ -77,11 +78,11 @@ final class BridgeCache<Value: Sendable>: Sendable {
         return try await flight.value.valueUnlessCancelled()
     }
 
-    /// Joins the reading under way, or begins one. It continues without those who wait for it.
+    /// Joins the reading under way or begins one. A reading continues if its callers stop waiting.
     private func join() -> Flight {
         self.state.withLock { state in
             if let flight = state.flight { return flight }
-            // A change after this is in the next generation, even if it is read here already.
+            // A later change belongs to the next generation, even if this reading already sees it.
             let flight = Flight(generation: self.store.bridgeGeneration)
             state.flight = flight
             Task { await self.carryOut(flight) }
@@ -114,7 +115,7 @@ extension BridgeCache<[String: BridgeRecord]> {
         }
     }
 
-    /// Returns the bridge with a name; `nil` if there is none.
+    /// Returns the bridge with a name, or `nil` if there is none.
     subscript(name: String) -> BridgeRecord? {
         get async throws { try await self.value[name] }
     }

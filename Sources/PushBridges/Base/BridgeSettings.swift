@@ -1,14 +1,16 @@
+import Logging
 package import PushStore
 package import PushSupport
+import PushTypes
 
 /// The settings of a bridge of one kind, read from the JSON of a request or of the store.
 package protocol BridgeSettings: Sendable {
     static var kind: BridgeKind { get }
     /// The members of the JSON object.
     static var members: Set<String> { get }
-    /// The members that the provider adds to stored settings: no caller names or sees them.
+    /// The members that the provider adds to stored settings. Callers neither set nor see them.
     static var hiddenMembers: Set<String> { get }
-    /// Checks a name: throws ``RequestError`` for one that the protocol could not address.
+    /// Throws ``RequestError`` for a name that the protocol cannot address.
     static func check(name: String) throws(RequestError)
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields) throws(RequestError)
@@ -27,5 +29,16 @@ extension BridgeSettings {
     /// - Throws: ``RequestError`` that names the member at fault.
     static func check(_ settings: [String: JSONValue], at path: String) throws(RequestError) {
         _ = try Self(JSONFields(members: settings, path: path, known: Self.members))
+    }
+}
+
+extension Logger {
+    /// Warns that an app's bridge for its own topic has replaced that of another app, which gets no more notifications
+    /// over it.
+    func warnOfReplacement(by bridge: BridgeRecord, of app: Topic) {
+        self.warning(
+            "a bridge was replaced: its name is a topic of another app, which has set its own",
+            metadata: ["app": "\(app)", "bridge": "\(bridge.kind.rawValue) \(bridge.name)"]
+        )
     }
 }

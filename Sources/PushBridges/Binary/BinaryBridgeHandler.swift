@@ -9,36 +9,37 @@ import PushWire
 
 /// Translates between bytes, the intake and ``BinaryServerStateMachine``.
 ///
-/// It outlives its connection until everything that the old provider had sent is stored, because the provider counts that as
-/// accepted.
+/// It outlives its connection until all notifications that the old provider had sent are stored, because the provider
+/// counts them as accepted.
 final class BinaryBridgeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The notifications that the intake takes at a time.
+    /// The maximum number of notifications that the intake takes at a time.
     private static let batch = 64
 
     private let listener: BinaryBridgeListener
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: BinaryServerStateMachine
-    /// The actions still to be performed, as performing one may cause others.
+    /// The actions that are still to be performed. One action may cause others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
-    /// `nil` until the certificate is known.
+    /// The connection at the intake or its rejection, `nil` until the certificate is known.
     private var connection: Result<BinaryIntake.Connection, BinaryClientRejection>?
-    /// Its part of the connections, from when its certificate is known.
+    /// The permit for the connection, once the certificate is known.
     private var place: BudgetPermit?
-    /// The notifications that the intake has not got yet.
+    /// The notifications that the intake has not taken yet.
     private var waiting = CircularBuffer<BinaryIntake.Item>()
     private var isTaking = false
-    /// `nil` once the connection is gone.
+    /// The context of the channel, `nil` once the connection is gone.
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
     private var isHandshakeDone = false
-    /// Indicates whether the provider cannot know what was stored.
+    /// Indicates whether the provider cannot know which notifications were stored.
     private var isBroken = false
-    /// Indicates whether the provider has closed its side, or was told how far everything is stored.
+    /// Indicates whether the provider has closed its side, or an error packet has told it which notifications are
+    /// stored.
     private var hasEnded = false
 
     init(
@@ -110,14 +111,14 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
                 case .failure(let error):
                     let metadata: Logger.Metadata = ["error": "\(error)"]
                     self.listener.logger.error("the bridges cannot be read", metadata: metadata)
-                    // A mere end would look like a success.
+                    // Closing without an error packet would look like a success.
                     self.connection = .failure(.unavailable("\(error)"))
                 }
                 self.perform([], on: context.eventLoop)
             }
     }
 
-    /// Takes a place of its certificate's for the connection while it is open.
+    /// Takes a permit for the open connection from the budget of its certificate.
     private func admit(_ client: BinaryClient) -> Result<BinaryIntake.Connection, BinaryClientRejection> {
         do throws(BudgetRefusal) {
             let owner = BudgetCaller(app: client.topic, .name(client.fingerprint))
@@ -137,7 +138,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         }
     }
 
-    /// Performs actions in their order, then gives the intake what waits.
+    /// Performs actions in order, then passes the waiting notifications to the intake.
     private func perform(_ actions: [BinaryServerStateMachine.Action], on eventLoop: any EventLoop) {
         self.actions += actions
         guard !self.isPerforming else { return }
@@ -155,7 +156,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private func perform(_ action: BinaryServerStateMachine.Action) {
         switch action {
         case .submit(let ticket, var notification):
-            // A copy, because the slice would keep all bytes of its read in memory.
+            // The payload is copied, because a slice would keep all bytes of its read in memory.
             notification.payload = ByteBuffer(bytes: notification.payload.readableBytesView)
             self.waiting.append(BinaryIntake.Item(ticket: ticket, notification: notification))
         case .finish(let packet): self.finish(packet)
@@ -175,7 +176,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         )
     }
 
-    /// Gives the intake the next notifications, once it has taken those before.
+    /// Passes the next notifications to the intake once it has taken the earlier ones.
     private func takeNext(on eventLoop: any EventLoop) {
         guard !self.isTaking, let connection else { return }
         guard !self.waiting.isEmpty else {
@@ -205,14 +206,15 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
             } else if self.stateMachine.isInFlight(result.ticket) {
                 actions += self.stateMachine.accepted(ticket: result.ticket, now: now)
             } else {
-                // It took too long, and the provider was told that it failed: it comes again.
+                // Storing took too long, and the provider was told that the notification failed, so it sends it again.
                 self.breakOff()
             }
         }
         self.perform(actions, on: eventLoop)
     }
 
-    /// Notes that the provider cannot know what was stored, and lets its next connection wait until that is certain.
+    /// Notes that the provider cannot know which notifications were stored. Its next connection waits until that is
+    /// certain.
     private func breakOff() {
         self.isBroken = true
         if case .success(let connection) = self.connection { self.listener.intake.ending.begin(connection) }
@@ -225,7 +227,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     }
 
     private func report(_ error: BinaryServerStateMachine.MalformedNotification) {
-        // Its packet names no notification, and a provider that ended within one has died.
+        // The packet of such an error names no notification. A provider that stops within a notification has crashed.
         if error.status == .protocolError { self.breakOff() }
         var metadata: Logger.Metadata = [
             "listener": "binary", "status": "\(error.status)", "command": "\(error.command.map(String.init) ?? "none")",
@@ -235,12 +237,13 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         self.listener.logger.info("malformed notification ends the connection", metadata: metadata)
     }
 
-    /// Writes the packet and closes the write side only. A full close with unread bytes of the client would be a reset,
-    /// which could destroy the packet before the client reads it (reference 5.3.6).
+    /// Writes the packet and closes the write side only. Closing both sides with unread bytes of the client would cause
+    /// a reset, which could destroy the packet before the client reads it (reference 5.3.6).
     private func finish(_ packet: BinaryErrorResponse?) {
         self.waiting.removeAll()
         if case .success(let connection) = self.connection { connection.end() }
-        // A push that is being stored now is not before the packet, and without a packet the provider knows nothing.
+        // The packet does not cover a push that is being stored now, and without a packet the provider does not know
+        // which are stored.
         if self.isTaking || packet == nil && !self.hasEnded { self.breakOff() }
         if packet != nil { self.hasEnded = true }
         guard let context else { return }
@@ -251,7 +254,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         context.close(mode: .output, promise: nil)
     }
 
-    /// Stops and resumes reading as the state machine wants.
+    /// Stops and resumes reading as the state machine requires.
     private func adjustReading() {
         guard let context, self.stateMachine.wantsBytes != self.isReading else { return }
         self.isReading.toggle()
@@ -265,5 +268,23 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
             self.perform(self.stateMachine.tick(now: self.listener.time.steady), on: context.eventLoop)
         }
+    }
+}
+
+/// The parts that the connections of old providers share.
+struct BinaryBridgeListener: Sendable {
+    let directory: BinaryClientDirectory
+    let intake: BinaryIntake
+    /// The budget of the connections whose certificates are known.
+    let places: Budget
+    /// The limits on the rates at which connections are opened. They know the networks of known certificates.
+    let rates: ConnectionRates
+    var limits = BinaryServerStateMachine.Limits()
+    let time: any TimeSource
+    let logger: Logger
+
+    /// Adds the handler of a connection behind TLS.
+    func initialize(_ channel: any Channel) throws {
+        try channel.pipeline.syncOperations.addHandler(BinaryBridgeHandler(listener: self))
     }
 }

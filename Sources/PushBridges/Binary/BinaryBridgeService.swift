@@ -3,17 +3,67 @@ import Logging
 import NIOCore
 import NIOSSL
 package import ProviderAPI
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 import PushWire
 import ServiceLifecycle
 
-/// The legacy bridge: takes notifications of old providers over the binary protocol, and tells them of tokens that are gone.
+/// The configuration of the legacy bridge: the listeners for old providers.
+package struct BinaryBridgeConfiguration: Sendable {
+    /// An old provider whose bridge, app and credential are set at the start.
+    package struct Client: Sendable {
+        /// The topic of the certificate.
+        package var topic: Topic
+        /// The environment of its pushes, or `nil` for that of the certificate.
+        package var environment: PushEnvironment?
+        /// The SHA-256 fingerprints of its certificates, in hexadecimal.
+        package var fingerprints: [String]
+        /// The credential for the push service, by environment.
+        package var credentials: [PushEnvironment: CredentialRecord]
+
+        package init(
+            topic: Topic,
+            environment: PushEnvironment?,
+            fingerprints: [String],
+            credentials: [PushEnvironment: CredentialRecord]
+        ) {
+            (self.topic, self.environment, self.fingerprints) = (topic, environment, fingerprints)
+            self.credentials = credentials
+        }
+    }
+
+    /// The address to listen on. Default 127.0.0.1.
+    package var host = "127.0.0.1"
+    /// The port of the binary protocol. 0 is any free port, and `nil` means no listener.
+    package var binaryPort: Int?
+    /// The port of the feedback service. 0 is any free port, and `nil` means no listener.
+    package var feedbackPort: Int?
+    /// The server's certificate and its key.
+    package var tls: TLSFiles
+    /// The authorities that sign old providers' certificates, in PEM. If it is `nil`, bridges name each certificate.
+    package var authority: String?
+    /// Indicates whether TLS 1.0 and 1.1 are allowed, for clients that know nothing newer. Default `false`.
+    package var allowsOldTLS = false
+    /// Indicates whether commands 0 and 1 may carry payloads of 2,048 bytes. Default `true`, because some clients rely
+    /// on it.
+    package var isLenient = true
+    /// The maximum number of connections of old providers to each listener. Default 1,000.
+    package var connections = 1000
+    /// The longest time for a TLS handshake. Default 10 s.
+    package var handshake: Duration = .seconds(10)
+    /// The old providers that are set at the start.
+    package var clients: [Client] = []
+
+    package init(tls: TLSFiles) { self.tls = tls }
+}
+
+/// The legacy bridge. It takes notifications of old providers over the binary protocol, and reports inactive tokens to
+/// them as a feedback service.
 package final class BinaryBridgeService: Service {
-    /// The ports of the listeners; `nil` for one that is not configured.
+    /// The ports of the listeners. A port is `nil` if its listener is not configured.
     package struct Ports: Hashable, Sendable {
         package var binary, feedback: Int?
     }
@@ -27,7 +77,7 @@ package final class BinaryBridgeService: Service {
     private let listeners: (binary: LegacyTLSListener, feedback: LegacyTLSListener)
     private let bound = OneShotValue<Ports>()
 
-    /// - Throws: An error of the TLS files or the authority that cannot be used.
+    /// - Throws: An error if the TLS files or the authorities cannot be used.
     package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderComponents) throws {
         (self.configuration, self.parts) = (configuration, parts)
         let (store, time, logger) = (parts.store, parts.time, parts.logger.rateLimited())
@@ -86,7 +136,7 @@ package final class BinaryBridgeService: Service {
         self.listeners = (binary, feedback)
     }
 
-    /// Returns the ports, after waiting until the listeners are bound.
+    /// Returns the ports once the listeners are bound.
     package func ports() async throws -> Ports { try await self.bound.value }
 
     /// Listens until shutdown.
@@ -103,7 +153,7 @@ package final class BinaryBridgeService: Service {
         }
         try? await gracefulShutdown()
         await self.listeners.binary.close()
-        // Connections that broke before are not closed again, and what they had sent is still being stored.
+        // Connections that broke before are not closed again, but their notifications are still being stored.
         await self.binary.intake.ending.waitForAll(atMost: self.binary.limits.shutdown)
         await self.listeners.feedback.close()
     }
@@ -137,7 +187,7 @@ package final class BinaryBridgeService: Service {
     /// Sets the app, the credentials and the bridge of an old provider.
     private func set(_ client: BinaryBridgeConfiguration.Client) async throws {
         let (store, now) = (self.parts.store, self.parts.time.now)
-        // The whole topic may be the bundle id of an app, to which it belongs.
+        // The topic belongs to an app whose bundle id is the whole topic, if there is one.
         let bundleID = try await store.app(bundleID: client.topic)?.bundleID ?? client.topic.bundleID
         let (app, _) = try await store.addApp(bundleID: bundleID, AppChanges(), now: now)
         for (environment, credential) in client.credentials {
@@ -162,7 +212,8 @@ package final class BinaryBridgeService: Service {
         if let displaced { self.parts.logger.warnOfReplacement(by: bridge, of: displaced) }
     }
 
-    /// Remembers what was stored in the last minute: if the process before this one crashed, old providers send it again.
+    /// Remembers the pushes that were stored in the last minute. If the earlier process crashed, old providers send
+    /// them again.
     private func expectRepeats() async throws {
         let limits = DeduplicationWindow.Limits()
         let since = self.parts.time.now.advanced(by: .zero - limits.time)

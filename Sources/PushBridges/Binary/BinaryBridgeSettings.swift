@@ -8,15 +8,15 @@ struct BinaryBridgeSettings: BridgeSettings, Hashable {
     static let kind = BridgeKind.binary
     static let members: Set = ["certificates", "dropsRepeats"]
 
-    /// The most certificates of one bridge.
+    /// The maximum number of certificates of one bridge.
     private static let maximumCertificates = 100
-    /// The length of a fingerprint as tools write it, with colons.
+    /// The maximum length of a fingerprint, in characters. Tools write it with colons.
     private static let maximumFingerprint = 95
 
     /// The SHA-256 fingerprints of the certificates that may push, in 64 lower-case hexadecimal digits. Empty for all
     /// certificates of the topic that the authority of the listener has signed.
     let certificates: Set<String>
-    /// Indicates whether a push is dropped that was stored before its connection broke, and comes again.
+    /// Indicates whether a repeated push is dropped if it was stored before its connection broke.
     let dropsRepeats: Bool
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -3,20 +3,67 @@ import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
+import PushWire
+
+/// An old provider, known by its certificate.
+struct BinaryClient: Hashable, Sendable {
+    /// The name of the bridge.
+    let bridge: String
+    let app: Int64
+    let topic: Topic
+    let environment: PushEnvironment
+    /// The topic in the certificate, or `nil` if it has none.
+    let certificateTopic: Topic?
+    /// The SHA-256 of the certificate, in hexadecimal.
+    let fingerprint: String
+    let dropsRepeats: Bool
+
+    var target: AppEnvironment { AppEnvironment(app: self.app, environment: self.environment) }
+}
+
+/// The reason for which an old provider may not push or read feedback.
+enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
+    case noCertificate
+    case unreadableCertificate
+    /// No bridge has this certificate or its topic.
+    case unknownCertificate(fingerprint: String, topic: String?)
+    case noApp
+    /// The app cannot push to the environment, because it has no credential or the environment is paused for this
+    /// reason.
+    case cannotSend(PushEnvironment, reason: String)
+    /// The bridges cannot be read at present.
+    case unavailable(String)
+
+    /// The status with which the first notification is rejected (reference 5.2). It tells whether the notification may
+    /// be sent again.
+    var status: BinaryStatus { if case .unavailable = self { .processingError } else { .missingTopic } }
+
+    var description: String {
+        switch self {
+        case .noCertificate: "the client has no certificate"
+        case .unreadableCertificate: "the client's certificate cannot be read"
+        case .unknownCertificate(let fingerprint, let topic):
+            "no bridge has the certificate \(fingerprint) of topic \(topic ?? "none")"
+        case .noApp: "the bridge's app does not exist any more"
+        case .cannotSend(let environment, let reason): "the app cannot push to \(environment.rawValue): \(reason)"
+        case .unavailable(let error): "the bridges cannot be read: \(error)"
+        }
+    }
+}
 
 /// Finds old providers by their certificates.
 final class BinaryClientDirectory: Sendable {
     /// The bridges as they were read, by their topics.
     private struct Bridges: Sendable {
         var records: [Topic: (bridge: BridgeRecord, settings: BinaryBridgeSettings)] = [:]
-        /// The topics of the bridges that name a fingerprint.
+        /// The topics of the bridges that name a certificate, by its fingerprint.
         var topics: [String: Set<Topic>] = [:]
         /// The apps by their bundle ids.
         var apps: [Topic: Int64] = [:]
     }
 
     private let store: any AppStore & BridgeStore & EnvironmentStore
-    /// Indicates whether the listener checks certificates against an authority, so that their topics can be believed.
+    /// Indicates whether the listener checks certificates against authorities, so that their topics can be trusted.
     private let trustsTopics: Bool
     private let bridges: BridgeCache<Bridges>
 
@@ -26,7 +73,7 @@ final class BinaryClientDirectory: Sendable {
     }
 
     /// Returns the provider with a certificate.
-    /// - Parameter der: The certificate in DER, whose key the client has; `nil` without one.
+    /// - Parameter der: The certificate in DER, or `nil` without one. The client has proven that it has the key.
     func client(_ der: [UInt8]?) async throws -> Result<BinaryClient, BinaryClientRejection> {
         guard let der else { return .failure(.noCertificate) }
         guard let details = CertificateDetails(derEncoded: der) else { return .failure(.unreadableCertificate) }
@@ -37,7 +84,7 @@ final class BinaryClientDirectory: Sendable {
         let named = (bridges.topics[fingerprint] ?? []).filter { topic in
             owner == nil || owner == bridges.records[topic]?.bridge.app
         }
-        // No bridge takes a certificate away from that of the certificate's topic.
+        // Another bridge cannot claim a certificate whose topic has a bridge.
         let isOwn = own.map { topic in
             named.contains(topic) || self.trustsTopics && bridges.records[topic]?.settings.certificates.isEmpty ?? false
         }
@@ -71,14 +118,14 @@ final class BinaryClientDirectory: Sendable {
         return .failure(.cannotSend(client.environment, reason: fault.detail))
     }
 
-    /// Returns the app that alone may push with a certificate of a topic; `nil` if its bridge decides that.
+    /// Returns the app to which certificates of a topic belong, or `nil` if the bridge decides that.
     private func owner(of topic: Topic?, in bridges: Bridges) -> Int64? {
-        // Without an authority, a topic is only what the maker of the certificate claims.
+        // Without an authority the topic is only a claim by the maker of the certificate.
         guard self.trustsTopics, let topic else { return nil }
         return topic.owner { bridges.apps[$0] }
     }
 
-    /// Returns `false` once bridges or apps have changed so that the certificate of a provider does not count any more.
+    /// Returns `false` if bridges or apps have changed so that the provider's certificate is no longer valid.
     func isCurrent(_ client: BinaryClient) async throws -> Bool {
         let bridges = try await self.bridges.value
         guard let (bridge, settings) = bridges.records[client.topic], bridge.app == client.app else { return false }
@@ -97,7 +144,7 @@ final class BinaryClientDirectory: Sendable {
         for app in try await store.apps() { bridges.apps[app.bundleID] = app.id }
         for bridge in try await store.bridges(kind: .binary) {
             guard let topic = Topic(bridge.name), let settings = try? BinaryBridgeSettings(bridge) else { continue }
-            // A topic is its app's alone, also if a neighbour has taken it before.
+            // A topic belongs to its app, even if another app had configured it before.
             let owner = topic.owner { bridges.apps[$0] }
             guard owner == nil || owner == bridge.app else { continue }
             bridges.records[topic] = (bridge, settings)
@@ -108,7 +155,7 @@ final class BinaryClientDirectory: Sendable {
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether the push service rejects the credential or the topic, which an operator has to mend.
+    /// Indicates whether the push service rejects the credential or the topic, which an operator must correct.
     fileprivate var isOfCredential: Bool {
         switch self {
         case .credentialRejected, .credentialExpired, .credentialUnusable, .credentialMissing, .topicDisallowed,

@@ -11,12 +11,12 @@ import Synchronization
 
 /// Checks the notifications of old providers and writes them into the ledger.
 ///
-/// It decides before anything is stored: a notification is rejected, or it is on disk. Notifications of a connection are
-/// taken in their order, so that nothing after a rejected one is stored.
+/// Each notification is either rejected or stored. Notifications of a connection are taken in order, so that none after
+/// a rejected one is stored.
 final class BinaryIntake: Sendable {
     /// A notification as it was read from a connection.
     struct Item: Sendable {
-        /// The number by which the connection knows it.
+        /// The ticket of the notification on its connection.
         var ticket: UInt32
         var notification: BinaryNotification
     }
@@ -24,17 +24,17 @@ final class BinaryIntake: Sendable {
     /// The result of one notification.
     struct Result: Hashable, Sendable {
         var ticket: UInt32
-        /// The status of a rejected notification; `nil` once it is on disk.
+        /// The status of a rejected notification, or `nil` for one that is on disk.
         var rejection: BinaryStatus?
     }
 
-    /// A connection, as the intake knows it. The handler ends it when no result matters any more.
+    /// A connection at the intake. The handler ends it when its results no longer matter.
     final class Connection: Sendable {
-        /// The number of the connection before.
+        /// The number of the last connection.
         private static let lastNumber = Atomic<UInt64>(0)
 
         let id = UUID()
-        /// Counts up, so that it tells which of two connections is older.
+        /// The number of the connection. Older connections have smaller numbers.
         let number = Connection.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let client: BinaryClient
         private let hasEnded = Atomic(false)
@@ -43,7 +43,7 @@ final class BinaryIntake: Sendable {
 
         var isOpen: Bool { !self.hasEnded.load(ordering: .acquiring) }
 
-        /// Stores nothing more of it.
+        /// Ends the connection, of which no more notifications are stored.
         func end() { self.hasEnded.store(true, ordering: .releasing) }
     }
 
@@ -70,7 +70,7 @@ final class BinaryIntake: Sendable {
     }
 
     /// Takes notifications in their order, until one is rejected or the connection has ended.
-    /// - Returns: The results; fewer than there are items if one was rejected.
+    /// - Returns: The results. There are fewer than items if one was rejected.
     func take(_ items: [Item], of connection: Connection) async -> [Result] {
         let client = connection.client
         var results: [Result] = []
@@ -90,14 +90,14 @@ final class BinaryIntake: Sendable {
             }
         } catch {
             self.logger.error("a notification of an old provider cannot be stored", metadata: ["error": "\(error)"])
-            // The next one without a result: the provider may send it again.
+            // The next notification is rejected with a status after which the provider may send it again.
             return self.rejected(items.dropFirst(results.count).first, .processingError, client, after: results)
         }
         return results
     }
 
     /// Takes one notification.
-    /// - Returns: The status with which it is rejected; `nil` once it is on disk.
+    /// - Returns: The status with which it is rejected, or `nil` once it is on disk.
     private func take(
         _ item: Item,
         of connection: Connection,
@@ -129,7 +129,7 @@ final class BinaryIntake: Sendable {
                     origin: NotificationOrigin(.binary, bridge: client.bridge)
                 )
             )
-            // Nothing else can come of a notification without an idempotency key.
+            // A notification without an idempotency key has no other result.
             guard case .accepted = acceptance else { return .processingError }
         } catch let error as RequestError {
             // The token is registered for another use, such as calls.
@@ -141,8 +141,8 @@ final class BinaryIntake: Sendable {
         return nil
     }
 
-    /// Handles the end of a connection of which nothing is stored any more.
-    /// - Parameter isBroken: Whether the provider cannot know what was stored.
+    /// Handles the end of a connection whose notifications are no longer stored.
+    /// - Parameter isBroken: Whether the provider cannot know which notifications were stored.
     func connectionEnded(_ connection: Connection, isBroken: Bool) {
         self.windows.connectionEnded(connection.id, of: connection.client, isBroken: isBroken)
         self.ending.end(connection)
@@ -159,7 +159,7 @@ final class BinaryIntake: Sendable {
         return results + [Result(ticket: item.ticket, rejection: status)]
     }
 
-    /// Returns the id of a notification, which follows from its place: it is another one on each connection.
+    /// Returns the id of a notification, which is derived from the connection and the ticket.
     private static func id(of item: Item, on connection: Connection) -> UUID {
         var hash = SHA256()
         withUnsafeBytes(of: connection.id.uuid) { hash.update(bufferPointer: $0) }
@@ -180,5 +180,36 @@ extension UUID {
                 bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
             )
         )
+    }
+}
+
+/// The metric `martlet_binary_bridge_notifications`, which counts notifications of old providers by bridge and result.
+final class BinaryBridgeMetrics: Sendable {
+    private struct Key: Hashable {
+        var bridge, result: String
+    }
+
+    private let factory: any MetricsFactory
+    private let counters = Mutex<[Key: Counter]>([:])
+
+    init(factory: any MetricsFactory) { self.factory = factory }
+
+    func countAccepted(over bridge: String) { self.count("accepted", bridge) }
+    func countRepeat(over bridge: String) { self.count("repeated", bridge) }
+    func countRejection(_ status: BinaryStatus, over bridge: String) { self.count(status.text, bridge) }
+
+    private func count(_ result: String, _ bridge: String) {
+        let key = Key(bridge: bridge, result: result)
+        let counter = self.counters.withLock { counters in
+            if let counter = counters[key] { return counter }
+            let counter = Counter(
+                label: "martlet_binary_bridge_notifications",
+                dimensions: [("bridge", bridge), ("result", result)],
+                factory: self.factory
+            )
+            counters[key] = counter
+            return counter
+        }
+        counter.increment()
     }
 }

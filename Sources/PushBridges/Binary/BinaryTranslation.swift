@@ -8,7 +8,7 @@ import PushWire
 
 /// Translates notifications of the binary protocol into requests of the provider (docs/bridges-legacy.md).
 enum BinaryTranslation {
-    /// The time for which a notification without an expiration is kept: a day.
+    /// The time for which a notification without an expiration is kept, in seconds: a day.
     static let defaultLifetime: Int64 = 86_400
 
     /// The status with which a notification is rejected.
@@ -16,7 +16,7 @@ enum BinaryTranslation {
         let status: BinaryStatus
     }
 
-    /// Returns the request that a notification means, or its rejection.
+    /// Returns the request for a notification, or throws its rejection.
     static func request(
         _ notification: BinaryNotification,
         from client: BinaryClient
@@ -25,7 +25,7 @@ enum BinaryTranslation {
             return .failure(Rejection(status: .invalidTokenSize))
         }
         let payload = Data(notification.payload.readableBytesView)
-        // What is not a JSON object, no device could show.
+        // A device could not show a payload that is not a JSON object.
         guard case .object(let members)? = try? JSONValue(parsing: payload) else {
             return .failure(Rejection(status: .missingPayload))
         }
@@ -45,12 +45,12 @@ enum BinaryTranslation {
         return .success(NotificationRequest(content: content, audience: audience, environment: client.environment))
     }
 
-    /// Returns the push type, for which the binary protocol has no field.
+    /// Returns the push type that suits a payload. The binary protocol has no field for it.
     static func pushType(_ payload: [String: JSONValue], topic: Topic) -> PushType {
         if topic.name.hasSuffix(PushType.voip.topicSuffix) { return .voip }
         if topic.name.hasSuffix(PushType.complication.topicSuffix) { return .complication }
         if payload["mdm"] != nil, payload["aps"] == nil { return .mdm }
-        // What Apple advises for updates of passes, whose payload is empty.
+        // Apple recommends an empty payload for updates of passes.
         if payload.isEmpty, topic.name.hasPrefix("pass.") { return .background }
         guard case .object(let aps)? = payload["aps"], aps["content-available"] == .integer(1) else { return .alert }
         return aps.keys.contains { ["alert", "badge", "sound"].contains($0) } ? .alert : .background
@@ -58,7 +58,7 @@ enum BinaryTranslation {
 
     private static func expiration(_ notification: BinaryNotification) -> Expiration {
         switch notification.expiration {
-        // The seconds after which it expires are beside it.
+        // The request has the expiry in a member of its own.
         case nil: .servicePolicy
         case 0: .immediate
         case let seconds?: .at(seconds: Int64(seconds))

@@ -2,16 +2,18 @@ import Crypto
 import Foundation
 import NIOCore
 import PushStore
+import PushSupport
 import PushTypes
 import PushWire
+import Synchronization
 
 /// Recognizes the pushes that an old provider sends again after a broken connection, although they were stored.
 ///
-/// An old provider that loses its connection without an error packet cannot know what was stored, and sends again what it
-/// remembers. Each stored push is recognized once, within a minute of the break. Equal pushes on an unbroken connection are
-/// meant.
+/// An old provider that loses its connection without an error packet does not know which pushes were stored, and sends
+/// those again that it remembers. Each stored push is recognized once, within ``Limits/time`` of the break. Equal
+/// pushes on an unbroken connection are intended.
 struct DeduplicationWindow: Sendable {
-    /// The parts that make two pushes of a provider equal: token, payload and expiration.
+    /// The properties by which two pushes of a provider are equal: token, payload and expiration.
     struct Key: Hashable, Sendable {
         private let digest: SHA256.Digest
 
@@ -40,7 +42,7 @@ struct DeduplicationWindow: Sendable {
     struct Limits: Hashable, Sendable {
         /// The time for which a push is remembered, and recognized after a break. Default 60 s.
         var time: Duration = .seconds(60)
-        /// The pushes that are remembered of one connection, and after breaks. Default 10,000.
+        /// The maximum number of pushes that are remembered for one connection, and after breaks. Default 10,000.
         var count = 10_000
     }
 
@@ -60,21 +62,21 @@ struct DeduplicationWindow: Sendable {
 
     /// A push that may come again.
     private struct Expectation: Sendable {
-        /// The number of times.
+        /// The number of times that the push may come.
         var count: Int
-        /// The time from which it is another push.
+        /// The time from which on an equal push counts as a new one.
         var until: Timestamp
     }
 
     private let limits: Limits
     private var stored: [UUID: Memory] = [:]
     private var expected: [Key: Expectation] = [:]
-    /// The time from which nothing is expected any more; `nil` while nothing is.
+    /// The time from which on no push is expected, or `nil` while none is expected.
     private var until: Timestamp?
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Indicates whether nothing is remembered.
+    /// Indicates whether no pushes are remembered.
     var isEmpty: Bool { self.stored.isEmpty && self.expected.isEmpty }
 
     /// Remembers a push that was stored.
@@ -83,7 +85,7 @@ struct DeduplicationWindow: Sendable {
     }
 
     /// Handles the end of a connection.
-    /// - Parameter isBroken: Whether the provider cannot know what was stored.
+    /// - Parameter isBroken: Whether the provider cannot know which notifications were stored.
     mutating func connectionEnded(_ connection: UUID, isBroken: Bool, now: Timestamp) {
         guard let memory = self.stored.removeValue(forKey: connection), isBroken else { return }
         let recent = memory.pushes.filter { now.since($0.at) <= self.limits.time }
@@ -103,12 +105,66 @@ struct DeduplicationWindow: Sendable {
         self.until = self.expected.isEmpty ? nil : until
     }
 
-    /// Returns whether a push was stored before a break. Each is recognized once.
+    /// Returns whether a push was stored before a break. Each push is recognized once.
     mutating func takeRepeat(_ key: Key, now: Timestamp) -> Bool {
         if let until, until <= now { (self.expected, self.until) = ([:], nil) }
         guard var expectation = self.expected.removeValue(forKey: key), expectation.until > now else { return false }
         expectation.count -= 1
         if expectation.count > 0 { self.expected[key] = expectation }
         return true
+    }
+}
+
+/// The deduplication windows of all old providers. There is one for each certificate and, after a start, one for each
+/// bridge. An app that takes over a certificate or a bridge has windows of its own, because no pushes were stored for
+/// it.
+final class DeduplicationRegistry: Sendable {
+    private enum Origin: Hashable {
+        case certificate(fingerprint: String, app: Int64)
+        case bridge(name: String, app: Int64)
+    }
+
+    private let limits: DeduplicationWindow.Limits
+    private let time: any TimeSource
+    private let windows = Mutex<[Origin: DeduplicationWindow]>([:])
+
+    init(limits: DeduplicationWindow.Limits = .init(), time: any TimeSource) {
+        (self.limits, self.time) = (limits, time)
+    }
+
+    /// Remembers a push that was stored.
+    func stored(_ key: DeduplicationWindow.Key, from client: BinaryClient, on connection: UUID) {
+        guard client.dropsRepeats else { return }
+        self.change(Self.certificate(of: client)) { $0.stored(key, on: connection, now: $1) }
+    }
+
+    /// Handles the end of a connection, see ``DeduplicationWindow/connectionEnded(_:isBroken:now:)``.
+    func connectionEnded(_ connection: UUID, of client: BinaryClient, isBroken: Bool) {
+        self.change(Self.certificate(of: client)) { $0.connectionEnded(connection, isBroken: isBroken, now: $1) }
+    }
+
+    /// Remembers pushes that came over a bridge before the process started. All their connections count as broken.
+    func expect(_ keys: [DeduplicationWindow.Key], over bridge: String, of app: Int64) {
+        self.change(.bridge(name: bridge, app: app)) { $0.expect(keys, now: $1) }
+    }
+
+    /// Returns whether a push was stored before a break. Each push is recognized once.
+    func takeRepeat(_ key: DeduplicationWindow.Key, from client: BinaryClient) -> Bool {
+        guard client.dropsRepeats else { return false }
+        return self.change(Self.certificate(of: client)) { $0.takeRepeat(key, now: $1) }
+            || self.change(.bridge(name: client.bridge, app: client.app)) { $0.takeRepeat(key, now: $1) }
+    }
+
+    private static func certificate(of client: BinaryClient) -> Origin {
+        .certificate(fingerprint: client.fingerprint, app: client.app)
+    }
+
+    private func change<Value>(_ origin: Origin, _ body: (inout DeduplicationWindow, Timestamp) -> Value) -> Value {
+        let now = self.time.steady
+        return self.windows.withLock { windows in
+            var window = windows.removeValue(forKey: origin) ?? DeduplicationWindow(limits: self.limits)
+            defer { if !window.isEmpty { windows[origin] = window } }
+            return body(&window, now)
+        }
     }
 }

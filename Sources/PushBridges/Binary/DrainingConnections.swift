@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The connections of old providers that are broken, and whose notifications are still being stored.
+/// The broken connections of old providers whose notifications are still being stored.
 ///
-/// A provider whose connection broke sends at once, over another one, what it remembers. Until the first one has ended it
-/// is not known what of that is stored already, so that the second one waits.
+/// A provider whose connection broke sends the pushes that it remembers again over another connection. That connection
+/// waits until the broken one has ended, because only then it is known which of the pushes are stored.
 final class DrainingConnections: Sendable {
     private struct State {
         /// The numbers of the connections, by the fingerprint of their certificate.
         var ending: [String: Set<UInt64>] = [:]
         var waiting: [String: [CheckedContinuation<Bool, Never>]] = [:]
-        /// Those that wait until none is left.
+        /// The callers that wait until no connection is left.
         var waitingForAll: [CheckedContinuation<Void, Never>] = []
 
         mutating func takeWaitingForAll() -> [CheckedContinuation<Void, Never>] {
@@ -20,12 +20,12 @@ final class DrainingConnections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a connection, unless it is there.
+    /// Adds a connection.
     func begin(_ connection: BinaryIntake.Connection) {
         self.state.withLock { _ = $0.ending[connection.client.fingerprint, default: []].insert(connection.number) }
     }
 
-    /// Removes a connection, of which nothing is stored any more.
+    /// Removes a connection whose notifications are no longer stored.
     func end(_ connection: BinaryIntake.Connection) {
         let fingerprint = connection.client.fingerprint
         let (waiting, waitingForAll) = self.state.withLock { state in
@@ -40,8 +40,8 @@ final class DrainingConnections: Sendable {
         for waiter in waitingForAll { waiter.resume() }
     }
 
-    /// Returns once no older connection of the same certificate is ending. A younger one is not waited for, so that no two
-    /// wait for each other.
+    /// Returns once no older connection of the same certificate is ending. Younger connections are ignored, so that no
+    /// two wait for each other.
     func waitForOlder(than connection: BinaryIntake.Connection) async {
         let fingerprint = connection.client.fingerprint
         var hasWaited = true
@@ -58,7 +58,7 @@ final class DrainingConnections: Sendable {
         }
     }
 
-    /// Returns once no connection is ending, at the latest after a while.
+    /// Returns once no connection is ending, at the latest after `limit`.
     func waitForAll(atMost limit: Duration) async {
         let timer = Task {
             try await Task.sleep(for: limit)

@@ -4,7 +4,7 @@ import NIOSSL
 import PushHTTP
 import PushSupport
 
-/// A TLS listener for old providers: binds a port, limits and tracks connections, and closes them all in the end.
+/// A TLS listener for old providers. It binds the port, limits and tracks the connections, and closes them at the end.
 final class LegacyTLSListener: Sendable {
     private let name: String
     private let configuration: BinaryBridgeConfiguration
@@ -16,7 +16,7 @@ final class LegacyTLSListener: Sendable {
 
     /// - Parameters:
     ///   - name: The name for logs and errors.
-    ///   - rates: The rates at which connections are opened.
+    ///   - rates: The limits on the rates at which connections are opened.
     ///   - allowsHalfClosure: Whether a client that has closed its write side still gets an error packet.
     init(
         name: String,
@@ -58,10 +58,10 @@ final class LegacyTLSListener: Sendable {
 
     /// Sets up a new connection: counts it, adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
-        // Those that have shown no known certificate have a budget of their own, and take no places of others.
+        // Connections that have shown no known certificate have a limit of their own and do not count here.
         guard self.connections.admit(channel, besides: self.unauthenticated.count) else { return }
         guard try self.unauthenticated.admit(channel, listener: self.name) else { return }
-        // Without an authority the bridges name the certificates themselves.
+        // Without authorities the bridges name the certificates.
         try channel.pipeline.syncOperations.addTLS(
             self.tls,
             checksCertificates: self.configuration.authority != nil,

@@ -7,15 +7,14 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Admits the requests of FCM's clients to the bridges of the kind, which are projects.
+/// Admits requests of FCM's clients to FCM bridges, each of which is a project.
 struct FCMAccess: Sendable {
     let access: BridgeAuthenticator
     let table: BridgeTable
     let store: any AppStore
 
     /// Admits a request to the project that its path names.
-    ///
-    /// - Throws: ``FCMError`` for a project that there is not, or that is another app's.
+    /// - Throws: ``FCMError`` for a project that does not exist or belongs to another app.
     func project(
         _ request: Request,
         _ context: APIContext,
@@ -35,10 +34,9 @@ struct FCMAccess: Sendable {
         return try self.project(bridge, app, admission, scope)
     }
 
-    /// Admits a request whose path names no project: to the one that the caller may use.
-    ///
-    /// - Parameter bundleID: The app that the request names; `nil` for none.
-    /// - Throws: ``FCMError`` for a caller that may use none, or several.
+    /// Admits a request whose path names no project to the only project that the caller may use.
+    /// - Parameter bundleID: The app that the request names, or `nil` for none.
+    /// - Throws: ``FCMError`` for a caller that may use no project or several.
     func onlyProject(
         _ admission: BridgeAuthenticator.Admission,
         bundleID: Topic? = nil,
@@ -85,8 +83,7 @@ struct FCMAccess: Sendable {
         return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: admission)
     }
 
-    /// Runs `body`, and turns each error into one of FCM's.
-    ///
+    /// Runs `body` and turns its errors into those of FCM.
     /// - Parameter error: Makes the response to an error.
     func respond(
         _ operation: String,
@@ -107,7 +104,7 @@ struct FCMAccess: Sendable {
     /// Returns the response to an error.
     static func response(_ error: FCMError) -> Response { self.response(error, body: error.json) }
 
-    /// Returns the response to an error, with another body than FCM's own.
+    /// Returns the response to an error, with a body that is not FCM's own.
     static func response(_ error: FCMError, body: JSONValue) -> Response {
         let status = HTTPResponse.Status(code: error.status)
         var headers: HTTPFields = [:]

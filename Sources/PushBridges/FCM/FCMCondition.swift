@@ -2,18 +2,18 @@ import PushStore
 
 /// A condition over topics, such as `'a' in topics && ('b' in topics || !('c' in topics))`.
 ///
-/// Parentheses come first. Beyond them `&&` and `||` bind alike, from left to right.
+/// `&&` and `||` have the same precedence and are evaluated from left to right.
 struct FCMCondition: Hashable, Sendable {
-    /// The most topics of one condition.
+    /// The maximum number of topics in one condition.
     static let maximumTopics = 5
-    /// The longest text, in bytes.
+    /// The maximum length of the text, in bytes.
     static let maximumText = 2048
-    /// The deepest nesting of parentheses and negations.
+    /// The maximum depth of nested parentheses and negations.
     static let maximumDepth = 8
 
     let audience: AudienceExpression
 
-    /// The reason for which a text is no condition.
+    /// The reason why a text is not a condition.
     struct Fault: Error, Hashable, Sendable {
         let description: String
     }
@@ -101,7 +101,7 @@ struct FCMCondition: Hashable, Sendable {
             return name
         }
 
-        /// Takes a word or an operator, after spaces.
+        /// Reads a word or an operator, after spaces. Returns `false` if the text does not continue with it.
         private mutating func take(_ text: StaticString) -> Bool {
             self.skipSpaces()
             let word = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)

@@ -1,9 +1,9 @@
 import PushSupport
 import PushTypes
 
-/// The content of a message: headers and payload of the block `apns`, filled up from what is for all platforms.
+/// The content of a message: the headers and the payload in its block `apns`, completed by the parts for all platforms.
 struct FCMContent: Hashable, Sendable {
-    /// The header fields that are looked at, by their names in lower case.
+    /// The header fields that are used, by their names in lower case.
     private let headers: [String: String]
     private let payload: [String: JSONValue]
 
@@ -11,7 +11,7 @@ struct FCMContent: Hashable, Sendable {
     private static let known: Set = [
         FCMContent.type, "apns-priority", "apns-expiration", "apns-collapse-id", "apns-topic", "apns-id",
     ]
-    /// The beginnings of names of data that FCM keeps for itself, and whole names.
+    /// The prefixes and the names that FCM reserves in data.
     private static let (reservedPrefixes, reservedNames) = (["google", "gcm"], Set(["from", "message_type", "aps"]))
 
     init(_ message: ProtoFields) throws(FCMError) {
@@ -37,7 +37,7 @@ struct FCMContent: Hashable, Sendable {
             ])
             if alert != .object([:]) { aps["alert"] = alert }
         }
-        // An extension runs for an alert only.
+        // The system runs an extension only for an alert.
         if aps["alert"] == nil { aps["mutable-content"] = nil }
         let mayWake = ["alert", "background", nil].contains(headers[Self.type])
         if mayWake, !Self.isVisible(aps), aps["event"] == nil, !data.isEmpty { aps["content-available"] = .integer(1) }
@@ -53,7 +53,7 @@ struct FCMContent: Hashable, Sendable {
         push.members["pushType"] = .string(type)
         if let text = self.headers["apns-priority"] {
             guard let priority = Priority(header: text) else { throw Self.invalid("apns-priority", "use 10, 5 or 1") }
-            // The push service takes background pushes with no other priority than 5, which is our own.
+            // The push service takes background pushes with priority 5 only, which is the provider's default.
             let isBackground = type == PushType.background.rawValue
             if !isBackground { push.members["priority"] = .integer(Int64(priority.rawValue)) }
         }
@@ -68,7 +68,7 @@ struct FCMContent: Hashable, Sendable {
         return push
     }
 
-    /// Returns the type that the headers name, that of the topic's suffix, or the one that suits the content.
+    /// Returns the push type from the headers, from the suffix of the topic, or from the content.
     private func pushType(to app: Topic) throws(FCMError) -> String {
         var derived: PushType?
         if let text = self.headers["apns-topic"] {
@@ -88,7 +88,7 @@ struct FCMContent: Hashable, Sendable {
 
     // MARK: Parts
 
-    /// Returns the members of `aps`, where some clients write the marks of a content as booleans.
+    /// Returns the members of `aps`. Some clients write its flags as booleans.
     private static func aps(_ value: JSONValue?) throws(FCMError) -> [String: JSONValue] {
         guard let value, value != .null else { return [:] }
         guard case .object(var aps) = value else { throw .invalid("message.apns.payload.aps", "it must be an object") }
@@ -116,7 +116,7 @@ struct FCMContent: Hashable, Sendable {
 }
 
 extension Expiration {
-    /// The seconds of the header; `nil` where it is left out.
+    /// The time in the header, in seconds, or `nil` if the expiration is left out.
     fileprivate var seconds: Int64? {
         switch self {
         case .servicePolicy: nil

@@ -14,13 +14,13 @@ struct FCMError: Error, Hashable, Sendable {
         case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
     }
 
-    /// A member of the request at fault.
+    /// A member of the request that is at fault.
     struct Violation: Hashable, Sendable {
         var field: String
         var description: String
     }
 
-    /// The push service's answer.
+    /// The response of the push service.
     struct APNsAnswer: Hashable, Sendable {
         var status: Int
         var reason: String
@@ -81,21 +81,21 @@ extension FCMError {
         (self.status, self.name, self.message, self.code) = (status, name, message, code)
     }
 
-    /// A member that has another type or value than it may have.
+    /// The error for a member with a wrong type or value.
     static func invalid(_ field: String, _ description: String, code: Code? = nil) -> FCMError {
         var error = FCMError(400, "INVALID_ARGUMENT", "Invalid value at '\(field)': \(description)", code: code)
         error.violations = [Violation(field: field, description: description)]
         return error
     }
 
-    /// A token that is gone for good.
+    /// The error for a token that is no longer valid.
     static var unregistered: FCMError {
         var error = FCMError(404, "NOT_FOUND", "The device is no longer registered.", code: .unregistered)
         error.answer = APNsAnswer(status: Reason.unregistered.status, reason: Reason.unregistered.text)
         return error
     }
 
-    /// A token of another app.
+    /// The error for a token of another app.
     static var senderIDMismatch: FCMError {
         let message = "The token belongs to another app."
         var error = FCMError(403, "PERMISSION_DENIED", message, code: .senderIDMismatch)
@@ -128,7 +128,7 @@ extension FCMError {
         }
     }
 
-    /// Converts the error of the provider's own check of a content, with the member of the message at fault.
+    /// Converts an error of the provider's check of the content. It names the member of the message at fault.
     init(content error: RequestError) {
         let path = error.path ?? ""
         let place: String
@@ -140,7 +140,7 @@ extension FCMError {
         self = .invalid(place, error.message, code: .invalidArgument)
     }
 
-    /// Converts the verdict about a token; `nil` for one that is no failure.
+    /// Converts the outcome of a token. Returns `nil` if it is not a failure.
     init?(_ verdict: TokenOutcome) {
         switch verdict {
         case .accepted, .pending, .skipped: return nil
@@ -154,7 +154,7 @@ extension FCMError {
         }
     }
 
-    /// Converts the push service's reason.
+    /// Converts a reason of the push service.
     private init(rejection text: String) {
         let reason = Reason(rawValue: text)
         switch reason {

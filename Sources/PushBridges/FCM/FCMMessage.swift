@@ -4,11 +4,11 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The body of `messages:send`, as far as it concerns the push service of Apple.
+/// The body of `messages:send`, as far as it concerns Apple's push service.
 struct FCMMessage: Hashable, Sendable {
-    /// The longest body, in bytes. Blocks for other platforms are part of it.
+    /// The maximum length of a body, in bytes. It includes blocks for other platforms.
     static let maximumBody = 256 * 1024
-    /// The longest token or installation id, in bytes.
+    /// The maximum length of a token or an installation id, in bytes.
     private static let maximumTarget = 4096
 
     /// The addressees of a message.
@@ -21,7 +21,7 @@ struct FCMMessage: Hashable, Sendable {
         case topics(AudienceExpression)
     }
 
-    /// `true` checks the message and sends nothing.
+    /// Indicates whether the message is checked and not sent.
     let isTest: Bool
     let target: Target
     private let content: FCMContent
@@ -46,7 +46,7 @@ struct FCMMessage: Hashable, Sendable {
             let texts = named.isEmpty ? "no target is named" : "\(named.joined(separator: " and ")) are named"
             throw .invalid("message", "\(texts): name exactly one of token, fid, topic and condition")
         }
-        // A Live Activity has a token of its own, beside that of the app.
+        // A Live Activity has a token of its own besides that of the app.
         if let token = try message.message("apns")?.text("live_activity_token") {
             return try Self.token(token, at: "message.apns.live_activity_token")
         }
@@ -71,7 +71,7 @@ struct FCMMessage: Hashable, Sendable {
         }
     }
 
-    /// Reads the token of a device. One of FCM's own tells by its colon, and belongs to no device here.
+    /// Reads the token of a device. FCM's own tokens contain a colon and belong to no device of the provider.
     private static func token(_ text: String, at place: String) throws(FCMError) -> Target {
         guard !text.contains(":") else { throw .unregistered }
         guard text.utf8.count <= Self.maximumTarget, let token = DeviceToken(userInput: text),

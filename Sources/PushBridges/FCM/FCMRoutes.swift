@@ -9,7 +9,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// FCM's HTTP v1 API: `messages:send` at its own path, and behind `/fcm/{project}/{secret}`.
+/// The routes of FCM's HTTP v1 API: `messages:send` at its own path, and below `/fcm/{project}/{secret}`.
 struct FCMRoutes: Sendable {
     let access: FCMAccess
     let sender: FCMSender
@@ -23,7 +23,7 @@ struct FCMRoutes: Sendable {
         for prefix in ["", Self.secretPrefix] {
             router.post(RouterPath("\(prefix)v1/projects/:project/messages:send"), use: self.send)
         }
-        // What FCM itself has ended.
+        // FCM has ended these APIs.
         for path: RouterPath in ["fcm/send", "batch"] { router.post(path, use: self.refuse) }
     }
 
@@ -49,7 +49,7 @@ struct FCMRoutes: Sendable {
         }
     }
 
-    /// Responds with FCM's own answer, or in its place, and sends nothing.
+    /// Responds in shadow mode, with FCM's response or one of its own. Nothing is sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,
@@ -73,7 +73,7 @@ struct FCMRoutes: Sendable {
                 )
             } catch {
                 await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: project.bridge)
-                // The old server sends what we do not: a client that tries again loses nothing.
+                // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
                 if case .noRoom(let refusal) = error { throw refusal }
                 let message = "The server in whose shadow this bridge is does not answer: \(error.text)"
                 throw FCMError(503, "UNAVAILABLE", message, code: .unavailable)
@@ -102,5 +102,45 @@ struct FCMRoutes: Sendable {
 
     private static func response(_ name: String) throws -> Response {
         try .json(["name": JSONValue.string(name)])
+    }
+}
+
+/// The properties of FCM's response that are compared in shadow mode.
+struct FCMResponse: Hashable, Sendable {
+    /// The status, and the code by which clients decide.
+    let text: String
+
+    init(status: Int, body: Data) {
+        let error = ((try? JSONValue(parsing: body)) ?? .null)["error"]
+        let code = error["details"].elements.lazy.compactMap { $0["errorCode"].stringValue }.first
+        let word = (code ?? error["status"].stringValue).map(ShadowComparison.reason)
+        self.text = "\(status)\(word.map { " \($0)" } ?? "")"
+    }
+
+    /// Makes the response of this bridge. The error is `nil` for a message that would be sent.
+    init(_ error: FCMError?) {
+        let word = error.map { $0.code?.rawValue ?? $0.name }
+        self.text = "\(error?.status ?? 200)\(word.map { " \($0)" } ?? "")"
+    }
+}
+
+extension ShadowComparison {
+    /// Compares the bridge's response to a message with FCM's response.
+    /// - Parameters:
+    ///   - error: The error with which the bridge would respond, or `nil` for a message that would be sent.
+    ///   - target: The token to which the message goes, or `nil` for topics and for a message that cannot be read.
+    ///   - answer: FCM's response, or `nil` if FCM was not asked.
+    init(_ error: FCMError?, target: DeviceToken?, _ answer: FCMResponse?, at: Timestamp) {
+        self.init()
+        let ours = FCMResponse(error)
+        guard let answer else {
+            if error != nil {
+                self.differ("status", field: target.map { "\($0)" }, ours: ours.text, theirs: "not asked", at: at)
+            }
+            return
+        }
+        guard ours != answer else { return }
+        let field = error?.violations.first?.field ?? target.map { "\($0)" }
+        self.differ("status", field: field, ours: ours.text, theirs: answer.text, at: at)
     }
 }

@@ -9,9 +9,9 @@ import PushTypes
 
 /// Sends the messages of FCM's clients.
 struct FCMSender: Sendable {
-    /// The name of the message in the response to a test.
+    /// The id of the message in the response to a test.
     private static let testName = "fake_message_id"
-    /// The most devices of one installation that are looked at.
+    /// The maximum number of devices of one installation that are read.
     private static let maximumDevices = 100
 
     let submission: PushSubmission
@@ -39,8 +39,7 @@ struct FCMSender: Sendable {
     // MARK: Planning
 
     /// Returns the message as it would be sent.
-    ///
-    /// - Throws: ``FCMError`` for one that is not sent.
+    /// - Throws: ``FCMError`` for a message that is not sent.
     func plan(_ message: FCMMessage, _ project: Project) async throws -> Plan {
         let content = try message.push(to: project.app.bundleID, now: self.parts.time.now)
         switch message.target {
@@ -90,7 +89,6 @@ struct FCMSender: Sendable {
     // MARK: Sending
 
     /// Sends a message, and waits for its outcome if it goes to one token.
-    ///
     /// - Returns: The resource name of the message.
     /// - Throws: ``FCMError`` for a message that was not sent.
     func send(
@@ -117,7 +115,7 @@ struct FCMSender: Sendable {
                 repetition: repetition?.present
             )
         } catch let error as RequestError where error.code == "no_token_of_kind" {
-            // A topic without subscribers is no error.
+            // A topic without subscribers is not an error.
             return project.name(UUID().uuidString.lowercased())
         } catch let error as RequestError where error.code == "token_of_other_kind" {
             throw FCMError.senderIDMismatch
@@ -125,7 +123,7 @@ struct FCMSender: Sendable {
         return try await self.name(of: notification, project, on: channel)
     }
 
-    /// Returns the name of a message in the ledger, after its outcome if it goes to one token.
+    /// Returns the resource name of a message in the ledger. If it goes to one token, its outcome is awaited first.
     private func name(
         of notification: NotificationRecord,
         _ project: Project,
@@ -145,13 +143,13 @@ struct FCMSender: Sendable {
 
     // MARK: Repetitions
 
-    /// The identities of a request: in the present window of time, and in the one before.
+    /// The idempotency keys of a request, for the present window of time and for the one before.
     private struct Repetition {
         let present, before: Idempotency
         let window: Duration
     }
 
-    /// Returns the identities; `nil` if the bridge takes each request for another.
+    /// Returns the idempotency keys, or `nil` if the bridge does not recognize repetitions.
     private func repetition(_ body: Data, _ project: Project, at: Timestamp) -> Repetition? {
         guard let seconds = project.settings.repeatSeconds else { return nil }
         let caller = project.admission.key?.id.uuidString ?? "secret"
@@ -159,13 +157,13 @@ struct FCMSender: Sendable {
         let hash = Hexadecimal.encode(fingerprint)
         let window = at.seconds / max(1, seconds)
         func identity(_ window: Int64) -> Idempotency {
-            // No caller's key has a space.
+            // Keys of callers have no space.
             Idempotency(key: "fcm \(project.bridge.name) \(hash) \(window)", fingerprint: fingerprint)
         }
         return Repetition(present: identity(window), before: identity(window - 1), window: .seconds(seconds))
     }
 
-    /// Returns the message that the same request was shortly before; `nil` for none.
+    /// Returns the message of an equal request shortly before, or `nil` if there was none.
     private func earlier(
         _ repetition: Repetition,
         _ project: Project,

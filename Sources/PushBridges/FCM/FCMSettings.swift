@@ -2,18 +2,19 @@ import PushHTTP
 import PushStore
 import PushSupport
 
-/// The settings of a bridge that speaks FCM's HTTP v1 API. Its name is the project's.
+/// The settings of a bridge that speaks FCM's HTTP v1 API. Its name is that of the project.
 struct FCMSettings: BridgeSettings, Hashable {
     static let kind = BridgeKind.fcm
     static let members: Set = ["repeatSeconds", "shadow"]
 
-    /// The longest name of a project, in bytes.
+    /// The maximum length of a project's name, in bytes.
     private static let maximumName = 100
     private static let repeats: ClosedRange<Int64> = 1...600
 
-    /// The seconds within which the same body of the same caller is the same message; `nil` takes each for another.
+    /// The time within which an equal body of the same caller is the same message, in seconds. If it is `nil`, each
+    /// request is a new message.
     let repeatSeconds: Int64?
-    /// `nil` for a bridge that sends.
+    /// The settings of shadow mode, or `nil` for a bridge that sends.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -1,23 +1,28 @@
+import Foundation
+import PushProvider
 import PushStore
+import PushSupport
+import PushTypes
 
 /// The topics of FCM, which are tags of devices.
 enum FCMTopic {
-    /// The beginning of the tags.
+    /// The prefix of the tags.
     private static let prefix = "topic:"
-    /// The longest name, in bytes: a tag has no more room.
+    /// The maximum length of a topic's name, in bytes. It fits into a tag.
     static let maximumName = AudienceExpression.maximumText - FCMTopic.prefix.utf8.count
-    /// The beginning of a topic's name in requests to the Instance ID service.
+    /// The prefix of a topic's name in requests to the Instance ID service.
     private static let path = "/topics/"
 
     /// Returns the tag of a topic.
     static func tag(_ name: String) -> String { Self.prefix + name }
 
-    /// Returns the topic of a tag; `nil` for a tag of another use.
+    /// Returns the topic of a tag, or `nil` for a tag with another use.
     static func name(ofTag tag: String) -> String? {
         tag.hasPrefix(Self.prefix) ? String(tag.dropFirst(Self.prefix.count)) : nil
     }
 
-    /// Returns the name in a text with `/topics/` before it or without; `nil` for a text that is no name.
+    /// Returns the name of a topic in a text with or without the prefix `/topics/`. Returns `nil` if the text is not a
+    /// name.
     static func name(_ text: String) -> String? {
         let name = text.hasPrefix(Self.path) ? String(text.dropFirst(Self.path.count)) : text
         let isName = (1...Self.maximumName).contains(name.utf8.count) && name.utf8.allSatisfy(Self.isAllowed)
@@ -32,4 +37,95 @@ enum FCMTopic {
         default: "-_.~%".utf8.contains(byte)
         }
     }
+}
+
+/// A token in a request to the Instance ID service.
+enum InstanceIDToken: Hashable, Sendable {
+    case token(DeviceToken)
+    /// A text that is not a token of the push service.
+    case invalid
+
+    init(_ text: String) {
+        if let token = DeviceToken(userInput: text), token.bytes.count >= DeviceRequest.minimumToken {
+            self = .token(token)
+        } else {
+            self = .invalid
+        }
+    }
+
+    var token: DeviceToken? { if case .token(let token) = self { token } else { nil } }
+}
+
+/// The body of `batchAdd` and `batchRemove`: tokens, and the topic to which they are subscribed or from which they are
+/// unsubscribed.
+struct TopicBatch: Hashable, Sendable {
+    /// The maximum length of a body, in bytes.
+    static let maximumBody = 1024 * 1024
+    static let maximumTokens = 1000
+
+    let topic: String
+    let tokens: [InstanceIDToken]
+
+    /// - Throws: ``FCMError`` for the whole request.
+    init(_ body: Data) throws(FCMError) {
+        let fields = try InstanceIDBody.fields(body)
+        guard let text = try fields.text("to"), let topic = FCMTopic.name(text) else {
+            throw .invalid("to", "name a topic, such as /topics/news")
+        }
+        self.topic = topic
+        self.tokens = try InstanceIDBody.texts("registration_tokens", in: fields, most: Self.maximumTokens)
+            .map(InstanceIDToken.init)
+    }
+}
+
+/// The body of `batchImport`: tokens of the push service, which are registered.
+struct ImportBatch: Hashable, Sendable {
+    static let maximumTokens = 100
+
+    let application: Topic
+    let environment: PushEnvironment
+    /// The tokens with their texts, which are the registration tokens of the response.
+    let texts: [String]
+
+    /// - Throws: ``FCMError`` for the whole request.
+    init(_ body: Data) throws(FCMError) {
+        let fields = try InstanceIDBody.fields(body)
+        guard let text = try fields.text("application"), let application = Topic(text) else {
+            throw .invalid("application", "name the app by its bundle id")
+        }
+        self.application = application
+        self.environment = try fields.flag("sandbox") ? .sandbox : .production
+        self.texts = try InstanceIDBody.texts("apns_tokens", in: fields, most: Self.maximumTokens)
+    }
+}
+
+/// The bodies of requests to the Instance ID service.
+private enum InstanceIDBody {
+    static func fields(_ body: Data) throws(FCMError) -> ProtoFields {
+        guard let json = try? JSONValue(parsing: body) else { throw .invalid("body", "it is not valid JSON") }
+        return try ProtoFields(json, path: "")
+    }
+
+    /// Returns the texts of an array, at least one.
+    static func texts(_ name: String, in fields: ProtoFields, most: Int) throws(FCMError) -> [String] {
+        guard case .array(let values)? = fields.value(name), (1...most).contains(values.count) else {
+            throw .invalid(name, "name 1 to \(most) tokens")
+        }
+        var texts: [String] = []
+        for (index, value) in values.enumerated() {
+            guard case .string(let text) = value else { throw .invalid("\(name)[\(index)]", "it must be a text") }
+            texts.append(text)
+        }
+        return texts
+    }
+}
+
+/// The result of one token in a response of the Instance ID service.
+enum TopicResult: String, Hashable, Sendable {
+    case done = ""
+    case invalid = "INVALID_ARGUMENT"
+    case notFound = "NOT_FOUND"
+    case tooMany = "TOO_MANY_TOPICS"
+
+    var json: JSONValue { self == .done ? .object([:]) : .object(["error": .string(self.rawValue)]) }
 }

@@ -8,7 +8,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The subscriptions of tokens to topics: the Instance ID service's batches, and the resources that follow it.
+/// The routes for subscriptions of tokens to topics: the batches of the Instance ID service, and the later resources
+/// for single subscriptions.
 ///
 /// They change devices, so their key needs the scope `register`.
 struct FCMTopicRoutes: Sendable {
@@ -57,7 +58,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Registers tokens of the push service, which are their own registration tokens here.
+    /// Registers tokens of the push service. Each is its own registration token at the provider.
     @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(request, context) { reached, body in
             let batch = try ImportBatch(body)
@@ -79,7 +80,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// The admission of a batch. Its path names a project only with the secret of that.
+    /// The admission of a batch. Its path names a project only together with a secret.
     private enum Reached {
         case project(FCMSender.Project)
         case key(BridgeAuthenticator.Admission)
@@ -107,7 +108,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Admits a batch and responds to its body. The Instance ID service's errors are a text.
+    /// Admits a batch and responds to its body. Errors of the Instance ID service are texts.
     private func respondToBatch(
         _ request: Request,
         _ context: APIContext,
@@ -196,7 +197,7 @@ struct FCMTopicRoutes: Sendable {
         return try await self.store.devices(app: project.app.id, token: token).filter(\.isActive)
     }
 
-    /// Subscribes the devices that the path names, or ends their subscription.
+    /// Subscribes the devices that the path names, or unsubscribes them.
     private func set(
         _ topic: String,
         isSet: Bool,

@@ -2,11 +2,11 @@ import PushSupport
 
 /// The members of a message in the JSON form of protocol buffers.
 ///
-/// Each member has two names, `live_activity_token` and `liveActivityToken`. `null` is the same as nothing, and unknown
-/// members are ignored.
+/// Each member has two names, such as `live_activity_token` and `liveActivityToken`. `null` is the same as an absent
+/// member, and unknown members are ignored.
 struct ProtoFields {
     private let members: [String: JSONValue]
-    /// The path of the message, for errors; empty for the outermost one.
+    /// The path of the message, for errors. It is empty for the outermost message.
     let path: String
 
     /// - Throws: ``FCMError`` for a value that is not an object.
@@ -20,7 +20,7 @@ struct ProtoFields {
     /// Returns the path of a member.
     func place(_ name: String) -> String { self.path.isEmpty ? name : "\(self.path).\(name)" }
 
-    /// Returns a member by its name in snake case; `nil` for none.
+    /// Returns a member by its name in snake case, or `nil` if it is absent.
     func value(_ name: String) -> JSONValue? {
         let value = self.members[name] ?? self.members[Self.camelCase(name)]
         return value == .null ? nil : value
@@ -32,7 +32,7 @@ struct ProtoFields {
         return parts.dropFirst().reduce(String(first)) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 
-    /// Returns a text; `nil` for an empty one, which is the default of the format.
+    /// Returns a text, or `nil` for an empty one, which is the default of the format.
     func text(_ name: String) throws(FCMError) -> String? {
         switch self.value(name) {
         case nil: return nil
@@ -49,13 +49,13 @@ struct ProtoFields {
         }
     }
 
-    /// Returns a message within the message; `nil` for none.
+    /// Returns a message within the message, or `nil` if it is absent.
     func message(_ name: String) throws(FCMError) -> ProtoFields? {
         guard let value = self.value(name) else { return nil }
         return try ProtoFields(value, path: self.place(name))
     }
 
-    /// Returns the members of any JSON object; empty for none.
+    /// Returns the members of any JSON object. The result is empty if it is absent.
     func object(_ name: String) throws(FCMError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]
@@ -64,7 +64,7 @@ struct ProtoFields {
         }
     }
 
-    /// Returns a map of texts, whose entries are numbered in the order of their names.
+    /// Returns a map of texts in the order of their names.
     func texts(_ name: String) throws(FCMError) -> [(name: String, value: String)] {
         var texts: [(name: String, value: String)] = []
         for (index, entry) in try self.object(name).sorted(by: { $0.key < $1.key }).enumerated() {

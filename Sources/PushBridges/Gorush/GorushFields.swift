@@ -2,8 +2,8 @@ import PushSupport
 
 /// The members of a JSON object as a Go program reads them.
 ///
-/// Names are found in any case, `null` and an empty text are the same as nothing, and another type is an error of the whole
-/// request. Unknown members are ignored.
+/// Names match in any case. `null` and an empty text are the same as an absent member. A wrong type is an error of the
+/// whole request. Unknown members are ignored.
 struct GorushFields {
     private let members: [String: JSONValue]
     /// The members whose names have capital letters, by their names in lower case.
@@ -21,13 +21,14 @@ struct GorushFields {
         self.folded = Dictionary(capitals.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
     }
 
-    /// The member with this name, or one that differs in the case of its letters only; `nil` for none and for `null`.
+    /// Returns the member with this name, or one whose name differs only in case. Returns `nil` if there is none or it
+    /// is `null`.
     private func value(_ name: String) -> JSONValue? {
         let value = self.members[name] ?? self.folded[name]
         return value == .null ? nil : value
     }
 
-    /// Returns the text of a member; `nil` for an empty one.
+    /// Returns the text of a member, or `nil` for an empty one.
     func text(_ name: String) throws(GorushError) -> String? {
         switch self.value(name) {
         case nil: return nil
@@ -77,7 +78,7 @@ struct GorushFields {
         return texts
     }
 
-    /// Returns the members of an object; empty for none.
+    /// Returns the members of an object. The result is empty if it is absent.
     func object(_ name: String) throws(GorushError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]
@@ -86,7 +87,7 @@ struct GorushFields {
         }
     }
 
-    /// Returns the entries of an array; `nil` if it is absent.
+    /// Returns the entries of an array, or `nil` if it is absent.
     func array(_ name: String) throws(GorushError) -> [JSONValue]? {
         switch self.value(name) {
         case nil: return nil

@@ -9,32 +9,33 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Follows the notifications of gorush bridges until they end: counts their outcomes, and posts each failure to the hook.
+/// Follows the notifications of gorush bridges until they end. It counts their outcomes and posts each failure to the
+/// hook.
 ///
-/// What waits is in memory only, and each failure is posted once, as gorush does it: a restart forgets them. Webhooks tell
-/// every outcome at least once.
+/// Waiting work is only in memory, and each failure is posted once, as by gorush. A restart loses it. Webhooks post
+/// each outcome at least once.
 struct GorushFollower: Service {
-    /// The number of tokens for which a notification itself counts.
+    /// The size that is counted for a notification besides its tokens.
     private static let size = 50
-    /// The longest time for which one is followed.
+    /// The longest time for which a notification is followed.
     private static let patience: Duration = .seconds(600)
-    /// The posts of one notification that may fail one after the other; no more are made then.
+    /// The maximum number of posts of one notification that fail in a row. After them no more are made.
     private static let maximumFailures = 3
-    /// The posts at a time, of all, of one app and to one of its hooks. Apps take turns, and within an app its hooks: those that
-    /// never answer hold up few of others.
+    /// The maximum number of posts at a time: of all apps, of one app, and to one of its hooks. Apps take turns, and so
+    /// do the hooks of an app, so that hooks that never respond delay few other posts.
     static let postLimits = BudgetLimits(
         .init(whole: .held(64), app: .held(8), caller: .held(4)),
         waiting: .init(),
         patience: .seconds(3600)
     )
-    /// The longest response to a post, in bytes. It is not looked at.
+    /// The maximum length of a response to a post, in bytes. Its content is ignored.
     private static let maximumResponse = 64 * 1024
 
     /// A notification in the ledger.
     struct Followed: Sendable {
         let push: PushSubmission.Accepted
         let bridge: String
-        /// The URL of the hook; `nil` for none.
+        /// The URL of the hook, or `nil` for none.
         let hook: String?
         let plan: GorushPlan
     }
@@ -51,7 +52,7 @@ struct GorushFollower: Service {
         case follow(Followed, Topic)
         case post([GorushLogEntry], Hook)
 
-        /// The number of tokens and failures that it keeps in memory. Each takes about 200 bytes.
+        /// The number of tokens and failures that the work keeps in memory. Each takes about 200 bytes.
         var size: Int {
             switch self {
             case .follow(let followed, _): GorushFollower.size + followed.push.tokens.count
@@ -61,7 +62,7 @@ struct GorushFollower: Service {
     }
 
     private let budget: Budget
-    /// The turns of posts, beside those of webhooks: what waits is in the account of ``budget``.
+    /// The budget of running posts, apart from that of webhooks. Waiting posts count in ``budget``.
     let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics
@@ -85,7 +86,7 @@ struct GorushFollower: Service {
     /// Begins to follow a notification.
     func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed, app), bridge: followed.bridge, app) }
 
-    /// Counts failures that were known before anything was sent, and has them posted.
+    /// Counts failures that are known before anything is sent, and queues them for posting.
     func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, of app: AppRecord) {
         guard !failures.isEmpty else { return }
         self.statistics.count(bridge) { $0.failed += failures.count }
@@ -94,7 +95,7 @@ struct GorushFollower: Service {
         self.add(work, bridge: bridge, app.bundleID)
     }
 
-    /// Its budget bounds what waits or is followed. No app has all of it.
+    /// The budget limits the work that waits or is followed. No app can use all of it.
     private func add(_ work: Work, bridge: String, _ app: Topic) {
         guard let place = try? self.budget.take(work.size, for: BudgetCaller(app: app)) else {
             let message = "outcomes are not followed: too many wait"
@@ -140,7 +141,7 @@ struct GorushFollower: Service {
         }
     }
 
-    /// Counts the verdicts that are new, and posts the failures among them.
+    /// Counts the new outcomes and posts the failures among them.
     private func report(
         _ verdicts: [DeviceToken: TokenOutcome],
         of followed: Followed,
@@ -187,9 +188,9 @@ struct GorushFollower: Service {
         }
     }
 
-    /// Posts an entry when it is its turn.
-    /// - Returns: The failure; `nil` for none.
-    /// - Throws: ``BudgetRefusal`` for a turn that does not come, `CancellationError`.
+    /// Posts an entry in its turn.
+    /// - Returns: The failure, or `nil` for none.
+    /// - Throws: ``BudgetRefusal`` if its turn does not come, `CancellationError`.
     private func post(_ body: Data, to hook: Hook) async throws -> String? {
         let turn = try await self.posts.wait(for: BudgetCaller(app: hook.bundleID, .name(hook.url)))
         defer { turn.end() }
@@ -210,6 +211,6 @@ struct GorushFollower: Service {
 }
 
 extension TokenOutcome {
-    /// `true` if nothing follows.
+    /// Indicates whether the outcome is final.
     fileprivate var isFinal: Bool { if case .pending = self { false } else { true } }
 }

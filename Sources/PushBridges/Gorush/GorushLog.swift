@@ -4,18 +4,18 @@ import PushTypes
 
 /// The entry of a failure in a response and in a post to the hook.
 struct GorushLogEntry: Hashable, Sendable {
-    /// The longest text that is repeated for each token, in bytes: a response may have very many.
+    /// The maximum length of a text that is repeated for each token, in bytes. A response may have very many tokens.
     static let maximumText = 256
-    /// The longest error of an entry that repeats nothing else, in bytes.
+    /// The maximum length of the error in a short entry, in bytes.
     private static let maximumShortError = 64
     /// The maximum number of bytes that the entries of a response repeat.
     private static let maximumRepeated = 1024 * 1024
 
     let id: String?
-    /// The token as it came, whole: its owner cleans a table by it.
+    /// The whole token as it came. Its owner uses it to clean a database.
     let token: String
     let message: String
-    /// The push service's reason, or a text.
+    /// The reason of the push service, or another text.
     let error: String
 
     init(_ notification: GorushNotification, token: String, error: String) {
@@ -30,7 +30,7 @@ struct GorushLogEntry: Hashable, Sendable {
         ])
     }
 
-    /// The entry with what is its own alone.
+    /// The entry without the repeated id and message.
     private var shortJSON: JSONValue {
         .object([
             "type": .string("failed-push"), "platform": .string("ios"), "token": .string(self.token),
@@ -40,8 +40,8 @@ struct GorushLogEntry: Hashable, Sendable {
 
     /// Returns the entries of a response.
     ///
-    /// A short request can cause very many. Once they have repeated ``maximumRepeated`` bytes, those that follow repeat neither
-    /// id nor message.
+    /// A short request can cause very many entries. After ``maximumRepeated`` bytes of repeated texts, further entries
+    /// contain neither id nor message.
     static func json(_ entries: [GorushLogEntry]) -> JSONValue {
         var repeated = 0
         let values = entries.map { entry in
@@ -52,11 +52,12 @@ struct GorushLogEntry: Hashable, Sendable {
     }
 }
 
-/// The words of failures.
+/// The texts of failures.
 enum GorushFailure {
-    /// Returns the push service's reason for what the provider's own check found, or an explanation.
+    /// Returns the reason of the push service that corresponds to an error of the provider's own check, or an
+    /// explanation.
     ///
-    /// None of the reasons accuses a token: an error concerns all tokens of a notification, of which one may be at fault.
+    /// None of these reasons blames a token, because the error concerns all tokens of a notification.
     static func text(_ error: RequestError) -> String {
         switch (error.code, error.path?.prefix { $0 != "." && $0 != "[" }) {
         case ("payload_too_large", _): Reason.payloadTooLarge.text
@@ -69,7 +70,7 @@ enum GorushFailure {
         }
     }
 
-    /// Returns the text of a failure; `nil` for an outcome that is none.
+    /// Returns the text of a failure, or `nil` for another outcome.
     static func text(_ verdict: TokenOutcome) -> String? {
         switch verdict {
         case .accepted, .pending, .skipped: nil

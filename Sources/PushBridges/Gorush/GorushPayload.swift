@@ -1,12 +1,12 @@
 import PushSupport
 
-/// The payload of a notification for iOS as gorush builds it, with corrections where its own would lose something.
+/// The payload of a notification for iOS. It is built like gorush's, except where that would lose something.
 ///
-/// A message beside members of `alert` stays as the body. A mark for the app's extension without any text is left out, since
-/// the push service takes it for nothing.
+/// A message besides members of `alert` becomes the body. The flag for the app's extension is left out if there is no
+/// text, because it has no effect then.
 struct GorushPayload: Hashable, Sendable {
     private var aps: [String: JSONValue] = [:]
-    /// The members beside `aps`.
+    /// The members besides `aps`.
     private let data: [String: JSONValue]
 
     init(_ fields: GorushFields) throws(GorushError) {
@@ -32,14 +32,13 @@ struct GorushPayload: Hashable, Sendable {
         self.data = try fields.object("data")
     }
 
-    /// `true` if the app is woken, and nothing is shown.
+    /// Indicates whether the app is woken and nothing is shown.
     var wakesOnly: Bool {
         self.aps["content-available"] != nil && ["alert", "badge", "sound", "event"].allSatisfy { self.aps[$0] == nil }
     }
 
     /// Returns the whole payload.
-    ///
-    /// - Throws: ``RequestError`` for data with the name `aps`, which would replace everything else.
+    /// - Throws: ``RequestError`` for data with the name `aps`, which would replace the rest of the payload.
     func members() throws(RequestError) -> [String: JSONValue] {
         guard self.data["aps"] == nil else {
             let message = "aps is made from the other members"
@@ -57,7 +56,7 @@ struct GorushPayload: Hashable, Sendable {
         "summary-arg",
     ]
 
-    /// Returns the alert: a text if there is only a message, otherwise an object; `nil` for none.
+    /// Returns the alert, or `nil` for none. It is a text if there is only a message, otherwise an object.
     private static func alert(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (title, message) = (try fields.text("title"), try fields.text("message"))
         let own = GorushFields(try fields.object("alert"))
@@ -71,7 +70,7 @@ struct GorushPayload: Hashable, Sendable {
         return .object(alert)
     }
 
-    /// Returns the sound. A name or a volume beside it makes it that of a critical alert.
+    /// Returns the sound. A name or a volume besides it makes it the sound of a critical alert.
     private static func sound(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (name, volume) = (try fields.text("name"), try fields.number("volume"))
         let isLoud = (volume?.numberValue ?? 0) > 0

@@ -3,25 +3,25 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// One notification of a request as it would be sent: to whom, and to whom not.
+/// The plan for one notification of a request: its content, the tokens that it is sent to, and the failures that are
+/// already known.
 struct GorushPlan: Sendable {
     let notification: GorushNotification
     let app: AppRecord
     let bridge: String
-    /// The content; `nil` if the provider refuses it.
+    /// The content, or `nil` if the provider refuses it.
     private(set) var content: TranslatedPush.Checked?
     private(set) var groups: [NamedTokens.Group] = []
     /// The failures that are known before anything is sent.
     private(set) var failures: [GorushLogEntry] = []
-    /// The error of the content; `nil` if it is allowed.
+    /// The error of the content, or `nil` if the content is allowed.
     private(set) var refusal: RequestError?
     private let texts: [DeviceToken: String]
 
     /// Makes the plan.
-    ///
     /// - Parameters:
-    ///   - environment: The environment of the bridge; `nil` for that of each device.
-    ///   - sort: Sorts tokens by what the store knows of them, for a kind and an environment.
+    ///   - environment: The environment of the bridge, or `nil` for that of each device.
+    ///   - sort: Sorts tokens by their registrations in the store, for a kind and an environment.
     init(
         _ notification: GorushNotification,
         app: AppRecord,
@@ -61,7 +61,7 @@ struct GorushPlan: Sendable {
         }
     }
 
-    /// The request of a group of tokens; `nil` if the provider refuses the content.
+    /// Returns the request for a group of tokens, or `nil` if the provider refuses the content.
     func request(_ group: NamedTokens.Group) -> NotificationRequest? {
         self.content?.request(to: .tokens(group.tokens), environment: group.environment)
     }

@@ -1,27 +1,30 @@
 import Foundation
 import PushSupport
+import PushTypes
 
 /// The body of `POST /api/push`.
 struct GorushRequest: Hashable, Sendable {
-    /// The longest body, in bytes.
+    /// The maximum length of a body, in bytes.
     static let maximumBody = 8 * 1024 * 1024
-    /// The most tokens of all notifications of a request together. gorush has no limit.
+    /// The maximum number of tokens in all notifications of a request together. gorush has no limit.
     static let maximumTokens = 50_000
-    /// The most notifications of a request, unless the bridge has another number.
+    /// The default maximum number of notifications in a request.
     static let standardNotifications = 100
 
-    /// The notifications for iOS. Those for other platforms are dropped, as by a server that has these switched off.
+    /// The notifications for iOS. Those for other platforms are dropped, as by a server on which these are switched
+    /// off.
     let notifications: [GorushNotification]
-    /// The longest entries for the tokens of all notifications in a response, in bytes, also for those that are dropped.
+    /// The maximum total length of the entries for the tokens of all notifications in a response, in bytes. Dropped
+    /// notifications count too.
     let longestEntries: Int
 
-    /// - Parameter maximum: The most notifications, those for other platforms included.
+    /// - Parameter maximum: The maximum number of notifications, including those for other platforms.
     init(_ body: Data, maximum: Int = Self.standardNotifications) throws(GorushError) {
         guard let json = try? JSONValue(parsing: body) else { throw .missing }
         guard let entries = try GorushFields(json).array("notifications") else { throw .missing }
         guard !entries.isEmpty else { throw .empty }
         var all: [GorushNotification] = []
-        // Every entry is read before any is counted, as the first error of a type is that of the whole request.
+        // All entries are read before they are counted, because the first wrong type is the error of the whole request.
         for entry in entries { all.append(try GorushNotification(GorushFields(entry))) }
         guard all.count <= maximum else { throw .tooMany(all.count, limit: maximum) }
         let notifications = all.filter { $0.platform == GorushNotification.iOS }
@@ -30,6 +33,107 @@ struct GorushRequest: Hashable, Sendable {
         (self.notifications, self.longestEntries) = (notifications, all.reduce(0) { $0 + $1.longestEntries })
     }
 
-    /// The number in the response: one for each token, and one for each topic.
+    /// The count in the response: one for each token, and one for each topic.
     var count: Int { self.notifications.reduce(0) { $0 + $1.count } }
+}
+
+/// One notification of a request, with all members that gorush uses for iOS.
+struct GorushNotification: Hashable, Sendable {
+    /// The number of the platform iOS.
+    static let iOS: Int64 = 1
+
+    let platform: Int64
+    /// The tokens as they came.
+    let tokens: [String]
+    let topic: String?
+    /// The caller's id, truncated. It is only repeated in the response.
+    let id: String?
+    let apnsID: String?
+    let collapseID: String?
+    /// The expiration in UNIX seconds, or `nil` for none.
+    let expiration: Int64?
+    let priority: Priority?
+    let pushType: String?
+    /// The environment that the notification names.
+    let environment: PushEnvironment?
+    /// The text of the message, truncated. It is repeated in the response.
+    let message: String
+    /// The length of the whole message, in bytes.
+    private let length: Int
+    /// The payload as gorush builds it, with the corrections of ``GorushPayload``.
+    let payload: GorushPayload
+
+    init(_ fields: GorushFields) throws(GorushError) {
+        self.platform = try fields.integer("platform") ?? 0
+        self.tokens = try fields.texts("tokens")
+        self.topic = try fields.text("topic")
+        // All entries of the response repeat these texts.
+        self.id = try fields.text("notif_id")?.bounded(bytes: GorushLogEntry.maximumText)
+        self.apnsID = try fields.text("apns_id")
+        self.collapseID = try fields.text("collapse_id")
+        self.expiration = try fields.integer("expiration")
+        self.priority = Self.priorities[try fields.text("priority") ?? ""]
+        self.pushType = try fields.text("push_type")
+        let (isProduction, isDevelopment) = (try fields.flag("production"), try fields.flag("development"))
+        self.environment = isProduction ? .production : isDevelopment ? .sandbox : nil
+        let message = try fields.text("message")
+        self.message = message?.bounded(bytes: GorushLogEntry.maximumText) ?? ""
+        self.length = message?.utf8.count ?? 0
+        // The provider decides the number of tries itself.
+        _ = try fields.integer("retry")
+        self.payload = try GorushPayload(fields)
+    }
+
+    private static let priorities: [String: Priority] = ["normal": .powerAware, "high": .immediate]
+
+    /// The number of the notification in the response. A topic counts as one, though for iOS it is the bundle id.
+    var count: Int { self.tokens.count + (self.topic == nil ? 0 : 1) }
+
+    /// The maximum total length of the entries for its tokens in a response, in bytes. Each may repeat the message,
+    /// whose characters take up to six bytes in JSON.
+    var longestEntries: Int { self.count * (512 + 6 * self.length) }
+
+    /// Returns the push.
+    /// - Throws: ``RequestError`` for content that no push can have.
+    func push(to app: Topic, now: Timestamp) throws(RequestError) -> TranslatedPush {
+        var push = TranslatedPush()
+        push.name = TranslatedPush.name(self.id ?? self.apnsID)
+        let type = self.pushType ?? self.derivedType
+        let isBackground = self.payload.wakesOnly && (type == nil || type == PushType.alert.rawValue)
+        let named = isBackground ? PushType.background.rawValue : type
+        push.members["pushType"] = .string(named ?? PushType.alert.rawValue)
+        if let topic, Topic(topic)?.bundleID != app { push.members["topic"] = .string(topic) }
+        if let priority, named != PushType.background.rawValue {
+            push.members["priority"] = .integer(Int64(priority.rawValue))
+        }
+        push.members["collapseId"] = self.collapseID.map { .string($0) }
+        push.members["expiration"] = ForeignExpiration.member(self.expiration, now: now)
+        push.members["payload"] = .object(try self.payload.members())
+        return push
+    }
+
+    /// The push type that belongs to the suffix of the topic, or `nil` without a suffix.
+    private var derivedType: String? {
+        guard let topic else { return nil }
+        return PushType.allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }?.rawValue
+    }
+}
+
+/// The error of a whole request, in gorush's words.
+enum GorushError: Error, Hashable, Sendable {
+    /// The notifications are missing, or a member has a wrong type.
+    case missing
+    case empty
+    case tooMany(Int, limit: Int)
+    /// The notifications together have more tokens than one request may have.
+    case tooManyTokens(Int, limit: Int)
+
+    var message: String {
+        switch self {
+        case .missing: "Missing notifications field."
+        case .empty: "Notifications field is empty."
+        case .tooMany(let count, let limit): "Number of notifications(\(count)) over limit(\(limit))"
+        case .tooManyTokens(let count, let limit): "Number of tokens(\(count)) over limit(\(limit))"
+        }
+    }
 }

@@ -9,8 +9,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// gorush's REST API: under `/gorush/{bridge}`, with the bridge's secret behind it or without, and at the root where nothing
-/// of the provider has the same path.
+/// The routes of gorush's REST API. They are below `/gorush/{bridge}`, with or without the bridge's secret, and at the
+/// root for paths that the provider does not use itself.
 struct GorushRoutes: Sendable {
     let access: BridgeAuthenticator
     let sender: GorushSender
@@ -30,7 +30,7 @@ struct GorushRoutes: Sendable {
             router.get(RouterPath("\(prefix)version"), use: self.showVersion)
             router.get(RouterPath("\(prefix)healthz"), use: self.showHealth)
             router.head(RouterPath("\(prefix)healthz"), use: self.showHealth)
-            // The provider's own are at the root.
+            // At the root this path has the provider's own metrics.
             if !prefix.isEmpty { router.get(RouterPath("\(prefix)metrics"), use: self.showMetrics) }
         }
         router.get("gorush/:bridge", use: self.showWelcome)
@@ -90,7 +90,7 @@ struct GorushRoutes: Sendable {
         return try Self.answer(count: request.count, failures)
     }
 
-    /// Responds in the place of the old server, or with its answer, and sends nothing.
+    /// Responds in shadow mode, with the old server's response or one of its own. Nothing is sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,
@@ -103,7 +103,7 @@ struct GorushRoutes: Sendable {
         if let upstream = settings.upstream {
             var passesCredential = false
             if case .secret = destination.admission { passesCredential = true }
-            // A request that cannot be read here may have any number of tokens for the old server.
+            // A request that cannot be read may have any number of tokens for the old server.
             let entries = (try? parsed.get())?.longestEntries ?? ShadowForwarder.maximumAnswer
             do throws(ShadowForwarder.Failure) {
                 answer = try await self.shadow.ask(
@@ -117,7 +117,7 @@ struct GorushRoutes: Sendable {
                 )
             } catch {
                 await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: destination.bridge)
-                // The old server sends what we do not: a client that tries again loses nothing.
+                // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
                 if case .noRoom(let refusal) = error { throw refusal }
                 let message = "the server in whose shadow this bridge is does not answer: \(error.text)"
                 return try Self.failure(.badGateway, message)
@@ -195,12 +195,12 @@ struct GorushRoutes: Sendable {
 
     private static let noDoor = RequestError(.notFound, code: "not_found", message: "no bridge of gorush has this name")
 
-    /// Checks that there is any bridge of the kind.
+    /// Checks that a gorush bridge exists.
     private func checkIsOpen() async throws {
         guard try await !self.sender.table.value.isEmpty else { throw Self.noDoor }
     }
 
-    /// Admits a request to the bridge that its path names, or to that of the root.
+    /// Admits a request to the bridge that its path names, or to the bridge at the root.
     private func destination(_ request: Request, _ context: APIContext) async throws -> GorushSender.Destination {
         try await self.checkIsOpen()
         let name = context.parameters.get("bridge") == nil ? nil : context.path("bridge")
@@ -228,10 +228,10 @@ struct GorushRoutes: Sendable {
         return try .init(bridge: bridge, app: app, settings: GorushSettings(bridge), admission: admission)
     }
 
-    /// Returns the bridge with a name. Without a name it is that of the root: of the app that had a bridge first among those that the
-    /// key is for, the standard one, or its first.
+    /// Returns the bridge with a name. Without a name it is the bridge at the root. That belongs to the app, among
+    /// those of the key, that has had a gorush bridge the longest, and is its standard bridge or its first one.
     ///
-    /// So what other apps add later changes nothing, whether they take the standard name or another.
+    /// Bridges that other apps add later therefore change nothing, whatever their names.
     private func bridge(_ name: String?, for caller: APICaller) async throws -> BridgeRecord? {
         let bridges = try await self.sender.table.value
         if let name { return bridges[name] }
@@ -242,7 +242,7 @@ struct GorushRoutes: Sendable {
         return first
     }
 
-    /// Returns the apps that a key is for; `nil` for all.
+    /// Returns the apps of a key, or `nil` for a key of all apps.
     private func apps(of caller: APICaller) async throws -> Set<Int64>? {
         guard let topics = caller.apps else { return nil }
         var apps: Set<Int64> = []
@@ -261,7 +261,7 @@ struct GorushRoutes: Sendable {
 
     private static let version = HTTPField.Name("x-gorush-version")
 
-    /// Runs `body`, with the header of the version on its response, whatever that is.
+    /// Runs `body` and adds the header of the version to its response.
     private func respond(
         _ operation: String,
         _ context: APIContext,

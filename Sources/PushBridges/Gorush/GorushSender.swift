@@ -19,7 +19,7 @@ struct GorushSender: Sendable {
         let admission: BridgeAuthenticator.Admission
     }
 
-    /// The end of a request.
+    /// The result of a request.
     struct Sent: Sendable {
         var accepted: [(push: PushSubmission.Accepted, plan: GorushPlan)] = []
         var failures: [GorushLogEntry] = []
@@ -44,8 +44,8 @@ struct GorushSender: Sendable {
         return plans
     }
 
-    /// Returns the bridge and the app to which a notification's topic leads: the bridge of that name, which the caller may
-    /// use, otherwise the one that the request reached.
+    /// Returns the bridge and the app for a notification's topic. It is the bridge of that name if the caller may use
+    /// it, otherwise the bridge that the request reached.
     private func target(
         of notification: GorushNotification,
         _ destination: Destination
@@ -58,9 +58,8 @@ struct GorushSender: Sendable {
         return (other, app)
     }
 
-    /// Hands plans to the ledger.
-    ///
-    /// - Throws: The error of the store, as long as nothing was accepted; then it is the failure of the tokens that it concerns.
+    /// Writes the notifications of plans into the ledger.
+    /// - Throws: An error of the store if nothing was accepted before. Later errors become failures of their tokens.
     func send(_ plans: [GorushPlan], _ destination: Destination, receivedAt: Timestamp) async throws -> Sent {
         var sent = Sent()
         for var plan in plans {

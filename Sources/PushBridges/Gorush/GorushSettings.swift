@@ -8,18 +8,18 @@ struct GorushSettings: BridgeSettings, Hashable {
     static let kind = BridgeKind.gorush
     static let members: Set = ["sync", "maxNotifications", "feedbackHook", "shadow"]
 
-    /// The name of the bridge of an app that requests without a name in their path reach.
+    /// The name of an app's bridge for requests whose path names no bridge.
     static let standardName = "default"
-    /// The numbers of notifications of a request that can be set.
+    /// The range of ``maximumNotifications``.
     private static let notifications: ClosedRange<Int64> = 1...1000
 
-    /// `true` answers when all outcomes are known, and with the failures. Default `false`.
+    /// Indicates whether a response waits until all outcomes are known, and lists the failures. Default `false`.
     let isSynchronous: Bool
-    /// The most notifications of a request.
+    /// The maximum number of notifications in a request.
     let maximumNotifications: Int
-    /// The URL to which each failure is posted; `nil` for none.
+    /// The URL to which each failure is posted, or `nil` for none.
     let feedbackHook: String?
-    /// `nil` for a bridge that sends.
+    /// The settings of shadow mode, or `nil` for a bridge that sends.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -4,12 +4,12 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The response of an old gorush, as far as it can be compared.
+/// The properties of an old gorush's response that are compared in shadow mode.
 struct GorushResponse: Hashable, Sendable {
     let status: Int
-    /// `nil` for an answer without a number.
+    /// The count in the response, or `nil` if there is none.
     let counts: Int64?
-    /// The reasons by the tokens of the log; a token that is hidden behind stars is left out.
+    /// The reasons in the log, by token. Tokens that are hidden behind asterisks are left out.
     let reasons: [String: String]
 
     init(status: Int, body: Data) {
@@ -26,8 +26,7 @@ struct GorushResponse: Hashable, Sendable {
 
 extension ShadowComparison {
     /// Compares a request that a gorush bridge would have carried out with the answer of the old server.
-    ///
-    /// - Parameter answer: `nil` if nobody was asked.
+    /// - Parameter answer: The response of the old server, or `nil` if it was not asked.
     init(_ request: GorushRequest, _ plans: [GorushPlan], _ answer: GorushResponse?, at: Timestamp) {
         self.init()
         if let answer { self.compare(status: 200, counts: Int64(request.count), answer, at: at) }
@@ -38,7 +37,7 @@ extension ShadowComparison {
             }
             for failure in plan.failures {
                 refused.insert(failure.token)
-                // The error of a content is one difference, not one for each token.
+                // An error of the content is one difference, not one for each token.
                 guard plan.refusal == nil || failure.error == Reason.badDeviceToken.text else { continue }
                 let ours = Self.reason(failure.error)
                 let theirs = answer.map { $0.reasons[failure.token] ?? "no failure" } ?? "not asked"
@@ -67,7 +66,7 @@ extension ShadowComparison {
         self.differ("counts", ours: "\(counts)", theirs: "\(theirs)", at: at)
     }
 
-    /// Returns the beginning of a token, by which its owner finds it.
+    /// Returns the beginning of a token, which is enough for its owner to find it.
     static func beginning(of token: String) -> String {
         DeviceToken(userInput: token).map { "\($0)" } ?? "\(token.prefix(4))… (no token)"
     }

@@ -5,16 +5,16 @@ import Synchronization
 
 /// The counters of one gorush bridge since the start of the process.
 struct GorushCounters: Hashable, Sendable {
-    /// Tokens that were handed to the ledger or refused.
+    /// The number of tokens that were written into the ledger or refused.
     var submitted = 0
     var succeeded = 0
     var failed = 0
-    /// Requests by the status of their response.
+    /// The number of requests, by the status of their response.
     var statuses: [Int: Int] = [:]
-    /// The time that all responses took together.
+    /// The total time of all responses.
     var responseTime: Duration = .zero
 
-    /// Tokens whose outcome is not known.
+    /// The number of tokens whose outcome is not known.
     var waiting: Int { max(0, self.submitted - self.succeeded - self.failed) }
 }
 
@@ -26,16 +26,16 @@ final class GorushStatistics: Sendable {
     /// Returns the counters of a bridge.
     subscript(bridge: String) -> GorushCounters { self.counters.withLock { $0[bridge] ?? GorushCounters() } }
 
-    /// Changes the counters of a bridge, which exists.
+    /// Changes the counters of an existing bridge.
     func count(_ bridge: String, _ change: (inout GorushCounters) -> Void) {
         self.counters.withLock { change(&$0[bridge, default: GorushCounters()]) }
     }
 }
 
-/// The bodies of gorush's statistics.
+/// The response bodies of gorush's statistics.
 struct GorushReport: Sendable {
     let counters: GorushCounters
-    /// The time since the start.
+    /// The time since the start of the process.
     let uptime: Duration
 
     /// The body of `/api/stat/app`.
@@ -54,7 +54,7 @@ struct GorushReport: Sendable {
         ])
     }
 
-    /// The body of `/api/stat/go`. The provider has no such run-time: the figures are those of the process.
+    /// The body of `/api/stat/go`. The provider has no Go runtime, so the figures are those of the process.
     static var process: JSONValue {
         let memory = JSONValue.integer(Int64(ProcessStatistics.residentMemory ?? 0))
         return .object([
@@ -96,7 +96,7 @@ struct GorushReport: Sendable {
 
     private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 
-    /// Returns a time such as `1.2ms` or `3.5s`.
+    /// Returns a duration such as `1.2ms` or `3.5s`.
     private static func text(_ duration: Duration) -> String {
         let seconds = self.seconds(duration)
         let (value, unit) =

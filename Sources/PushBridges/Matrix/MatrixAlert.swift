@@ -1,10 +1,10 @@
 import PushSupport
 
-/// The text of an event as the clients of Matrix localize it: a key of theirs, and the arguments in the order of each key.
+/// The text of an event in the form that Matrix clients localize: one of their keys, and its arguments in order.
 struct MatrixAlert: Hashable, Sendable {
-    /// The most characters of the name of a sender or a room.
+    /// The maximum length of the name of a sender or a room, in characters.
     private static let maximumName = 1024
-    /// The most characters of a message. More never fit in a payload.
+    /// The maximum length of a message, in characters. A longer one never fits into a payload.
     private static let maximumBody = 4096
 
     /// The keys that the clients know.
@@ -21,7 +21,7 @@ struct MatrixAlert: Hashable, Sendable {
     /// The parts of the text by name, for templates.
     let variables: [String: String]
 
-    /// Returns the text for an event that has a type; `nil` for one that is not shown.
+    /// Returns the text for an event with a type, or `nil` if the event is not shown.
     init?(_ notification: MatrixNotification) {
         let sender = Self.cut(notification.senderName ?? notification.sender ?? " ", Self.maximumName)
         let room = (notification.roomName ?? notification.roomAlias).map { Self.cut($0, Self.maximumName) }
@@ -51,7 +51,7 @@ struct MatrixAlert: Hashable, Sendable {
         case image(String)
         case action(String)
         case text(String)
-        /// The homeserver does not know the text, or keeps it to itself.
+        /// The homeserver does not know the text or does not send it.
         case withoutText
 
         init(_ type: String?, body: String?) {
@@ -66,7 +66,7 @@ struct MatrixAlert: Hashable, Sendable {
             }
         }
 
-        /// Returns key and arguments.
+        /// Returns the key and its arguments.
         func text(_ sender: String, _ room: String?) -> (String, [String]) {
             switch (self, room) {
             case (.image(let body), let room?): ("IMAGE_FROM_USER_IN_ROOM", [sender, body, room])

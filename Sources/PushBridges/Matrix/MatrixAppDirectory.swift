@@ -9,23 +9,23 @@ struct MatrixApp: Hashable, Sendable {
     /// The app's id in the store.
     let id: Int64
     let bundleID: Topic
-    /// The environment of its tokens; `nil` is that of each device, and production for tokens without one.
+    /// The environment of its tokens. `nil` stands for that of each device, or production for tokens without a device.
     let environment: PushEnvironment?
     let settings: MatrixSettings
-    /// `false` if the app has no credential for the environment: nothing can be sent.
+    /// Indicates whether the app has a credential for the environment. Without one nothing can be sent.
     let hasCredential: Bool
 }
 
-/// Finds the configured Matrix apps. An `app_id` is that of the bridge with this name, or of the one whose pattern it matches; of several
-/// such patterns that with the most characters before its first `*` or `?`. A name that begins with its app's bundle id comes before
-/// all that another app has.
+/// Finds the configured Matrix apps. An `app_id` belongs to the bridge with this name, or to a bridge whose pattern it
+/// matches. Of several such patterns the one with the most characters before its first `*` or `?` counts. A name that
+/// begins with its app's bundle id precedes all names of other apps.
 struct MatrixAppDirectory: Sendable {
     /// The result of a look-up.
     enum Match: Hashable, Sendable {
         case app(MatrixApp)
-        /// There is no such app.
+        /// No app has this `app_id`.
         case none
-        /// Several patterns match equally well: nobody knows which app is meant.
+        /// Several patterns match equally well, so that the app is ambiguous.
         case ambiguous
         /// The bridge of this name cannot be read.
         case damaged
@@ -45,7 +45,7 @@ struct MatrixAppDirectory: Sendable {
 
     private var exact: [String: (claim: Int, entry: Entry)] = [:]
     private var patterns: [(pattern: GlobPattern, claim: Int, entry: Entry)] = []
-    /// `true` if an app forwards pushkeys that are addresses.
+    /// Indicates whether an app forwards pushkeys that are addresses.
     private(set) var forwardsAddresses = false
 
     /// - Parameter damaged: The names of bridges that cannot be read, each with its app's claim to it
@@ -71,7 +71,8 @@ struct MatrixAppDirectory: Sendable {
         guard appID.unicodeScalars.prefix(MatrixSettings.maximumName + 1).count <= MatrixSettings.maximumName else {
             return .none
         }
-        // The claim decides, then the characters: an exact name has more of them than any pattern.
+        // The claim decides first, then the number of literal characters. An exact name has more of them than any
+        // pattern.
         var best: (claim: Int, literals: Int, match: Match)?
         if let (claim, entry) = self.exact[appID] { best = (claim, Int.max, entry.match) }
         guard !self.patterns.isEmpty else { return best?.match ?? .none }
@@ -83,5 +84,53 @@ struct MatrixAppDirectory: Sendable {
             best = (claim, pattern.literals, rank == known ? .ambiguous : entry.match)
         }
         return best?.match ?? .none
+    }
+}
+
+extension MatrixAppDirectory {
+    /// The age at which the apps are read again without a change of bridges, because credentials change too.
+    private static let longestAge: Duration = .seconds(10)
+
+    /// Returns a cache of the configured apps.
+    static func cache(_ store: any AppStore & BridgeStore, time: any TimeSource) -> BridgeCache<MatrixAppDirectory> {
+        BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
+    }
+
+    /// The app of a bridge in the store.
+    private struct Owner {
+        let app: AppRecord
+        /// The environments for which it has a credential.
+        let environments: Set<PushEnvironment>
+    }
+
+    private static func read(_ store: any AppStore & BridgeStore) async throws -> MatrixAppDirectory {
+        let names = try await store.bridgeOwners(kind: .matrix)
+        let bridges = try await store.bridges(kind: .matrix)
+        // Each app is looked up once for all its bridges.
+        var owners: [Int64: Owner] = [:]
+        for id in Set(names.values).union(bridges.map(\.app)) {
+            guard let app = try await store.app(id: id) else { continue }
+            owners[id] = Owner(app: app, environments: try await store.environments(app: id))
+        }
+        let apps = bridges.compactMap { bridge in owners[bridge.app].flatMap { Self.app(bridge, of: $0) } }
+        let readable = Set(apps.map(\.name))
+        var damaged: [String: Int] = [:]
+        for (name, app) in names where !readable.contains(name) {
+            damaged[name] = owners[app].map { BridgeRecord.claim(to: name, of: $0.app.bundleID.name) } ?? 0
+        }
+        return MatrixAppDirectory(apps, damaged: damaged)
+    }
+
+    /// Returns the app of a bridge, or `nil` if the settings cannot be read.
+    private static func app(_ bridge: BridgeRecord, of owner: Owner) -> MatrixApp? {
+        guard let settings = try? MatrixSettings(bridge) else { return nil }
+        return MatrixApp(
+            name: bridge.name,
+            id: owner.app.id,
+            bundleID: owner.app.bundleID,
+            environment: bridge.environment,
+            settings: settings,
+            hasCredential: owner.environments.contains(bridge.environment ?? .production)
+        )
     }
 }

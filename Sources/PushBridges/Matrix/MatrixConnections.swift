@@ -1,16 +1,18 @@
 import NIOCore
 import PushHTTP
+import PushStore
 import PushSupport
 import PushTypes
 import Synchronization
 
-/// The connections of homeservers that have shown to be worth keeping.
+/// The connections of homeservers that are kept although no key authenticates them.
 ///
-/// Requests bring no credentials, so a connection ends after a minute like any other without a key (docs/decisions/0015), unless it
-/// has named a pushkey to which a push was accepted before: a device token is what only the user's homeserver knows. The user knows
-/// it too, so a token keeps few connections.
+/// Requests of homeservers have no credentials, so their connections end after a minute like others without a key
+/// (docs/decisions/0015). A connection is kept if it has named a pushkey to which a push was accepted before, because
+/// only the user and the user's homeserver know a device token. Because the user knows it too, one token keeps few
+/// connections.
 final class MatrixConnections: Sendable {
-    /// The most connections that a token keeps. A homeserver names many tokens over each of its own.
+    /// The maximum number of connections that one token keeps. A homeserver names many tokens on each connection.
     static let perToken = 8
 
     private typealias Token = TokenOfApp
@@ -46,7 +48,7 @@ final class MatrixConnections: Sendable {
         return self.state.withLock { $0.kept[id] != nil }
     }
 
-    /// Keeps a connection for as long as its client wants, if its token keeps few others and its account has room.
+    /// Keeps a connection until its client closes it, if its token keeps few others and its account has room.
     /// - Parameter account: The account of the homeserver at the app.
     func keep(_ channel: any Channel, for token: DeviceToken, of app: Int64, _ account: BudgetCaller) {
         let connection = channel.connection
@@ -57,12 +59,48 @@ final class MatrixConnections: Sendable {
         } catch {
             return self.state.withLock { $0.remove(id) }
         }
-        // An identifier is used again once the connection is gone.
+        // Identifiers are reused once a connection is gone.
         connection.closeFuture.whenComplete { _ in self.state.withLock { $0.remove(id) } }
     }
 }
 
 extension Channel {
-    /// The connection of a stream of HTTP/2, or the connection itself. The parent of a connection is its listener, which has no peer.
+    /// The connection of an HTTP/2 stream, or the connection itself. The parent of a connection is its listener, which
+    /// has no remote address.
     fileprivate var connection: any Channel { self.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? self }
+}
+
+/// A token and the app that it is for.
+struct TokenOfApp: Hashable {
+    var app: Int64
+    var token: DeviceToken
+}
+
+/// Recognizes tokens that an app has registered or that its pushes have reached. Others may be invented.
+final class KnownTokens: Sendable {
+    private struct Key: Hashable {
+        var environment: PushEnvironment
+        var token: TokenOfApp
+    }
+
+    private let store: any NamedTokenStore
+    private let known = Mutex(BoundedCache<Key, Void>(maximum: 100_000))
+
+    init(store: any NamedTokenStore) { self.store = store }
+
+    /// Returns those of the tokens that are not known. One query of the store looks them up.
+    func unknown(
+        _ tokens: Set<DeviceToken>,
+        of app: Int64,
+        in environment: PushEnvironment
+    ) async throws -> Set<DeviceToken> {
+        func key(_ token: DeviceToken) -> Key {
+            Key(environment: environment, token: TokenOfApp(app: app, token: token))
+        }
+        let asked = self.known.withLock { known in tokens.filter { !known.contains(key($0)) } }
+        guard !asked.isEmpty else { return [] }
+        let found = try await self.store.known(asked, app: app, environment: environment)
+        self.known.withLock { $0.merge(Dictionary(uniqueKeysWithValues: found.map { (key($0), ()) })) }
+        return asked.subtracting(found)
+    }
 }

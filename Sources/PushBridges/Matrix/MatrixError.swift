@@ -1,6 +1,6 @@
 import PushSupport
 
-/// An error in the words of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
+/// An error of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
 struct MatrixError: Error, Hashable, Sendable {
     /// The name of an error for programs.
     enum Code: String, Hashable, Sendable {
@@ -15,31 +15,31 @@ struct MatrixError: Error, Hashable, Sendable {
     /// The HTTP status of the response.
     let status: Int
     let code: Code
-    /// The explanation for people. It names no pushkey and nothing of the content.
+    /// The explanation for people. It contains no pushkey and no content.
     let message: String
-    /// The time after which the request may succeed; `nil` if that is not known.
+    /// The time after which the request may succeed, or `nil` if it is not known.
     var delay: Duration?
 
     init(_ status: Int, _ code: Code, _ message: String, delay: Duration? = nil) {
         (self.status, self.code, self.message, self.delay) = (status, code, message, delay)
     }
 
-    /// A member of another type than the `wanted` one.
+    /// The error for a member whose type is not the `wanted` one.
     static func wrongType(_ member: String, _ wanted: String) -> MatrixError {
         MatrixError(400, .badJSON, "\(member) must be \(wanted)")
     }
 
-    /// A limit that the caller has reached.
+    /// The error for a limit that the caller has reached.
     static func tooMany(_ message: String, delay: Duration? = nil) -> MatrixError {
         MatrixError(429, .limitExceeded, message, delay: delay)
     }
 
-    /// A budget that has nothing left for the caller.
+    /// The error for a budget that has nothing left for the caller.
     init(_ refusal: BudgetRefusal) {
         self = .tooMany(refusal.error.error.message, delay: refusal.delay)
     }
 
-    /// A setting of this provider that makes the push impossible now.
+    /// The error for a setting of this provider that makes the push impossible at present.
     static func misconfigured(_ message: String) -> MatrixError {
         MatrixError(502, .unknown, message)
     }

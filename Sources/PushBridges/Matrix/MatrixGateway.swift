@@ -8,12 +8,12 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The Matrix push gateway: turns what homeservers say into notifications of the ledger.
+/// The Matrix push gateway, which turns requests of homeservers into notifications of the ledger.
 ///
-/// It responds once the ledger has the notification, and does not wait for the push service. What that says about a token reaches the
-/// homeserver with a later request, from the state of the token in the store.
+/// It responds once the ledger has the notification, without waiting for the push service. A later request tells the
+/// homeserver that the push service has rejected a token, by the state of the token in the store.
 struct MatrixGateway: Sendable {
-    /// The time after which a homeserver repeats what is for a stopped app.
+    /// The time after which a homeserver should repeat a request for a stopped app.
     private static let stopDelay = Duration.seconds(60)
 
     private let store: any AppStore & NamedTokenStore
@@ -28,7 +28,7 @@ struct MatrixGateway: Sendable {
     private let time: any TimeSource
     private let log: RateLimitedLog
 
-    /// - Parameter forwarder: Forwards pushkeys that are addresses; `nil` if nothing does.
+    /// - Parameter forwarder: The forwarder for pushkeys that are addresses, or `nil` if they are not forwarded.
     init(_ parts: ProviderComponents, forwarder: (any NotificationForwarder)?) {
         (self.store, self.acceptor, self.time) = (parts.store, parts.acceptor, parts.time)
         self.apps = MatrixAppDirectory.cache(parts.store, time: parts.time)
@@ -39,7 +39,7 @@ struct MatrixGateway: Sendable {
         (self.forwarder, self.forwards) = (forwarder, parts.forwards)
     }
 
-    /// Returns `true` if pushkeys that are addresses are forwarded for some app.
+    /// Returns `true` if an app has its pushkeys that are addresses forwarded.
     func forwardsAddresses() async throws -> Bool {
         guard self.forwarder != nil else { return false }
         return try await self.apps.value.forwardsAddresses
@@ -47,11 +47,12 @@ struct MatrixGateway: Sendable {
 
     /// Accepts the notification in the body of a request.
     /// - Parameters:
-    ///   - permit: The bytes that the request holds, which become those of its app.
+    ///   - permit: The permit for the bytes of the request. They are moved to the account of its app.
     ///   - client: The homeserver.
-    ///   - channel: The connection that the request came on.
-    /// - Returns: The pushkeys that the homeserver shall forget.
-    /// - Throws: ``MatrixError``, ``BudgetRefusal``, `CancellationError` once the homeserver has gone, or an error of the store.
+    ///   - channel: The connection of the request.
+    /// - Returns: The pushkeys that the homeserver must remove.
+    /// - Throws: ``MatrixError``, ``BudgetRefusal``, `CancellationError` if the homeserver closes the connection, or an
+    ///   error of the store.
     func notify(
         _ body: [UInt8],
         holding permit: BudgetPermit,
@@ -63,7 +64,7 @@ struct MatrixGateway: Sendable {
         // Each further device costs as much as a request.
         let further = notification.devices.count - 1
         if further > 0 { try self.budgets[.matrixRequests].spend(further, for: client) }
-        // A long request ends with its connection: a client that has gone keeps no place from others.
+        // A long request is cancelled with its connection, so that it takes no resources from others.
         guard further > 0 || notification.devices.contains(where: { MatrixPushkey.isAddress($0.pushkey) }) else {
             return try await self.notify(notification, body, permit, arrival)
         }
@@ -107,7 +108,7 @@ struct MatrixGateway: Sendable {
     }
 
     /// Forwards the body of a request to an address.
-    /// - Returns: The outcome; `nil` if nothing forwards.
+    /// - Returns: The outcome, or `nil` if there is no forwarder.
     private func forward(
         _ body: [UInt8],
         to endpoint: String,
@@ -116,29 +117,30 @@ struct MatrixGateway: Sendable {
     ) async throws -> UnifiedPushOutcome? {
         guard let forwarder else { return nil }
         return try await self.forwards.forward(app: app.id) {
-            // It may have been stopped since the request came.
+            // The app may have been stopped since the request came.
             try await self.checkStop(of: app)
             return try await forwarder.forward(body, to: endpoint, of: app, for: client)
         }
     }
 
-    /// Refuses to forward for a stopped app. Its notifications wait in the ledger; what is forwarded waits at the homeserver.
+    /// Refuses to forward for a stopped app. Its notifications wait in the ledger, but forwarded ones must wait at the
+    /// homeserver.
     /// - Throws: ``MatrixError``, or an error of the store.
     private func checkStop(of app: MatrixApp) async throws {
         guard try await self.store.stop(of: app.id) != nil else { return }
         throw MatrixError(503, .unknown, "everything of the app is stopped", delay: Self.stopDelay)
     }
 
-    /// The tokens of an environment of an app that a request names.
+    /// The app and the environment of tokens that a request names.
     private struct Place: Hashable {
         let app: Int64
         let bundleID: Topic
         let environment: PushEnvironment
     }
 
-    /// Takes what the pushes of a request need, before any of them is accepted or written.
+    /// Takes the amounts that the pushes of a request need from their budgets, before any of them is accepted.
     ///
-    /// It takes all or nothing: a request that is refused comes again as a whole.
+    /// It takes all amounts or none, because a refused request is repeated as a whole.
     private func charge(
         _ plans: [MatrixTranslator.Plan],
         _ permit: BudgetPermit,
@@ -156,7 +158,7 @@ struct MatrixGateway: Sendable {
             let caller = BudgetCaller(app: app, .name(push.token.hex))
             charges.append(Charge(budget: self.budgets[.matrixPushes], amount: 1, caller: caller))
         }
-        // Those of a request for several apps stay with none.
+        // The bytes of a request for several apps count on no app.
         let apps = Set(named.keys.map(\.bundleID))
         if apps.count == 1, let app = apps.first { try permit.move(to: BudgetCaller(app: app, client.identity)) }
         for (place, tokens) in named {
@@ -169,13 +171,13 @@ struct MatrixGateway: Sendable {
         try Charge.spend(charges)
     }
 
-    /// An amount of a rate.
+    /// An amount that is taken from a budget.
     private struct Charge {
         let budget: Budget
         let amount: Int
         let caller: BudgetCaller
 
-        /// Spends all of some amounts, or none.
+        /// Spends all amounts, or none of them.
         static func spend(_ charges: [Charge]) throws(BudgetRefusal) {
             for (index, charge) in charges.enumerated() {
                 do {
@@ -193,7 +195,7 @@ struct MatrixGateway: Sendable {
         do {
             return try self.plans(for: notification, try await self.apps.value)
         } catch let error as MatrixError where error.status == 502 {
-            // What is missing may have been set since the apps were read.
+            // A missing setting may have been added since the apps were read.
             return try self.plans(for: notification, try await self.apps.read())
         }
     }
@@ -211,7 +213,7 @@ struct MatrixGateway: Sendable {
     }
 
     /// Writes a push into the ledger.
-    /// - Returns: The reason for which the pushkey is rejected instead; `nil` if it is not.
+    /// - Returns: The reason for rejecting the pushkey instead, or `nil` if the push was written.
     private func accept(
         _ push: MatrixPush,
         _ device: MatrixDevice,
@@ -239,7 +241,7 @@ struct MatrixGateway: Sendable {
                 acceptance: record
             ).acceptance
         } catch let error as RequestError where error.kind == .invalid || error.kind == .conflict {
-            // The homeserver would repeat it for a day, and keep all later ones back.
+            // The homeserver would repeat the request for a day and hold back all later ones.
             self.note("Matrix notification dropped", device, "\(error.code): \(error.message)", app)
             return nil
         }
@@ -252,7 +254,7 @@ struct MatrixGateway: Sendable {
         return nil
     }
 
-    /// Keeps the connection of a homeserver that knows a token which pushes reach.
+    /// Keeps the connection of a homeserver that has named a token to which a push was accepted.
     private func keep(_ channel: any Channel, _ push: MatrixPush) async {
         guard !self.connections.isKept(channel) else { return }
         let tokenState = try? await self.store.tokenState(
@@ -265,7 +267,7 @@ struct MatrixGateway: Sendable {
         self.connections.keep(channel, for: push.token, of: push.app.id, homeserver)
     }
 
-    /// Logs what becomes of a device, without its pushkey.
+    /// Logs the result for a device, without its pushkey.
     private func note(_ message: String, _ device: MatrixDevice, _ reason: String, _ app: Topic? = nil) {
         guard let omitted = self.log.admit(message, app: app) else { return }
         let metadata: Logger.Metadata = [
@@ -277,7 +279,7 @@ struct MatrixGateway: Sendable {
 }
 
 extension MatrixPush {
-    /// Returns the notification with a payload that was written.
+    /// Returns the request for a push with its encoded payload.
     fileprivate func request(_ payload: Data) -> NotificationRequest {
         NotificationRequest(
             content: NotificationContent(
@@ -293,4 +295,32 @@ extension MatrixPush {
             environment: self.app.environment
         )
     }
+}
+
+/// Forwards notifications to UnifiedPush endpoints, whose addresses are the pushkeys of apps without Apple's push
+/// service.
+///
+/// The probe `GET /_matrix/push/v1/notify` tells apps that they may name such addresses, if there is a forwarder.
+protocol NotificationForwarder: Sendable {
+    /// Forwards the body of a request.
+    /// - Parameters:
+    ///   - body: The JSON text as the homeserver sent it.
+    ///   - endpoint: The pushkey. Its address has not been checked.
+    ///   - app: The app of the bridge.
+    ///   - client: The homeserver.
+    /// - Throws: An error on which the homeserver must repeat the request.
+    func forward(
+        _ body: [UInt8],
+        to endpoint: String,
+        of app: MatrixApp,
+        for client: BudgetCaller
+    ) async throws -> UnifiedPushOutcome
+}
+
+/// The outcome of a notification that was forwarded.
+enum UnifiedPushOutcome: Hashable, Sendable {
+    /// The endpoint accepted the notification, or it was dropped because a repetition would not be delivered.
+    case accepted
+    /// The endpoint no longer exists. The homeserver must remove it.
+    case gone
 }

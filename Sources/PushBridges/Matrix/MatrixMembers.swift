@@ -1,9 +1,9 @@
 import PushSupport
 
-/// The members of a JSON object of a homeserver, with typed access.
+/// Typed access to the members of a JSON object from a homeserver.
 ///
-/// Other members are ignored, because homeservers add some without notice. `null` and an empty text are like an absent member:
-/// homeservers send both where they have nothing to say.
+/// Unknown members are ignored, because homeservers add new ones. `null` and an empty text count as absent members,
+/// because homeservers send both for missing values.
 struct MatrixMembers {
     private let members: [String: JSONValue]
     /// The path of the object, for errors.
@@ -13,7 +13,7 @@ struct MatrixMembers {
         (self.members, self.place) = (members, place)
     }
 
-    /// Returns a text; `nil` for none.
+    /// Returns a text, or `nil` if it is absent.
     func string(_ name: String) throws(MatrixError) -> String? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -30,7 +30,7 @@ struct MatrixMembers {
         return text
     }
 
-    /// Returns the members of an object; `nil` for none.
+    /// Returns the members of an object, or `nil` if it is absent.
     func object(_ name: String) throws(MatrixError) -> [String: JSONValue]? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -39,7 +39,7 @@ struct MatrixMembers {
         }
     }
 
-    /// Returns the elements of an array; `nil` for none.
+    /// Returns the elements of an array, or `nil` if it is absent.
     func array(_ name: String) throws(MatrixError) -> [JSONValue]? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -48,7 +48,7 @@ struct MatrixMembers {
         }
     }
 
-    /// Returns a whole number; `nil` for none.
+    /// Returns a whole number, or `nil` if it is absent.
     func integer(_ name: String) throws(MatrixError) -> Int64? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -57,23 +57,24 @@ struct MatrixMembers {
         }
     }
 
-    /// Returns `true` for the member `true`, `false` for anything else.
+    /// Returns `true` if the member is `true`, and `false` for any other value.
     func flag(_ name: String) -> Bool { self.members[name] == .bool(true) }
 
-    /// Returns a text that is not empty; `nil` for anything else. It reads what users and apps choose themselves, whose mistakes
-    /// must not stop what comes after.
+    /// Returns a text that is not empty, or `nil` for any other value. It reads values that users and apps choose,
+    /// because an error in them must not hold back later notifications.
     func lenientString(_ name: String) -> String? {
         guard case .string(let text)? = self.members[name], !text.isEmpty else { return nil }
         return text
     }
 
-    /// Returns the text of a tweak; `nil` for none, and for one without a value, which is `true` (client-server API, push rules).
+    /// Returns the text of a tweak, or `nil` if it is absent or has no value, which is `true` (client-server API, push
+    /// rules).
     func tweak(_ name: String) throws(MatrixError) -> String? {
         if self.members[name] == .bool(true) { return nil }
         return try self.string(name)
     }
 
-    /// Checks that a member is `true` or `false`, or none.
+    /// Checks that a member is `true`, `false` or absent.
     func checkFlag(_ name: String) throws(MatrixError) {
         switch self.members[name] {
         case nil, .null?, .bool?: return

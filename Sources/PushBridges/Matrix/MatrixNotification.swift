@@ -1,22 +1,26 @@
+import Crypto
+import Foundation
+import PushProvider
 import PushSupport
 import PushTypes
 
-/// The body of `POST /_matrix/push/v1/notify`: what a homeserver says about one event, or about the number of unread ones, to some
-/// devices (Matrix Push Gateway API v1).
+/// The body of `POST /_matrix/push/v1/notify`: one event, or the number of unread ones, and the devices to notify
+/// (Matrix Push Gateway API v1).
 struct MatrixNotification: Hashable, Sendable {
-    /// The longest body, in bytes.
+    /// The maximum length of a body, in bytes.
     static let maximumBody = 512 * 1024
-    /// The most devices. Homeservers name one.
+    /// The maximum number of devices. Homeservers usually name one.
     static let maximumDevices = 100
-    /// The longest id of an event, a room or a user, and the longest type, in bytes (Matrix specification, size limits).
+    /// The maximum length of a type and of the id of an event, a room or a user, in bytes (Matrix specification, size
+    /// limits).
     private static let maximumID = 255
 
     /// The numbers that an app shows in its badge.
     struct Counts: Hashable, Sendable {
-        /// The largest number that is sent on.
+        /// The maximum of a number that is passed on.
         private static let maximum: Int64 = 1_000_000_000
 
-        /// `nil` if the homeserver did not say.
+        /// The numbers, or `nil` if the homeserver does not send them.
         let unread, missedCalls: Int64?
 
         /// The sum, or `nil` without any number.
@@ -32,22 +36,22 @@ struct MatrixNotification: Hashable, Sendable {
     }
 
     let eventID, roomID: String?
-    /// The event's type; `nil` if there is no event, or the homeserver keeps it to itself.
+    /// The event's type, or `nil` if there is no event or the homeserver does not send it.
     let type: String?
     /// The user id of the sender.
     let sender: String?
     let senderName, roomName, roomAlias: String?
     /// The new membership of a member event.
     let membership: String?
-    /// `true` if the member event is about the recipient.
+    /// Indicates whether the member event is about the recipient.
     let isForTarget: Bool
-    /// The event's content; empty if the homeserver keeps it to itself.
+    /// The event's content. It is empty if the homeserver does not send it.
     let content: [String: JSONValue]
-    /// `false` if the homeserver says that the notification can wait.
+    /// Indicates whether the notification is urgent. It is not if the homeserver gives it a low priority.
     let isUrgent: Bool
     let counts: Counts
     let devices: [MatrixDevice]
-    /// The text of the event, which is that of all devices; `nil` if there is none.
+    /// The text of the event, which is the same for all devices, or `nil` if there is none.
     private(set) var alert: MatrixAlert?
 
     /// Reads a body.
@@ -67,7 +71,7 @@ struct MatrixNotification: Hashable, Sendable {
         let older = try id("id")
         self.eventID = try id("event_id") ?? older
         (self.roomID, self.type, self.sender) = (try id("room_id"), try id("type"), try id("sender"))
-        // Members of a room choose these, and homeservers send on what they chose, be it no text.
+        // Members of a room choose these names, and homeservers pass on values that are not texts.
         self.senderName = fields.lenientString("sender_display_name")
         (self.roomName, self.roomAlias) = (fields.lenientString("room_name"), fields.lenientString("room_alias"))
         self.content = try fields.object("content") ?? [:]
@@ -108,13 +112,13 @@ struct MatrixNotification: Hashable, Sendable {
 /// A device of a notification: a pusher that its app has set up at the homeserver.
 struct MatrixDevice: Hashable, Sendable {
     let appID: String
-    /// The pushkey as the homeserver knows it: for an app on Apple's platforms the device token as text.
+    /// The pushkey. For an app on Apple's platforms it is the device token as text.
     let pushkey: String
-    /// The time of the last change of the pushkey; `nil` if the homeserver does not say.
+    /// The time of the last change of the pushkey, or `nil` if the homeserver does not send it.
     let since: Timestamp?
-    /// The payload that the app wants its pushes to be made from; empty for none.
+    /// The payload on which the app wants its pushes to be based. It is empty if the app names none.
     let defaultPayload: [String: JSONValue]
-    /// `true` if the app wants the newest push of a room to replace earlier ones.
+    /// Indicates whether the app wants the newest push of a room to replace earlier ones.
     let collapses: Bool
     /// The name of the sound that the user's push rules choose.
     let sound: String?
@@ -129,5 +133,31 @@ struct MatrixDevice: Hashable, Sendable {
         let tweaks = MatrixMembers(try fields.object("tweaks") ?? [:], at: "notification.devices[].tweaks")
         self.sound = try tweaks.tweak("sound")
         try tweaks.checkFlag("highlight")
+    }
+}
+
+/// Reads the pushkey of a pusher.
+enum MatrixPushkey {
+    /// The maximum length of a pushkey, in bytes (client-server API, pushers).
+    static let maximumLength = 512
+
+    /// Returns the device token of a pushkey in hexadecimal, base64 or base64url, with or without padding. Returns
+    /// `nil` for any other text.
+    static func token(_ text: String) -> DeviceToken? {
+        guard text.utf8.count <= Self.maximumLength,
+            let bytes = Hexadecimal.decode(text) ?? Base64URL.decode(text).map({ Array($0) }),
+            let token = DeviceToken(bytes: bytes), token.bytes.count >= DeviceRequest.minimumToken
+        else { return nil }
+        return token
+    }
+
+    /// Returns `true` for the address of an endpoint of UnifiedPush.
+    static func isAddress(_ text: String) -> Bool {
+        text.utf8.count <= Self.maximumLength && (text.hasPrefix("https://") || text.hasPrefix("http://"))
+    }
+
+    /// Returns the beginning of the SHA-256 of a pushkey, which distinguishes pushkeys in the log.
+    static func hash(_ text: String) -> String {
+        Hexadecimal.encode(SHA256.hash(data: Data(text.utf8)).prefix(8))
     }
 }

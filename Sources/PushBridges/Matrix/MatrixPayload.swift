@@ -3,15 +3,15 @@ import PushTypes
 
 /// The payload of a push for one device of a Matrix notification.
 ///
-/// It has one of three shapes. About an event whose type the homeserver keeps to itself, it tells the app's extension where to look.
-/// About any other event, it has a text of ``MatrixAlert``. Without an event, it sets the badge.
+/// It has one of three forms. For an event without a type it contains the ids by which the app's extension fetches the
+/// event. For any other event it has a text of ``MatrixAlert``. Without an event it sets the badge.
 struct MatrixPayload: Hashable, Sendable {
     private(set) var members: [String: JSONValue]
-    /// The text of the event; `nil` if the payload has none.
+    /// The text of the event, or `nil` if the payload has none.
     private(set) var alert: MatrixAlert?
 
-    /// Returns `nil` if there is nothing to send: a number of unread messages for an app that does not want any, and an event that is
-    /// not shown and changes no number.
+    /// Returns `nil` if there is nothing to send. This is the case for numbers of unread messages that the app does not
+    /// want, and for an event that is not shown and changes no number.
     init?(_ notification: MatrixNotification, for device: MatrixDevice, _ settings: MatrixSettings) {
         let counts = settings.counts ? notification.counts : MatrixNotification.Counts(unread: nil, missedCalls: nil)
         if notification.type != nil {
@@ -37,7 +37,7 @@ struct MatrixPayload: Hashable, Sendable {
     private mutating func fillIn(_ notification: MatrixNotification, badge: Int64?, sound: String?) {
         var aps = self.aps
         if let alert {
-            // A text of the app's own is replaced, because it cannot have members.
+            // An alert of the app that is a text is replaced, because a text cannot have members.
             var texts: [String: JSONValue] = if case .object(let own)? = aps["alert"] { own } else { [:] }
             texts["loc-key"] = .string(alert.key)
             texts["loc-args"] = .array(alert.arguments.map { .string($0) })
@@ -50,12 +50,12 @@ struct MatrixPayload: Hashable, Sendable {
         self.members["aps"] = .object(aps)
     }
 
-    /// The member `aps`; empty if there is none, or none that is an object.
+    /// The member `aps`. It is empty if the payload has none that is an object.
     private var aps: [String: JSONValue] {
         if case .object(let aps)? = self.members["aps"] { aps } else { [:] }
     }
 
-    /// The push type that the content asks for.
+    /// The push type that suits the content.
     var pushType: PushType {
         let aps = self.aps
         let hasAlert =
@@ -67,7 +67,7 @@ struct MatrixPayload: Hashable, Sendable {
         return hasAlert || aps["badge"] != nil || aps["sound"] != nil ? .alert : .background
     }
 
-    /// Makes a payload that shows nothing wake the app, as a background push has to (reference 1.6).
+    /// Makes a payload that shows nothing wake the app, as a background push must (reference 1.6).
     private mutating func wakeIfSilent() {
         guard self.pushType == .background else { return }
         var aps = self.aps
@@ -76,7 +76,8 @@ struct MatrixPayload: Hashable, Sendable {
         self.members["aps"] = .object(aps)
     }
 
-    /// Returns the payload as JSON, with the texts cut so that it has at most `maximum` bytes; longer if that is not enough.
+    /// Returns the payload as JSON. Its texts are truncated to fit it into `maximum` bytes. It is longer if that is not
+    /// enough.
     func text(maximum: Int) throws -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         try writer.value(.object(self.members))
@@ -85,5 +86,82 @@ struct MatrixPayload: Hashable, Sendable {
         writer.removeAll()
         try writer.value(.object(MatrixTextTruncator(self.members, excess: excess).members))
         return writer.bytes
+    }
+}
+
+/// Shortens the texts of a payload: the alert, its body and its arguments. The longest ones are cut first, down to a
+/// common length.
+private struct MatrixTextTruncator {
+    /// The payload with shorter texts.
+    private(set) var members: [String: JSONValue]
+
+    /// - Parameter excess: The number of bytes by which the JSON must become shorter.
+    init(_ members: [String: JSONValue], excess: Int) {
+        self.members = members
+        guard case .object(var aps)? = members["aps"] else { return }
+        var texts: [String] = []
+        // Both passes visit the texts in the same order.
+        _ = Self.map(aps["alert"]) { text in
+            texts.append(text)
+            return text
+        }
+        let sizes = texts.map(Self.size)
+        let limit = Self.limit(sizes, excess: excess)
+        aps["alert"] = Self.map(aps["alert"]) { Self.cut($0, to: limit) }
+        self.members["aps"] = .object(aps)
+    }
+
+    /// Returns an alert with its texts replaced.
+    private static func map(_ alert: JSONValue?, _ replace: (String) -> String) -> JSONValue? {
+        switch alert {
+        case .string(let text)?: return .string(replace(text))
+        case .object(var members)?:
+            if case .string(let body)? = members["body"] { members["body"] = .string(replace(body)) }
+            if case .array(let arguments)? = members["loc-args"] {
+                members["loc-args"] = .array(
+                    arguments.map { if case .string(let text) = $0 { .string(replace(text)) } else { $0 } }
+                )
+            }
+            return .object(members)
+        default: return alert
+        }
+    }
+
+    /// Returns the maximum size of a text with which the texts together lose `excess` bytes. Returns 0 if they do not
+    /// have as many.
+    private static func limit(_ sizes: [Int], excess: Int) -> Int {
+        var (low, high) = (0, sizes.max() ?? 0)
+        // The largest limit at which enough is lost is at `low` or above, and below `high`.
+        while low + 1 < high {
+            let middle = low + (high - low) / 2
+            let lost = sizes.reduce(0) { $0 + max(0, $1 - middle) }
+            if lost >= excess { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// Returns the length of a text in JSON, in bytes, without its quotation marks.
+    private static func size(_ text: String) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + Self.size($1) }
+    }
+
+    private static func size(_ scalar: Unicode.Scalar) -> Int {
+        switch scalar.value {
+        case 0x22, 0x5c, 0x08, 0x09, 0x0a, 0x0c, 0x0d: 2
+        case ..<0x20: 6
+        default: UTF8.width(scalar)
+        }
+    }
+
+    /// Returns the beginning of a text that has at most `limit` bytes in JSON.
+    private static func cut(_ text: String, to limit: Int) -> String {
+        var size = 0
+        var end = text.unicodeScalars.startIndex
+        for index in text.unicodeScalars.indices {
+            size += Self.size(text.unicodeScalars[index])
+            guard size <= limit else { return String(text.unicodeScalars[..<end]) }
+            end = text.unicodeScalars.index(after: index)
+        }
+        return text
     }
 }

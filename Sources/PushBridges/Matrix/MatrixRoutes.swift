@@ -9,12 +9,12 @@ import PushHTTP
 import PushProvider
 import PushSupport
 
-/// `/_matrix/push/v1/notify` at the root of the listener, where homeservers want it.
+/// The route `/_matrix/push/v1/notify` at the root of the listener, where homeservers require it.
 ///
-/// It is beside the operations of the API: homeservers bring no API key, and the audit names no caller.
+/// It is not an operation of the API, because homeservers have no API key and the audit has no caller to name.
 struct MatrixRoutes: Sendable {
     private static let path: RouterPath = "_matrix/push/v1/notify"
-    /// All other paths of Matrix. Those on the way to the one that exists are not matched by a wildcard.
+    /// All other paths of Matrix. A wildcard does not match the prefixes of the existing path.
     private static let otherPaths: [RouterPath] = ["_matrix", "_matrix/push", "_matrix/push/v1", "_matrix/**"]
     private static let operation = "matrix.notify"
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
@@ -25,7 +25,7 @@ struct MatrixRoutes: Sendable {
     private let gateway: MatrixGateway
     private let runner: OperationRunner
     private let budgets: BudgetRegistry
-    /// The figures of the usual response, which are made once.
+    /// The metrics of the usual response, which are created once.
     private let accepted: (count: Counter, time: Metrics.Timer)
 
     init(_ gateway: MatrixGateway, _ parts: ProviderComponents) {
@@ -82,8 +82,9 @@ struct MatrixRoutes: Sendable {
         return response
     }
 
-    /// Reads a body. Its bytes are taken as they arrive, so that an announced length holds nothing.
-    /// - Returns: The body, and a permit for what is made of it.
+    /// Reads a body. Its bytes are taken from the budget as they arrive, so that an announced length alone holds
+    /// nothing.
+    /// - Returns: The body, and a permit for the memory that its treatment takes.
     private func body(
         of request: Request,
         for client: BudgetCaller
@@ -107,23 +108,25 @@ struct MatrixRoutes: Sendable {
         return (bytes, try self.budgets[.matrixBytes].take(Self.size(ofRequest: bytes.count), for: client))
     }
 
-    /// The fewest bytes that are taken at a time. A body that drips holds little more than what is there of it.
+    /// The minimum number of bytes that are taken at a time. A slow body thus holds little more than its received
+    /// bytes.
     private static let leastTaken = 1024
 
-    /// Returns the bytes that a request takes while it is worked on: its values, which have several times the size of their JSON, and
-    /// one payload at a time.
+    /// Returns the number of bytes that a request takes while it is carried out: its values, which are several times as
+    /// large as their JSON, and one payload at a time.
     static func size(ofRequest body: Int) -> Int { 8 * body + MatrixTranslator.maximumKept }
 
-    /// Responds to an app that asks if it may name addresses of UnifiedPush as pushkeys.
+    /// Responds to an app that asks whether pushkeys may be UnifiedPush addresses.
     ///
-    /// Without forwarding it gets what it would get of a gateway that never heard of this, and turns to another one.
+    /// Without forwarding it gets the response of a gateway that does not know UnifiedPush, and chooses another
+    /// gateway.
     @Sendable private func probe(_ request: Request, _ context: APIContext) async -> Response {
         guard (try? await self.gateway.forwardsAddresses()) == true else { return Self.methodNotAllowed }
         let body = ByteBuffer(string: #"{"unifiedpush":{"gateway":"matrix"}}"#)
         return Response(status: .ok, headers: Self.headers, body: .init(byteBuffer: body))
     }
 
-    /// Returns the error for a homeserver, and logs the cause of one that is not its own.
+    /// Returns the error for a homeserver. Logs the cause of an error that the homeserver did not cause.
     private func matrixError(_ error: any Error) async -> MatrixError {
         let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
         let error = (error as? BudgetRefusal).map { MatrixError($0) } ?? error
@@ -141,7 +144,7 @@ struct MatrixRoutes: Sendable {
         return MatrixError(500, .unknown, unknown.message)
     }
 
-    /// Counts a refusal for a limit, and holds it back for a moment as those of the API are.
+    /// Counts a refusal because of a limit, and delays its response like the API does.
     private func report(_ error: MatrixError, _ place: Logger.Metadata) async {
         let refusal = RequestError(.rateLimited, code: "too_many_requests", message: error.message)
         _ = await self.runner.failures.report(RetryLaterError(refusal, after: error.delay ?? .zero), place)

@@ -9,18 +9,19 @@ struct MatrixSettings: BridgeSettings, Hashable {
     static let kind = BridgeKind.matrix
     static let members: Set<String> = ["counts", "sound", "collapse", "templates", "unifiedPush"]
 
-    /// The longest `app_id`, in characters (client-server API, pushers).
+    /// The maximum length of an `app_id`, in characters (client-server API, pushers).
     static let maximumName = 64
 
-    /// `true` sends the numbers of unread messages on, as a badge or as `unread_count`. Default `true`.
+    /// Indicates whether the numbers of unread messages are sent, as a badge or as `unread_count`. Default `true`.
     let counts: Bool
-    /// `true` plays the sound that the user's push rules name. Default `false`: the app's extension decides.
+    /// Indicates whether the sound that the user's push rules name is played. Default `false`: the app's extension
+    /// decides.
     let sound: Bool
-    /// `true` lets the newest push of a room replace earlier ones, for all users of the app. Default `false`.
+    /// Indicates whether the newest push of a room replaces earlier ones, for all users of the app. Default `false`.
     let collapse: Bool
-    /// The names of the app's templates that make the texts, by loc-key; `*` is for all other loc-keys.
+    /// The names of the app's templates for the texts, by loc-key. `*` stands for all other loc-keys.
     let templates: [String: String]
-    /// `true` forwards pushkeys that are addresses of UnifiedPush as Web Push. Default `false`.
+    /// Indicates whether pushkeys that are UnifiedPush addresses are forwarded as Web Push. Default `false`.
     let unifiedPush: Bool
 
     static func check(name: String) throws(RequestError) {
@@ -45,6 +46,6 @@ struct MatrixSettings: BridgeSettings, Hashable {
 
     private static let otherKeys = "*"
 
-    /// Returns the name of the template for a loc-key; `nil` for none.
+    /// Returns the name of the template for a loc-key, or `nil` for none.
     func template(for key: String) -> String? { self.templates[key] ?? self.templates[Self.otherKeys] }
 }

@@ -4,18 +4,18 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Makes the texts of pushes from the templates that a bridge names, where it does.
+/// Makes the texts of pushes from the templates that a bridge names.
 ///
-/// A template may have the variables `sender`, `room` and `body`. Everything else of the push stays as the homeserver's notification
-/// makes it: the app's own members, ids, badge, collapse id.
+/// A template may have the variables `sender`, `room` and `body`. The rest of the push is not changed: the app's own
+/// members, ids, badge and collapse id.
 struct MatrixTemplates: Sendable {
-    /// The longest value of a variable, in characters. A value has at most 2,048 bytes.
+    /// The maximum length of a variable's value, in characters. A value has at most 2,048 bytes.
     private static let maximumValue = 512
 
     let store: any AppStore & LibraryStore
     let log: RateLimitedLog
 
-    /// Returns the request with a template's text; `nil` if the bridge names none, or none that fits.
+    /// Returns the request with a template's text, or `nil` if the bridge names no template that fits.
     func request(for push: MatrixPush, now: Timestamp) async -> NotificationRequest? {
         guard let alert = push.content.alert, let name = push.app.settings.template(for: alert.key) else { return nil }
         do {
@@ -53,8 +53,8 @@ struct MatrixTemplates: Sendable {
         return try JSONFields(members: present, path: nil, known: NotificationRequest.object.known)
     }
 
-    /// Returns the values of the variables that a template has: it may have any of them. Where there is nothing to say, the
-    /// template's own default stands.
+    /// Returns the values of those variables that occur in a template. A variable without a value keeps the template's
+    /// default.
     private static func variables(_ alert: MatrixAlert, in texts: JSONValue) -> [String: JSONValue] {
         var used: [String: JSONValue] = [:]
         for (name, value) in alert.variables {
@@ -66,7 +66,7 @@ struct MatrixTemplates: Sendable {
         return used
     }
 
-    /// Returns `true` if a text of a template has a mark.
+    /// Returns `true` if a text of a template contains a placeholder.
     private static func has(_ mark: String, in texts: JSONValue) -> Bool {
         switch texts {
         case .string(let text): text.contains(mark)

@@ -4,31 +4,33 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Decides what becomes of the devices of a Matrix notification. A value without I/O: the configured apps, the notification and the
-/// time go in, one plan per device comes out.
+/// Decides the result for each device of a Matrix notification, without I/O. It makes one plan per device from the
+/// configured apps, the notification and the time.
 struct MatrixTranslator: Sendable {
-    /// The time after which a push is not delivered any more. A homeserver gives a notification up after the same time.
+    /// The longest time for which a push may be delivered. A homeserver stops repeating a notification after the same
+    /// time.
     private static let lifetime: Duration = .seconds(24 * 3600)
-    /// The longest payload that is kept for the ledger, in bytes. The push service rejects it and says so.
+    /// The maximum length of a payload that the ledger keeps, in bytes. The push service rejects payloads of this
+    /// length itself.
     static let maximumKept = 32 * 1024
-    /// The longest room id that is a collapse id itself, in bytes (reference 1.5).
+    /// The maximum length of a room id that is used as a collapse id, in bytes (reference 1.5).
     private static let maximumCollapseID = 64
 
     /// The plan for one device.
     enum Plan: Hashable, Sendable {
-        /// A push, whose payload is not written yet.
+        /// A push whose payload is not encoded yet.
         case push(MatrixPush)
-        /// The homeserver's body is forwarded to an endpoint of UnifiedPush.
+        /// The homeserver's body is forwarded to a UnifiedPush endpoint.
         case forward(app: MatrixApp)
-        /// The homeserver shall forget the pushkey.
+        /// The homeserver must remove the pushkey.
         case reject(Rejection)
-        /// Nothing is sent, and the homeserver need not know: there is nothing to show, or the app wants no numbers.
+        /// Nothing is sent, and the homeserver is not told. There is nothing to show, or the app wants no numbers.
         case nothing
 
         var isForwarded: Bool { if case .forward = self { true } else { false } }
     }
 
-    /// The reasons for which a pushkey is rejected without a push.
+    /// The reasons for rejecting a pushkey without a push.
     enum Rejection: String, Hashable, Sendable {
         case unknownApp = "no bridge has this app_id"
         case noToken = "the pushkey is no device token"
@@ -37,11 +39,11 @@ struct MatrixTranslator: Sendable {
     }
 
     let apps: MatrixAppDirectory
-    /// `false` if nothing forwards pushkeys that are addresses.
+    /// Indicates whether pushkeys that are addresses are forwarded.
     var forwardsAddresses = false
 
     /// Returns the plan for a device.
-    /// - Throws: ``MatrixError`` with a status for which the homeserver repeats the request.
+    /// - Throws: ``MatrixError`` with a status on which the homeserver repeats the request.
     func plan(_ device: MatrixDevice, of notification: MatrixNotification, now: Timestamp) throws(MatrixError) -> Plan {
         let app: MatrixApp
         switch self.apps.match(device.appID) {
@@ -74,7 +76,8 @@ struct MatrixTranslator: Sendable {
         )
     }
 
-    /// Returns the collapse id: that of badges for a number of unread messages, that of the room for an app that asks for it.
+    /// Returns the collapse id. It is that of badges for numbers of unread messages, and that of the room if the app
+    /// asks for it.
     private static func collapseID(_ notification: MatrixNotification, _ device: MatrixDevice, _ app: MatrixApp)
         -> String?
     {
@@ -84,7 +87,8 @@ struct MatrixTranslator: Sendable {
         return isShort ? room : Hexadecimal.encode(SHA256.hash(data: Data(room.utf8)).prefix(16))
     }
 
-    /// Returns the identity of a push. A homeserver that repeats an event may say other numbers of unread messages.
+    /// Returns the idempotency key of a push. It does not depend on the numbers of unread messages, which may change
+    /// when a homeserver repeats an event.
     private static func idempotency(event: String, _ token: DeviceToken, _ app: MatrixApp) -> Idempotency {
         var hash = SHA256()
         let (length, environment) = (UInt16(clamping: token.bytes.count), UInt8(app.environment == .sandbox ? 1 : 0))
@@ -92,7 +96,7 @@ struct MatrixTranslator: Sendable {
         hash.update(data: token.bytes)
         hash.update(data: Array(event.utf8))
         let digest = Array(hash.finalize())
-        // No caller's key has a space.
+        // Keys of callers have no space.
         return Idempotency(key: "matrix \(Hexadecimal.encode(digest.prefix(16)))", fingerprint: digest)
     }
 }
@@ -101,18 +105,18 @@ struct MatrixTranslator: Sendable {
 struct MatrixPush: Hashable, Sendable {
     let app: MatrixApp
     let token: DeviceToken
-    /// The time since which the homeserver has had the token.
+    /// The time since which the homeserver knows the token.
     let since: Timestamp
     let pushType: PushType
     let priority: Priority
     let expiration: Expiration
     let collapseID: String?
     let content: MatrixPayload
-    /// `nil` for what is not about an event.
+    /// The idempotency key, or `nil` for a push that is not about an event.
     let idempotency: Idempotency?
 
-    /// Writes the payload.
-    /// - Returns: `nil` for one that is too large to be kept.
+    /// Returns the encoded payload.
+    /// - Returns: `nil` for a payload that is too large to be kept.
     func payload() -> Data? {
         guard let text = try? self.content.text(maximum: self.pushType.maximumPayloadSize),
             text.count <= MatrixTranslator.maximumKept

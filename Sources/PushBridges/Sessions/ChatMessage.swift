@@ -4,25 +4,26 @@ package import PushTypes
 
 /// A message that arrived for a user.
 package struct ChatMessage: Hashable, Sendable {
-    /// The longest name of a sender or of a conversation, in bytes.
+    /// The maximum length of the name of a sender or a conversation, in bytes.
     private static let maximumName = 256
-    /// The longest text, in bytes.
+    /// The maximum length of the text, in bytes.
     private static let maximumText = 1024
 
     package let sender: String
     /// The channel, or the sender of a direct message.
     package let conversation: String
     package let isDirect: Bool
-    /// `true` if a message to many concerns the user.
+    /// Indicates whether a message in a channel concerns the user.
     package let isHighlight: Bool
-    /// The text; `nil` for one that only the app can decrypt.
+    /// The text, or `nil` if only the app can decrypt it.
     package let text: String?
-    /// The name by which the message is known again: the server's id, or a hash of what is longer; `nil` if there is none.
+    /// The id by which a repeated message is recognized: that of the server, or a hash of a longer one. It is `nil` if
+    /// there is none.
     package let id: String?
-    /// The time of the message, by the server's clock if it told it.
+    /// The time of the message, by the server's clock if the server sends it.
     package let at: Timestamp
 
-    /// Shortens what is too long.
+    /// Makes a message whose names and text are truncated to their maximum lengths.
     package init(
         sender: String,
         conversation: String,
@@ -39,17 +40,17 @@ package struct ChatMessage: Hashable, Sendable {
         (self.isDirect, self.isHighlight, self.at) = (isDirect, isHighlight, at)
     }
 
-    /// Returns an id, or a hash of one that is too long: many may have one beginning.
+    /// Returns an id, or a hash of an id that is too long. Ids are not truncated, because many may begin alike.
     private static func name(of id: String) -> String {
         guard id.utf8.count > Self.maximumName else { return id }
         return Hexadecimal.encode(SHA256.hash(data: Data(id.utf8)))
     }
 
-    /// The name by which the messages of a conversation are gathered.
+    /// The key by which the messages of a conversation are grouped.
     package var thread: String { self.conversation.lowercased() }
 
-    /// Returns the beginning of a text, whole characters of at most `maximum` bytes together; a part of the first one if that is
-    /// longer, as it may have any number of marks.
+    /// Returns the longest prefix of whole characters that has at most `maximum` bytes. If the first character is
+    /// longer, because it may have any number of combining marks, a part of it is returned.
     static func beginning(of text: String, _ maximum: Int) -> String {
         guard text.utf8.count > maximum else { return text }
         var (length, end) = (0, text.startIndex)

@@ -1,21 +1,21 @@
 import PushHTTP
 package import PushSupport
 
-/// A push about messages of one conversation.
+/// A push that reports messages of one conversation.
 package struct ChatPush: Hashable, Sendable {
     /// The newest message.
     package var message: ChatMessage
-    /// The messages that it stands for.
+    /// The number of messages that it reports.
     package var count: Int
 
     package init(_ message: ChatMessage, count: Int = 1) { (self.message, self.count) = (message, count) }
 }
 
-/// The settings of a session that decide which messages are pushed, and with what.
+/// The settings of a session that decide which messages are pushed, and with which content.
 package struct ChatPushSettings: Hashable, Sendable {
     /// The messages of channels that are pushed.
     package enum Channels: String, Hashable, Sendable, CaseIterable {
-        /// Those with the nick or another of the user's words.
+        /// The messages with the nick or another of the user's words.
         case highlights
         case all
         case none
@@ -25,13 +25,13 @@ package struct ChatPushSettings: Hashable, Sendable {
 
     /// Default highlights.
     package var channels = Channels.highlights
-    /// `true` puts the text of messages into pushes, which the push service can read. Default `false`: sender and
-    /// conversation only.
+    /// Indicates whether pushes contain the text of messages, which the push service can read. Default `false`: sender
+    /// and conversation only.
     package var showsText = false
 
     package init() {}
 
-    /// Reads the settings of a session; those of its protocol are not looked at.
+    /// Reads the settings of a session. Those of its protocol are ignored.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ settings: JSONValue) throws(RequestError) {
         guard case .object(let members) = settings else {
@@ -43,7 +43,7 @@ package struct ChatPushSettings: Hashable, Sendable {
         self.showsText = try fields.bool("showText") ?? false
     }
 
-    /// Returns `true` for a message that is pushed while the user is away.
+    /// Returns `true` if the message is pushed while the user is away.
     func wants(_ message: ChatMessage) -> Bool {
         guard !message.isDirect else { return true }
         return switch self.channels {

@@ -1,33 +1,37 @@
+import Crypto
+import CryptoExtras
 import Foundation
 package import NIOCore
 package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// A protocol of chat servers, from the side of a client that stays signed in: a machine without I/O, for one connection.
+/// The state machine of one connection to a chat server, for a client that stays signed in. It has no I/O.
 ///
-/// Bytes and the time go in, actions come out in the order in which they are to be carried out. ``SessionSupervisor`` connects
-/// it again and decides about pushes. Another protocol is one type that conforms to this, and a line in ``ChatProtocol/session``.
+/// Bytes and the time go in, actions come out in the order in which they are to be carried out. ``SessionSupervisor``
+/// decides when to connect again and which messages are pushed. To add a protocol, add a type that conforms to this one
+/// and a line in ``ChatProtocol/session``.
 package protocol ChatSession: Sendable {
-    /// The port where a session names no other.
+    /// The default port.
     static var port: Int { get }
-    /// The members of its settings, besides those of ``ChatPushSettings``.
+    /// The members of the settings, besides those of ``ChatPushSettings``.
     static var members: Set<String> { get }
 
-    /// Returns the server of an account, where a session names no other; `nil` if an account does not tell it.
+    /// Returns the default server of an account, or `nil` if the account does not determine one.
     static func host(of account: String) -> String?
 
-    /// Checks what a session signs in with.
+    /// Makes the session of a login, which is checked.
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError)
 
-    /// The name that the server's certificate must have.
+    /// The name that the server's certificate must be for.
     var serverName: String { get }
-    /// `true` if TLS begins with the first byte, `false` if ``ChatAction/startTLS`` begins it.
+    /// Indicates whether TLS begins with the first byte. Otherwise ``ChatAction/startTLS`` begins it.
     var isSecureFromStart: Bool { get }
-    /// The time at which ``timePassed(at:)`` must be called, by the steady clock; `nil` for none.
+    /// The time at which ``timePassed(at:)`` must be called, by the steady clock, or `nil` for none.
     var nextDeadline: Timestamp? { get }
-    /// The time until which nothing more is read, as the server has sent so much; `nil` if it may be heard now.
+    /// The time until which no more bytes are read, because the server has sent too much. It is `nil` if bytes may be
+    /// read now.
     var pausedUntil: Timestamp? { get }
     /// The state that the next connection takes over.
     var memory: ChatMemory { get }
@@ -38,10 +42,10 @@ package protocol ChatSession: Sendable {
     mutating func secured(at now: ClockReading) -> [ChatAction]
     mutating func received(_ bytes: ByteBuffer, at now: ClockReading) -> [ChatAction]
     /// Continues after ``ChatAction/derive(_:)``.
-    /// - Parameter key: The derived key; empty if that failed.
+    /// - Parameter key: The derived key. It is empty if the derivation failed.
     mutating func derived(_ key: [UInt8], at now: ClockReading) -> [ChatAction]
     mutating func timePassed(at now: ClockReading) -> [ChatAction]
-    /// The failure that the end of the connection means now.
+    /// The failure to report if the server closes the connection now.
     var closing: ChatFailure { get }
     /// Ends the session.
     /// - Returns: The last bytes before the connection is closed.
@@ -61,7 +65,7 @@ package struct ChatLogin: Hashable, Sendable {
     package var password: String
     /// The settings of the protocol.
     package var settings: JSONValue
-    /// A name for this client, stable and different in each session.
+    /// A name for this client that is stable and unique to the session.
     package var clientName: String
 
     package init(
@@ -78,7 +82,7 @@ package struct ChatLogin: Hashable, Sendable {
 
     /// Returns access to the settings.
     /// - Parameter known: The members of the protocol.
-    /// - Throws: ``RequestError`` for another member.
+    /// - Throws: ``RequestError`` for an unknown member.
     func fields(_ known: Set<String>) throws(RequestError) -> JSONFields {
         guard case .object(let members) = self.settings else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: "settings")
@@ -100,11 +104,12 @@ package struct ChatLogin: Hashable, Sendable {
 
 /// The state that outlives a connection.
 package struct ChatMemory: Hashable, Sendable {
-    /// The time through which messages were dealt with. Replayed ones from before are not messages any more.
+    /// The time up to which messages have been processed. Replayed messages from before it are ignored.
     package var seenThrough: Timestamp
-    /// The state with which a stream is resumed; `nil` for none.
+    /// The state with which a stream is resumed, or `nil` for none.
     package var resumption: StreamManagement?
-    /// `true` once the server has proven with SCRAM that it knows the password. From then on it never gets the password itself.
+    /// Indicates whether the server has proven with SCRAM that it knows the password. From then on it never gets the
+    /// password itself.
     package var usesSCRAM: Bool
 
     package init(seenThrough: Timestamp, resumption: StreamManagement? = nil, usesSCRAM: Bool = false) {
@@ -115,17 +120,18 @@ package struct ChatMemory: Hashable, Sendable {
 /// An action that a ``ChatSession`` wants.
 package enum ChatAction: Hashable, Sendable {
     case send([UInt8])
-    /// Begin TLS on this connection. Bytes that were received before are not part of it.
+    /// Begin TLS on this connection. Bytes that were received before are discarded.
     case startTLS
     /// Derive a key from the password, which takes milliseconds, and pass it to ``ChatSession/derived(_:at:)``.
     case derive(PBKDF2Derivation)
     /// The server has accepted the account.
     case signedIn
-    /// A part of the session does not work, though it is signed in, as people read it; `nil` once all of it works.
+    /// A part of the session does not work although it is signed in. The text explains it for people, and is `nil` once
+    /// all of it works.
     case trouble(String?)
     /// A message for the user.
     case message(ChatMessage)
-    /// The user is at another client now, or at none.
+    /// The user is now present at another client, or at none.
     case attached(Bool)
     /// The user has written in a conversation, with another client.
     case wroteElsewhere(conversation: String)
@@ -138,14 +144,53 @@ package enum ChatAction: Hashable, Sendable {
 
 /// The failure of a session.
 package struct ChatFailure: Error, Hashable, Sendable {
-    /// The explanation for people. It has no secrets.
+    /// The explanation for people. It contains no secrets.
     package var reason: String
-    /// `true` if another try would end the same way.
+    /// Indicates whether another try would fail in the same way.
     package var isFinal: Bool
-    /// `true` if it may be a refusal of account or password: several in a row are one, until the server has accepted them once.
+    /// Indicates whether the failure may be a refusal of account or password. Several of these in a row count as one,
+    /// until the server has accepted the account once.
     package var mayBeRefusal: Bool
 
     package init(_ reason: String, isFinal: Bool = false, mayBeRefusal: Bool = false) {
         (self.reason, self.isFinal, self.mayBeRefusal) = (reason, isFinal, mayBeRefusal)
+    }
+}
+
+/// A key that is derived from a password with PBKDF2 (RFC 8018 section 5.2).
+package struct PBKDF2Derivation: Hashable, Sendable {
+    package enum Hash: Hashable, Sendable {
+        case sha1, sha256
+
+        /// The length of a hash, in bytes.
+        package var length: Int { self == .sha1 ? 20 : 32 }
+    }
+
+    package var hash: Hash
+    package var password: String
+    package var salt: [UInt8]
+    package var rounds: Int
+}
+
+extension PBKDF2Derivation {
+    /// Derives the key, which takes about a microsecond for two rounds. The key has the length of its hash.
+    /// - Returns: The key. It is empty if it cannot be derived.
+    package func key() -> [UInt8] {
+        let key = try? KDF.Insecure.PBKDF2.deriveKey(
+            from: Data(self.password.utf8),
+            salt: self.salt,
+            using: self.hash == .sha1 ? .insecureSHA1 : .sha256,
+            outputByteCount: self.hash.length,
+            unsafeUncheckedRounds: self.rounds
+        )
+        return key?.withUnsafeBytes { Array($0) } ?? []
+    }
+}
+
+/// SASL PLAIN (RFC 4616).
+enum SASLPlain {
+    /// Returns the client's only message, in base64.
+    static func response(account: String, password: String) -> String {
+        Data("\0\(account)\0\(password)".utf8).base64EncodedString()
     }
 }

@@ -1,41 +1,42 @@
-/// The counters of an XMPP stream, with which it is resumed on another connection (XEP-0198).
+/// The counters of an XMPP stream. With them it is resumed on another connection (XEP-0198).
 package struct StreamManagement: Hashable, Sendable {
     /// The maximum number of stanzas that wait for their acknowledgement.
     private static let maximumWaiting = 64
     /// The maximum number of stanzas that wait while others are still answered.
     private static let maximumAnswers = 32
 
-    /// The server's id of the stream; `nil` if it cannot be resumed.
+    /// The server's id of the stream, or `nil` if it cannot be resumed.
     var id: String?
     /// The full JID of this client.
     var jid: String
     /// The user's other clients at which they are present.
     var present: Set<String> = []
-    /// The stanzas that were handled, counted modulo 2^32.
+    /// The number of received stanzas, modulo 2^32.
     private(set) var received: UInt32 = 0
-    /// The stanzas that the server has acknowledged, counted in the same way.
+    /// The number of stanzas that the server has acknowledged, modulo 2^32.
     private(set) var acknowledged: UInt32 = 0
-    /// The stanzas that were sent after those.
+    /// The sent stanzas that the server has not acknowledged.
     private(set) var waiting: [String] = []
 
     init(jid: String) { self.jid = jid }
 
-    /// Counts a stanza of the server.
+    /// Counts a stanza from the server.
     mutating func countReceived() { self.received &+= 1 }
 
-    /// Keeps a stanza that is sent.
-    /// - Returns: `false` if the server has not acknowledged too many.
+    /// Keeps a sent stanza until it is acknowledged.
+    /// - Returns: `false` if too many stanzas are not acknowledged.
     mutating func keep(_ stanza: String) -> Bool {
         guard self.waiting.count < Self.maximumWaiting else { return false }
         self.waiting.append(stanza)
         return true
     }
 
-    /// Indicates whether there is room for an answer, which leaves enough for the session's own stanzas.
+    /// Indicates whether a query may be answered. It may not if that would leave too little room for the session's own
+    /// stanzas.
     var takesAnswers: Bool { self.waiting.count < Self.maximumAnswers }
 
-    /// Takes an acknowledgement.
-    /// - Returns: `false` for a count of stanzas that were never sent.
+    /// Applies an acknowledgement.
+    /// - Returns: `false` if the count includes stanzas that were never sent.
     mutating func acknowledge(_ count: UInt32) -> Bool {
         let new = count &- self.acknowledged
         guard new <= UInt32(clamping: self.waiting.count) else { return false }

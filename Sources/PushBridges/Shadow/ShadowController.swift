@@ -6,7 +6,8 @@ package import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/bridges/{kind}/{bridge}/shadow`: how a bridge in shadow mode compares with the old server.
+/// The operations below `/v1/apps/{app}/bridges/{kind}/{bridge}/shadow`, which report how the responses of a bridge in
+/// shadow mode differ from those of the old server.
 struct ShadowController: Controller {
     let store: any AppStore & BridgeStore & ShadowStore
 
@@ -45,7 +46,7 @@ struct ShadowController: Controller {
 
 /// The report about a bridge in a response.
 struct ShadowResponse: ResponseObject {
-    /// `nil` before the first request.
+    /// The report, or `nil` before the first request.
     let report: ShadowReport?
 
     static let schemaName: String? = "ShadowReport"

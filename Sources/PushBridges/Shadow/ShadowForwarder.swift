@@ -9,38 +9,39 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Asks an old server in the place of a bridge in shadow mode, and keeps how its answer differs from the bridge's.
+/// Forwards the requests of a bridge in shadow mode to the old server, and stores the differences between its responses
+/// and the bridge's.
 struct ShadowForwarder: Sendable {
-    /// The longest answer of an old server to any request, in bytes.
+    /// The maximum length of an old server's response, in bytes.
     static let maximumAnswer = 8 * 1024 * 1024
-    /// The longest answer to a request for one token, in bytes.
+    /// The maximum length of the response to a request for one token, in bytes.
     static let shortAnswer = 64 * 1024
-    /// The fields of a request that the old server gets, besides the credential.
+    /// The header fields that are forwarded to the old server, besides the credential.
     private static let forwarded = ["content-type", "user-agent", "x-goog-api-format-version", "x-firebase-client"]
 
     let client: RestrictedHTTPClient
-    /// The memory that answers take.
+    /// The budget of the memory that responses take.
     let bytes: Budget
     let store: any ShadowStore
     let time: any TimeSource
     let logger: Logger
 
-    /// The answer of an old server, which is in memory on the account of its app until the client has it.
+    /// The response of an old server. Its memory counts on the account of its app until the client has received it.
     struct Answer: Sendable {
         let status: Int
         let headers: HTTPHeaders
         let body: Data
-        /// The memory of the body.
+        /// The permit for the memory of the body.
         let held: BudgetPermit
     }
 
-    /// The reason for which there is no answer.
+    /// The reason why there is no response.
     enum Failure: Error, Sendable {
-        /// There is no room for an answer now: nothing was sent.
+        /// There is no memory for a response at present. The request was not sent.
         case noRoom(BudgetRefusal)
         case unanswered(PinnedClientFailure)
 
-        /// The failure in words.
+        /// The description of the failure.
         var text: String {
             switch self {
             case .noRoom(let refusal): "not asked: \(refusal.error.error.message)"
@@ -49,20 +50,21 @@ struct ShadowForwarder: Sendable {
         }
     }
 
-    /// Returns the longest answer to a request, in bytes.
+    /// Returns the maximum length of the response to a request, in bytes.
     ///
-    /// The old server has pushed when it answers, so an answer that is too long for this provider costs a second push.
-    /// - Parameter bytes: The longest part with an entry for each token.
+    /// The old server has sent the pushes when it responds. If its response is too long, the client may cause a second
+    /// push.
+    /// - Parameter bytes: The maximum length of the part with an entry for each token.
     static func longestAnswer(withEntriesOf bytes: Int) -> Int {
         bytes < Self.maximumAnswer - Self.shortAnswer ? Self.shortAnswer + bytes : Self.maximumAnswer
     }
 
-    /// Sends a request on, once there is room for the longest answer.
-    ///
+    /// Forwards a request once there is memory for its longest response.
     /// - Parameters:
     ///   - target: The path and the query of the old server's API.
-    ///   - longest: The longest answer, in bytes.
-    ///   - passesCredential: `true` sends the client's own `authorization` on. It is `false` where that is our API key.
+    ///   - longest: The maximum length of the response, in bytes.
+    ///   - passesCredential: Whether the client's `authorization` is forwarded. It must not be if it has an API key of
+    ///     the provider.
     /// - Throws: ``Failure``.
     func ask(
         _ upstream: String,
@@ -105,11 +107,11 @@ struct ShadowForwarder: Sendable {
         }
     }
 
-    /// Returns `true` for a status that a response has. One below 200, such as 101, is no end of a request, and would change what
-    /// the connection of the client is for.
+    /// Returns `true` for the status of a final response. A status below 200, such as 101, does not end a request, and
+    /// could change the protocol of the client's connection.
     static func isHandedOn(_ status: Int) -> Bool { (200...599).contains(status) }
 
-    /// Returns the old server's answer as the response to the client. It holds its memory until it is written.
+    /// Returns the old server's response for the client. It holds its memory until it is written.
     static func response(_ answer: Answer) -> Response {
         var headers: HTTPFields = [:]
         for name in ["content-type", "x-gorush-version", "retry-after"] {
@@ -125,7 +127,7 @@ struct ShadowForwarder: Sendable {
         return Response(status: .init(code: answer.status), headers: headers, body: body)
     }
 
-    /// Keeps a comparison. A failure is logged, and does not concern the client.
+    /// Stores a comparison. An error is logged and not reported to the client.
     func keep(_ comparison: ShadowComparison, of bridge: BridgeRecord) async {
         do {
             try await self.store.addShadow(
@@ -145,13 +147,13 @@ struct ShadowForwarder: Sendable {
 }
 
 extension ShadowComparison {
-    /// Notes that the old server gave no answer.
+    /// Notes that the old server did not respond.
     init(unanswered why: String, at: Timestamp) {
         self.init()
         self.differ("upstream", ours: "asked", theirs: why, at: at)
     }
 
-    /// Adds a difference, of which nothing is kept but reasons and names, unless there are as many as are kept.
+    /// Adds a difference, unless the maximum number is reached. Only reasons and names are kept of it.
     mutating func differ(
         _ subject: String,
         field: String? = nil,
@@ -173,9 +175,43 @@ extension ShadowComparison {
 
     private static func short(_ text: String) -> String { text.bounded(bytes: ShadowDifference.maximumText) }
 
-    /// Returns a reason in an old server's answer, or that it is another text: such a text may repeat a content.
+    /// Returns a reason from an old server's response. Any other text is replaced, because it may repeat content.
     static func reason(_ text: String) -> String {
         let isReason = (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isAlphanumeric || $0 == 0x5f }
         return isReason ? text : text.isEmpty ? "no reason" : "another text"
+    }
+}
+
+/// The setting `shadow` of a bridge. The bridge sends nothing, and the old server responds.
+struct ShadowSettings: Hashable, Sendable {
+    /// The URL of the old server up to the path of its API, without a slash at its end. If it is `nil`, no server is
+    /// asked.
+    let upstream: String?
+
+    /// Reads the setting; The settings of shadow mode, or `nil` for a bridge that sends.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init?(_ fields: JSONFields) throws(RequestError) {
+        guard let shadow = try fields.fields("shadow", known: ["upstream"]) else { return nil }
+        guard let url = try BridgeURL.read("upstream", in: shadow) else {
+            self.upstream = nil
+            return
+        }
+        self.upstream = url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+}
+
+/// A URL in a bridge's settings.
+enum BridgeURL {
+    /// Returns the URL in its canonical form, or `nil` if it is absent.
+    ///
+    /// Only its form is checked here. Its address is checked before each request.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    static func read(_ name: String, in fields: JSONFields) throws(RequestError) -> String? {
+        guard let text = try fields.string(name, maximum: WebhookAddress.maximumLength) else { return nil }
+        do throws(RequestError) {
+            return try WebhookAddress(text, policy: AddressPolicy(allowsPrivate: true)).url
+        } catch {
+            throw fields.error(name, error.code, error.message)
+        }
     }
 }

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Hummingbird
 import Logging
+import NIOCore
 import ProviderAPI
 import PushHTTP
 import PushProvider
@@ -9,26 +10,26 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Admits the requests of other systems' clients: by an API key in the header, or by the bridge's secret in the path.
+/// Authenticates requests of other systems' clients, by an API key in the header or by the bridge's secret in the path.
 struct BridgeAuthenticator: Sendable {
-    /// The shortest secret that admits requests, in bytes. A shorter one admits none.
+    /// The minimum length of a secret that admits requests, in bytes.
     static let minimumSecret = 16
-    /// The shortest secret that is set anew, in bytes.
+    /// The minimum length of a secret that is set anew, in bytes.
     static let goodSecret = 32
-    /// The beginning of a secret that was made, and its length.
+    /// The prefix and the length of a generated secret.
     private static let (madePrefix, madeLength) = ("mb_", 35)
 
     let runner: OperationRunner
     let budgets: BudgetRegistry
     let log: RateLimitedLog
 
-    /// The right by which a request was admitted.
+    /// The credential by which a request was admitted.
     enum Admission: Sendable {
         case key(APICaller)
-        /// The path has the secret of a bridge of the app.
+        /// The secret of a bridge of the app, in the path.
         case secret(Topic)
 
-        /// The account of the bytes of its body.
+        /// The account on which the bytes of the body count.
         var account: BudgetCaller {
             switch self {
             case .key(let caller): caller.account
@@ -36,10 +37,10 @@ struct BridgeAuthenticator: Sendable {
             }
         }
 
-        /// The API key, for the ledger.
+        /// The API key, for the ledger, or `nil` for a secret.
         var key: KeyReference? { if case .key(let caller) = self { caller.reference } else { nil } }
 
-        /// Returns `true` if the request may do something to an app.
+        /// Returns `true` if the request has a scope on an app.
         func allows(_ scope: APIScope, on app: Topic) -> Bool {
             switch self {
             case .key(let caller): caller.allows(scope) && caller.mayUse(app)
@@ -49,7 +50,6 @@ struct BridgeAuthenticator: Sendable {
     }
 
     /// Admits a request by its API key, which counts as a request of that key.
-    ///
     /// - Throws: ``RequestError`` for a request without a valid key, ``RetryLaterError`` for one beyond the key's rate.
     func key(of request: Request, _ context: APIContext) async throws -> APICaller {
         guard let text = request.headers[.authorization].flatMap(Self.key(in:)),
@@ -64,7 +64,7 @@ struct BridgeAuthenticator: Sendable {
         return caller
     }
 
-    /// Makes a secret of 192 bits, which nobody guesses.
+    /// Makes a random secret of 192 bits.
     static func makeSecret() -> String { Self.madePrefix + Base64URL.encode(RandomBytes.make(24)) }
 
     private static func isMade(_ secret: String) -> Bool {
@@ -73,10 +73,10 @@ struct BridgeAuthenticator: Sendable {
 
     /// Admits a request by the secret of a bridge, which counts for the bridges of its app.
     ///
-    /// A secret that people chose can be guessed: once a network has tried too many, none of its requests is compared with it. One that
-    /// was made always is, so that clients behind the same proxy as a stranger are served.
-    ///
-    /// - Throws: ``RequestError`` for another secret, ``RetryLaterError`` for a request beyond the rate.
+    /// A secret that people chose can be guessed, so after too many wrong ones from a network its requests are refused
+    /// without a comparison. A generated secret is always compared, so that clients behind the same proxy as an
+    /// attacker are served.
+    /// - Throws: ``RequestError`` for a wrong secret, ``RetryLaterError`` for a request beyond the rate.
     func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
         let client = BudgetCaller(clientOf: context.channel)
         if !(bridge.map { Self.isMade($0.secret) } ?? false) { try self.budgets[.wrongSecrets].check(for: client) }
@@ -100,7 +100,8 @@ struct BridgeAuthenticator: Sendable {
         try self.runner.connections.assign(context.channel, to: BudgetCaller(app: app))
     }
 
-    /// Responds to a request with its whole body, which is read at the pace that its caller has left, and is in memory until then.
+    /// Reads the whole body of a request and responds with `body`. The bytes count on the account of the caller until
+    /// the response.
     func withBody(
         of request: Request,
         maximum: Int,
@@ -115,9 +116,9 @@ struct BridgeAuthenticator: Sendable {
         return try await respond(body)
     }
 
-    /// Returns the API key in the value of `authorization`; `nil` for any other credential.
+    /// Returns the API key in the value of `authorization`, or `nil` for any other credential.
     ///
-    /// HTTP basic has it as the password, or as the user of an empty one.
+    /// In basic authentication it is the password, or the user name if the password is empty.
     static func key(in header: String) -> String? {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2 else { return nil }
@@ -135,11 +136,10 @@ struct BridgeAuthenticator: Sendable {
 }
 
 extension BridgeAuthenticator {
-    /// Runs `body`, counts its response, and turns an error into one that the clients of the other system understand.
-    ///
+    /// Runs `body`, counts its response, and turns errors into responses that clients of the other system understand.
     /// - Parameters:
     ///   - operation: The name of the operation at `/metrics`.
-    ///   - bridge: The name of the bridge in the path, for the log. The path itself may have a secret.
+    ///   - bridge: The name of the bridge in the path, for the log. The path itself may contain a secret.
     ///   - failure: Makes the response to an error.
     func respond(
         _ operation: String,
@@ -149,5 +149,15 @@ extension BridgeAuthenticator {
     ) async -> Response {
         let name = String(bridge.prefix(BridgeRecord.maximumName))
         return await self.runner.respond(operation, at: ["bridge": .string(name)], failure: failure, body)
+    }
+}
+
+extension BudgetCaller {
+    /// Makes the caller for a client without a credential, by the address of its connection.
+    /// - Parameter app: The app that the request concerns, or `nil` before it is known.
+    init(clientOf channel: any Channel, app: Topic? = nil) {
+        // A stream of HTTP/2 has the address of its connection.
+        let address = channel.remoteAddress ?? channel.parent?.remoteAddress
+        self.init(app: app, .network(address?.network ?? []))
     }
 }

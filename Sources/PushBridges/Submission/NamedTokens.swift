@@ -2,25 +2,25 @@ import PushProvider
 import PushStore
 import PushTypes
 
-/// The tokens that another system names, sorted by what the store knows of them.
+/// The tokens that another system names, sorted by their registrations in the store.
 ///
-/// A token that the push service has called invalid, and one of another kind, is refused before anything is sent. A token
-/// that is not registered is sent to.
+/// Tokens that the push service has called invalid and tokens of another kind are refused before anything is sent.
+/// Unregistered tokens are sent to.
 struct NamedTokens: Hashable, Sendable {
-    /// Tokens that one notification is sent to.
+    /// The tokens that one notification is sent to.
     struct Group: Hashable, Sendable {
-        /// The environment; `nil` is production, where a token that belongs to the sandbox is tried there once.
+        /// The environment. `nil` is production, except that a token of the sandbox is then tried once there.
         var environment: PushEnvironment?
         var tokens: [DeviceToken]
     }
 
     private(set) var groups: [Group] = []
-    /// The reasons for which tokens are not sent to, in the words of the push service.
+    /// The tokens that are not sent to, with reasons of the push service.
     private(set) var refused: [DeviceToken: Reason] = [:]
 
     /// - Parameters:
-    ///   - wanted: The kind of tokens to which the push goes; `nil` for any.
-    ///   - environment: The environment that the request or the bridge names; `nil` for that of each device.
+    ///   - wanted: The kind of tokens to which the push goes, or `nil` for any.
+    ///   - environment: The environment that the request or the bridge names, or `nil` for that of each device.
     init(
         _ tokens: [DeviceToken],
         registrations: [DeviceToken: [NamedTokenRegistration]],

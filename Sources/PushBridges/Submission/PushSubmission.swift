@@ -8,9 +8,9 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Puts the pushes of other systems into the ledger, and waits for their outcomes.
+/// Writes the pushes of other systems into the ledger, and waits for their outcomes.
 struct PushSubmission: Sendable {
-    /// The tokens whose registrations are looked up together.
+    /// The maximum number of tokens that are looked up together.
     private static let lookedUpAtOnce = 1000
 
     let parts: ProviderComponents
@@ -21,7 +21,7 @@ struct PushSubmission: Sendable {
         let tokens: [DeviceToken]
     }
 
-    /// Returns the tokens as the store knows them.
+    /// Returns the tokens, sorted by their registrations in the store.
     func sorted(
         _ tokens: [DeviceToken],
         of app: AppRecord,
@@ -49,21 +49,20 @@ struct PushSubmission: Sendable {
         return found
     }
 
-    /// Returns `true` if the app can send to an environment; `nil` stands for that of named tokens without one.
+    /// Returns `true` if the app can send to an environment. `nil` stands for the environment of tokens without one.
     func canSend(_ app: AppRecord, to environment: PushEnvironment?) async throws -> Bool {
         try await self.parts.store.environments(app: app.id).contains(environment ?? .production)
     }
 
-    /// Returns `true` if the app can send to some environment.
+    /// Returns `true` if the app can send to any environment.
     func canSend(_ app: AppRecord) async throws -> Bool {
         try await !self.parts.store.environments(app: app.id).isEmpty
     }
 
     /// Writes a notification into the ledger.
-    ///
     /// - Parameters:
-    ///   - key: The API key of the request; `nil` for one that was admitted by a secret.
-    ///   - repetition: The identity of the request, by which a repetition is recognized; `nil` for none.
+    ///   - key: The API key of the request, or `nil` if a secret admitted it.
+    ///   - repetition: The idempotency key by which a repeated request is recognized, or `nil` for none.
     /// - Returns: The notification, or the earlier one of a repeated request.
     func accept(
         _ request: NotificationRequest,
@@ -89,10 +88,9 @@ struct PushSubmission: Sendable {
         }
     }
 
-    /// Waits for the final states of notifications, as other systems' clients wait for a response: for all of them together no
-    /// longer than ``ProviderConfiguration/Limits/outcome``.
-    ///
-    /// - Parameter channel: The connection of the client, whose end ends the wait.
+    /// Waits for the final states of notifications, because other systems' clients wait for them in the response. The
+    /// longest time for all of them together is ``ProviderConfiguration/Limits/outcome``.
+    /// - Parameter channel: The connection of the client. Its end ends the wait.
     /// - Returns: The states of each notification's tokens, in the order of the notifications.
     func verdicts(
         of accepted: [Accepted],
@@ -122,7 +120,7 @@ struct PushSubmission: Sendable {
         let known = Dictionary(deliveries.map { ($0.recipient, $0) }) { $1 }
         var verdicts: [DeviceToken: TokenOutcome] = [:]
         for (index, token) in push.tokens.enumerated() {
-            // The recipients of named tokens count down.
+            // The ids of recipients that are named tokens count down from -1.
             let recipient = -Int64(index + 1)
             verdicts[token] = TokenOutcome(known[recipient], apnsID: ids.text(recipient: recipient))
         }
@@ -134,4 +132,44 @@ struct PushSubmission: Sendable {
         }
         return verdicts
     }
+}
+
+/// The outcome of one token that is reported to other systems' clients.
+enum TokenOutcome: Hashable, Sendable {
+    /// The push service accepted the push.
+    case accepted(apnsID: String)
+    /// The push is in the ledger, and has no final state yet.
+    case pending(apnsID: String)
+    /// There was nothing to send, for example because the user does not want such notifications.
+    case skipped(apnsID: String)
+    /// The push service rejected it with a reason.
+    case rejected(String)
+    /// The push service rejected the token, but the token is still active in the store, because the configuration may
+    /// be at fault. Clients must not drop the token for it.
+    case unconfirmed(String)
+    /// The push could not be sent in time, or its response was lost.
+    case failed(String)
+
+    /// The reasons on which clients drop a token.
+    static let faultsOfTokens: Set<Reason> = [.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered]
+
+    /// - Parameter delivery: The state of the recipient, or `nil` while it has none.
+    init(_ delivery: DeliveryRecord?, apnsID: String) {
+        switch delivery?.state {
+        case nil, .sending?: self = .pending(apnsID: apnsID)
+        case .accepted?: self = .accepted(apnsID: apnsID)
+        case .skipped?: self = .skipped(apnsID: apnsID)
+        case .rejected?: self = .rejected(delivery?.reason ?? "")
+        case .failed?, .unknown?: self = .failed(delivery?.reason ?? "")
+        }
+    }
+
+    /// Indicates whether a client would drop the token for this outcome.
+    var accusesToken: Bool {
+        guard case .rejected(let reason) = self else { return false }
+        return Reason(rawValue: reason).map(Self.faultsOfTokens.contains) ?? false
+    }
+
+    /// The outcome for a token that is still active in the store.
+    var unconfirmed: TokenOutcome { if case .rejected(let reason) = self { .unconfirmed(reason) } else { self } }
 }

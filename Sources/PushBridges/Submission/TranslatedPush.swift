@@ -3,20 +3,20 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// A push of another system in the members of a notification's request, without the audience.
+/// A push of another system as the members of a notification request, without the audience.
 struct TranslatedPush: Hashable, Sendable {
-    /// The members of the request that are content: `payload`, `pushType`, `priority` and so on.
+    /// The members of the request's content: `payload`, `pushType`, `priority` and so on.
     var members: [String: JSONValue] = [:]
-    /// The name by which people find the notification.
+    /// The name of the notification, for people.
     var name: String?
 
-    /// The content of the push, which the provider's own rules allow.
+    /// The content of a push that has passed the provider's checks.
     struct Checked: Hashable, Sendable {
         var content: NotificationContent
         var warnings: [ContentWarning]
         var name: String?
 
-        /// Returns the request to send it to an audience.
+        /// Returns the request that sends the push to an audience.
         func request(to audience: Audience, environment: PushEnvironment?) -> NotificationRequest {
             var request = NotificationRequest(content: self.content, audience: audience, environment: environment)
             (request.warnings, request.name) = (self.warnings, self.name)
@@ -25,20 +25,48 @@ struct TranslatedPush: Hashable, Sendable {
     }
 
     /// Checks the push by the rules for requests of the API.
-    ///
     /// - Throws: ``RequestError`` that names the member at fault.
     func checked(for app: Topic, now: Timestamp) throws(RequestError) -> Checked {
         var members = self.members
-        // The content is checked for everybody, and sent to the audience that the other system names.
+        // The check needs an audience, which is later replaced by the one that the other system names.
         members["to"] = .object(["all": .bool(true)])
         let request = try NotificationRequest(.object(members), bundleID: app, now: now)
         let warnings = request.warnings.filter { $0.field != "to" }
         return Checked(content: request.content, warnings: warnings, name: self.name)
     }
 
-    /// Returns as much of a text as the name of a notification may have; `nil` for none.
+    /// Returns a text, truncated to the maximum length of a notification's name, or `nil` if it is absent or empty.
     static func name(_ text: String?) -> String? {
         let name = text?.bounded(bytes: NotificationRequest.maximumName)
         return name?.isEmpty == true ? nil : name
+    }
+}
+
+/// Converts expirations from other systems' clients, which are in UNIX seconds.
+enum ForeignExpiration {
+    /// The year 2100. Later times are left out, because the push service stores nothing for longer than 30 days.
+    private static let latest: Int64 = 4_102_444_800
+
+    /// Returns the member `expiration` of a request, or `nil` to leave it out.
+    ///
+    /// A past time becomes 0, which means one try without storage, as for the push service. A negative time counts as
+    /// none.
+    static func member(_ seconds: Int64?, now: Timestamp) -> JSONValue? {
+        guard let seconds, seconds >= 0, seconds <= Self.latest else { return nil }
+        return .integer(Timestamp(seconds: seconds) <= now ? 0 : seconds)
+    }
+}
+
+extension String {
+    /// Returns the longest prefix of whole scalars that has at most `count` bytes.
+    func bounded(bytes count: Int) -> String {
+        guard self.utf8.count > count else { return self }
+        var (scalars, length) = (String.UnicodeScalarView(), 0)
+        for scalar in self.unicodeScalars {
+            length += UTF8.width(scalar)
+            guard length <= count else { break }
+            scalars.append(scalar)
+        }
+        return String(scalars)
     }
 }

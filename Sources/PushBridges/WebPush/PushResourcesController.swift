@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 import Hummingbird
+import HummingbirdCore
 import ProviderAPI
 import PushHTTP
 import PushStore
@@ -7,7 +9,8 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// `/v1/apps/{app}/installations/{installation}/push-resources`: the addresses at which others reach an installation.
+/// The operations below `/v1/apps/{app}/installations/{installation}/push-resources`, which manage the addresses at
+/// which others reach an installation.
 struct PushResourcesController: Controller {
     let store: any AppStore & PushResourceStore & UserSecretStore
     let origins: PushOrigins
@@ -80,7 +83,7 @@ struct PushResourcesController: Controller {
         return .noContent
     }
 
-    /// Returns the app and the installation that the request shows to be the caller's own.
+    /// Returns the app and the installation of a request, after a check that the installation is the caller's.
     private func owner(_ request: OperationRequest) async throws -> (AppRecord, String) {
         let app = try await request.app(self.store)
         return (app, try request.ownInstallation(of: app, self.store))
@@ -104,4 +107,58 @@ struct PushResourceResponse: ResponseObject {
         .optional("vapidKey", \.vapidKey, "The public key of the only sender that it accepts."),
         .required("createdAtMs", \.resource.createdAt),
     ]
+}
+
+/// The origins under which senders reach the provider: the configured one, or that of each request.
+struct PushOrigins: Sendable {
+    private let configured: WebOrigin?
+    private let isSecure: Bool
+
+    /// - Parameters:
+    ///   - configured: The configured origin, or `nil` for that of each request.
+    ///   - isSecure: Whether the listener itself speaks TLS.
+    init(configured: String?, isSecure: Bool) {
+        (self.configured, self.isSecure) = (configured.flatMap { WebOrigin($0) }, isSecure)
+    }
+
+    /// Returns the origin of the addresses in a response, or `nil` for a request without a host.
+    func own(_ request: Request) -> WebOrigin? {
+        if let configured { return configured }
+        guard let host = request.head.authority else { return nil }
+        let forwarded = request.headers[values: .xForwardedProto].first?.lowercased()
+        return WebOrigin("\(self.isSecure || forwarded == "https" ? "https" : "http")://\(host)")
+    }
+
+    /// Returns the origins that a sender may name for a push resource. It has both schemes, because the scheme is not
+    /// known behind a proxy.
+    ///
+    /// The origin of the request does not count, because an attacker could obtain a sender's token for an origin of
+    /// their own and name that origin.
+    func accepted(of resource: PushResourceRecord) -> [WebOrigin] {
+        if let configured { return [configured] }
+        guard let origin = resource.origin, let scheme = origin.firstRange(of: "://") else { return [] }
+        return ["https", "http"].compactMap { WebOrigin("\($0)://\(origin[scheme.upperBound...])") }
+    }
+}
+
+/// A random text that grants access to its bearer: the last part of a push resource's address, or the token of a
+/// message. The store has only its hash.
+struct PushCapability: Hashable, Sendable {
+    /// The length in bytes: 160 bits.
+    private static let length = 20
+
+    /// The text: 27 characters of base64url.
+    let text: String
+
+    /// Makes a new random text.
+    init() { self.text = Base64URL.encode(RandomBytes.make(Self.length)) }
+
+    /// Reads a text. Returns `nil` for one of another form.
+    init?(_ text: String) {
+        guard text.utf8.count == 27, Base64URL.decode(text)?.count == Self.length else { return nil }
+        self.text = text
+    }
+
+    /// The SHA-256 of the text.
+    var hash: [UInt8] { Array(SHA256.hash(data: Data(self.text.utf8))) }
 }

@@ -5,13 +5,13 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// A message that others have posted for an installation, as the notification that it becomes (docs/bridges-webpush.md).
+/// The notification for a message that a sender has posted for an installation (docs/bridges-webpush.md).
 ///
-/// The content is encrypted for the app alone: nothing here can read it.
+/// The content is encrypted for the app. The provider cannot read it.
 struct ReceivedPush: Hashable, Sendable {
     /// The longest time for which a message is kept, in seconds: 30 days.
     static let longestStorage: UInt32 = 2_592_000
-    /// The least time for which a message that does not fit can be fetched, in seconds.
+    /// The shortest time for which a message that does not fit into its push can be fetched, in seconds.
     private static let leastStorage: UInt32 = 60
 
     /// The names of a payload's members.
@@ -22,22 +22,22 @@ struct ReceivedPush: Hashable, Sendable {
         static let name = "wpid"
         /// The sender's public key and the salt of the coding `aesgcm`.
         static let (publicKey, salt) = ("wpdh", "wpsalt")
-        /// The id of a body that does not fit, and the token with which it is fetched.
+        /// The id of a body that does not fit into the push, and the token with which it is fetched.
         static let (reference, token) = ("wpref", "wptoken")
     }
 
     /// The id of the message, and of its notification.
     let id: UUID
-    /// The seconds for which the message is kept.
+    /// The time for which the message is kept, in seconds.
     let ttl: UInt32
     let content: NotificationContent
-    /// The body that does not fit into the push; `nil` for one that does.
+    /// The body to store because it does not fit into the push, or `nil` if it fits.
     let stored: PushMessageRecord?
 
     /// - Parameters:
     ///   - token: The token with which a body that does not fit is fetched.
-    ///   - now: The time of the wall clock.
-    /// - Throws: An error for a payload that cannot be written, which no body makes.
+    ///   - now: The present time, by the wall clock.
+    /// - Throws: An error if the payload cannot be encoded, which does not happen.
     init(
         _ request: WebPushRequest,
         body: Data,
@@ -87,14 +87,14 @@ struct ReceivedPush: Hashable, Sendable {
         )
     }
 
-    /// The payload of a message: the app's extension replaces the text.
+    /// The member `aps` for a message. The app's extension replaces the text.
     private static let alert: [String: JSONValue] = [
         "aps": .object(["alert": .object(["loc-key": .string("WP")]), "mutable-content": .integer(1)])
     ]
     /// The payload of a message without a body.
     private static let wake: [String: JSONValue] = ["aps": .object(["content-available": .integer(1)])]
 
-    /// Returns the collapse id of a topic, which is another one for each push resource.
+    /// Returns the collapse id of a topic. It differs between push resources.
     static func collapseID(_ topic: String, of resource: PushResourceRecord) -> String {
         Base64URL.encode(SHA256.hash(data: Data("\(resource.id.uuidString)\n\(topic)".utf8)))
     }

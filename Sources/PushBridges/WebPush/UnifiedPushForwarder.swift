@@ -4,28 +4,29 @@ import PushProvider
 import PushSupport
 import PushTypes
 import PushWire
+import Synchronization
 
-/// Posts a body of another system to an endpoint of UnifiedPush, as it is (RFC 8030 without encryption).
+/// Posts a body of another system unchanged to a UnifiedPush endpoint (RFC 8030 without encryption).
 ///
-/// Nothing is posted to an address that has not said that it is such an endpoint: strangers name any.
+/// An address is asked first whether it is such an endpoint, because strangers can name any address.
 struct UnifiedPushForwarder: Sendable {
-    /// The longest endpoint, and the longest body, in bytes (UnifiedPush, server specification).
+    /// The maximum lengths of an endpoint and of a body, in bytes (UnifiedPush, server specification).
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
-    /// The longest answer to the question whether an address is an endpoint, in bytes.
+    /// The maximum length of an address's answer to that question, in bytes.
     private static let maximumDiscovery = 1000
-    /// The time for which a push server keeps a message: one day.
+    /// The time for which a push server keeps a message, in seconds: one day.
     private static let ttl = "86400"
 
-    /// The end of a post.
+    /// The result of a post.
     enum End: Hashable, Sendable {
         case accepted
-        /// The endpoint is gone, or none.
+        /// The endpoint no longer exists or never did.
         case gone
-        /// The push server does not take this message.
+        /// The push server rejects this message.
         case refused(status: Int)
-        /// The rules of this provider do not allow the endpoint, which may be good.
+        /// The provider's rules do not allow the endpoint, although it may be valid.
         case notAllowed
-        /// The address does not say that it is an endpoint of UnifiedPush.
+        /// The address does not answer that it is a UnifiedPush endpoint.
         case noEndpoint
         /// Another try may succeed.
         case unavailable(retryAfter: Duration?)
@@ -42,10 +43,10 @@ struct UnifiedPushForwarder: Sendable {
 
     /// Posts a body.
     /// - Parameters:
-    ///   - app: The app whose look-ups of names are limited together, and its bundle id.
-    ///   - client: The caller without a credential that named the endpoint.
-    ///   - isUrgent: Whether the device may be woken for it.
-    /// - Throws: ``BudgetRefusal`` for one too many.
+    ///   - app: The app, whose look-ups of names are limited together.
+    ///   - client: The client without a credential that named the endpoint.
+    ///   - isUrgent: Whether the device may be woken for the message.
+    /// - Throws: ``BudgetRefusal`` if there are too many posts.
     func forward(
         _ body: Data,
         to endpoint: String,
@@ -59,7 +60,7 @@ struct UnifiedPushForwarder: Sendable {
         let places = try self.places(of: app.bundleID, at: server.description, for: client)
         defer { for place in places { place.end() } }
         if let end = try await self.discover(endpoint, app, client) { return end }
-        // Push servers of UnifiedPush expect the coding of Web Push, whatever the body is.
+        // UnifiedPush servers expect the coding of Web Push for any body.
         let headers: HTTPHeaders = [
             "user-agent": "martlet", "ttl": Self.ttl, "content-encoding": "aes128gcm",
             "urgency": (isUrgent ? WebPushRequest.Urgency.high : .normal).rawValue,
@@ -74,9 +75,9 @@ struct UnifiedPushForwarder: Sendable {
         }
     }
 
-    /// Takes the places of a post: of the client's, of those at the host, and of the client's at the host.
+    /// Takes the permits for a post from three budgets: of the client, of the host, and of the client at the host.
     ///
-    /// The client's site counts: strangers name any host, and a host that they name may be the one that all others have.
+    /// The client's site counts, because strangers can name any host, including one that all other clients use.
     func places(of app: Topic, at host: String, for client: BudgetCaller) throws(BudgetRefusal) -> [BudgetPermit] {
         let site = client.identity.site
         let own = try self.budgets[.forwards].take(for: BudgetCaller(app: app, site))
@@ -87,8 +88,8 @@ struct UnifiedPushForwarder: Sendable {
         return [own, part, place]
     }
 
-    /// Asks an address whether it is an endpoint (UnifiedPush, server specification 1.2, discovery).
-    /// - Returns: The end of a post to one that is none; `nil` for an endpoint.
+    /// Asks an address whether it is a UnifiedPush endpoint (UnifiedPush, server specification 1.2, discovery).
+    /// - Returns: The result of a post if the address is not an endpoint, or `nil` if it is one.
     private func discover(
         _ endpoint: String,
         _ app: (id: Int64, bundleID: Topic),
@@ -143,7 +144,8 @@ struct UnifiedPushForwarder: Sendable {
 extension UnifiedPushForwarder: NotificationForwarder {
     /// Forwards the body of a homeserver's request.
     ///
-    /// Drops a message that no repetition would deliver: a homeserver repeats a request for a day, and holds back all later ones.
+    /// A message that a repetition would not deliver is dropped, because a homeserver repeats a request for a day and
+    /// holds back all later ones.
     func forward(
         _ body: [UInt8],
         to endpoint: String,
@@ -160,4 +162,42 @@ extension UnifiedPushForwarder: NotificationForwarder {
             throw RetryLaterError(error, after: delay ?? .seconds(5))
         }
     }
+}
+
+/// The addresses that were recently asked whether they are UnifiedPush endpoints, with their answers.
+private final class UnifiedPushEndpoints: Sendable {
+    /// The maximum number of addresses that are remembered.
+    private static let maximum = 10_000
+    /// The time for which a positive answer is remembered, and that for a negative one.
+    private static let (trusted, refused) = (Duration.seconds(86_400), Duration.seconds(600))
+
+    private struct Answer {
+        var isEndpoint: Bool
+        var until: Timestamp
+    }
+
+    private let answers = Mutex<[String: Answer]>([:])
+
+    /// Returns the answer of an address, or `nil` if it must be asked.
+    /// - Parameter now: The present time, by the steady clock.
+    func isEndpoint(_ address: String, now: Timestamp) -> Bool? {
+        self.answers.withLock { answers in
+            guard let answer = answers[address], now < answer.until else { return nil }
+            return answer.isEndpoint
+        }
+    }
+
+    func note(_ address: String, isEndpoint: Bool, now: Timestamp) {
+        let answer = Answer(isEndpoint: isEndpoint, until: now.advanced(by: isEndpoint ? Self.trusted : Self.refused))
+        self.answers.withLock { answers in
+            if answers.count >= Self.maximum {
+                answers = answers.filter { now < $0.value.until && $0.value.isEndpoint }
+                if answers.count >= Self.maximum { answers = [:] }
+            }
+            answers[address] = answer
+        }
+    }
+
+    /// Forgets an address that is no longer an endpoint.
+    func forget(_ address: String) { self.answers.withLock { $0[address] = nil } }
 }

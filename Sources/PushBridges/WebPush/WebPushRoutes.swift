@@ -11,22 +11,23 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// `/push`: the addresses at which others reach an installation of an app, and the messages that it fetches.
+/// The routes below `/push`: the addresses at which others reach an installation, and the messages that it fetches.
 ///
-/// Who knows an address may post to it: there is no other credential, unless the app has bound it to a sender's key.
+/// Any client that knows an address may post to it. No other credential is needed, unless the app has bound the address
+/// to a sender's key.
 struct WebPushRoutes: Sendable {
     let store: any AppStore & PushResourceStore
     let acceptor: NotificationAcceptor
     let runner: OperationRunner
     let origins: PushOrigins
     let budgets: BudgetRegistry
-    /// The addresses that senders may name to be told of an end.
+    /// The addresses that senders may name in order to be told of the end of a push resource.
     let addresses: AddressPolicy
     let time: any TimeSource
-    /// The addresses of installations that messages have come to.
+    /// The push resources to which messages have come.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
 
-    /// The name in the ledger.
+    /// The origin of the notifications in the ledger.
     static let origin = NotificationOrigin(.webPush, bridge: "receive")
 
     func addRoutes(to router: Router<APIContext>) {
@@ -45,7 +46,8 @@ struct WebPushRoutes: Sendable {
         try self.budgets[.addressMessages].spend(for: client)
         let receivedAt = self.time.now
         let hash = PushCapability(context.path("id"))?.hash
-        // A client that has sent too much to nothing learns nothing about addresses without a message so far.
+        // A client that has sent too many messages to unknown addresses gets no information about addresses without
+        // messages.
         if hash.map(self.known.contains) != true { try self.budgets[.unknownTargets].check(for: client) }
         guard let hash, let target = try await self.store.pushResourceTarget(hash: hash),
             let app = try await self.store.app(id: target.resource.app)
@@ -58,7 +60,7 @@ struct WebPushRoutes: Sendable {
         do {
             try self.identify(request, target.resource)
         } catch {
-            // A stranger to a bound address takes nothing of its sender's rate.
+            // Requests of others to a bound address do not use the rate of its sender.
             try self.budgets[.unknownTargets].spend(for: client)
             throw error
         }
@@ -84,10 +86,10 @@ struct WebPushRoutes: Sendable {
             now: receivedAt
         )
         let sender = BudgetCaller(app: app.bundleID, client.identity.site)
-        // A body that never ends, and one that is no message, earn their connection nothing. It counts on the sender's network:
-        // who has one address has others.
+        // A connection becomes known only with a valid message, not with a body that never ends or is no message. It
+        // counts on the sender's network, because a client that has one address may have others.
         try self.runner.connections.assign(context.channel, to: sender)
-        // A sender takes a refusal for the provider's fault, and tries again.
+        // A sender treats this refusal as a fault of the provider and tries again.
         let place = try self.budgets[.pushMessages].take(for: sender)
         defer { place.end() }
         await self.note(request, target.resource)
@@ -105,7 +107,7 @@ struct WebPushRoutes: Sendable {
     private func identify(_ request: Request, _ resource: PushResourceRecord) throws {
         guard let key = resource.vapidKey else { return }
         let authorization = request.headers[values: .authorization].first
-        // The key for decryption and that of the sender may be in a field each, which are one list.
+        // The key for decryption and that of the sender may be in separate fields, which form one list.
         let cryptoKey = HTTPField.Name("crypto-key").flatMap { request.headers[$0] }
         guard authorization != nil else {
             let message = "this address accepts one sender only: identify with VAPID"
@@ -128,7 +130,8 @@ struct WebPushRoutes: Sendable {
     }
 
     private func accept(_ push: ReceivedPush, _ target: PushResourceTarget, receivedAt: Timestamp) async throws {
-        // Before the notification, whose receiver asks for it at once. Without one it is deleted when it expires.
+        // The message is stored before the notification, because its receiver fetches it at once. If the notification
+        // fails, the message is deleted when it expires.
         if let stored = push.stored { try await self.store.addPushMessage(stored) }
         let request = NotificationRequest(
             content: push.content,
@@ -143,12 +146,12 @@ struct WebPushRoutes: Sendable {
                 acceptance: AcceptanceRecord(receivedAt: receivedAt, origin: Self.origin)
             )
         } catch let error as RequestError {
-            // A sender takes any other answer for the end of the address.
+            // A sender would take any other status for the end of the address.
             throw RequestError(.unavailable, code: error.code, message: "the message cannot be sent now")
         }
     }
 
-    /// Remembers where the sender is told that the address has ended. A message does not fail for it.
+    /// Stores the URL at which the sender is told that the address has ended. An error does not fail the message.
     private func note(_ request: Request, _ resource: PushResourceRecord) async {
         guard let text = request.headers[values: .unsubscribeURL].first,
             let url = try? WebhookAddress(text, policy: self.addresses).url, url != resource.unsubscribeURL
@@ -184,8 +187,19 @@ struct WebPushRoutes: Sendable {
         RequestError(.notFound, code: "no_such_subscription", message: "there is no such subscription, or it has ended")
     }
 
-    /// Runs `body`, counts its response and turns an error into one. Nothing of a message or its address is logged.
+    /// Runs `body`, counts its response and turns an error into one. Neither messages nor their addresses are logged.
     private func respond(_ operation: String, _ body: () async throws -> Response) async -> Response {
         await self.runner.respond(operation, at: ["operation": .string(operation)], failure: { .error($0) }, body)
     }
+}
+
+extension HTTPField.Name {
+    /// The header in which a proxy reports the scheme that its client used.
+    static var xForwardedProto: HTTPField.Name { .named("x-forwarded-proto") }
+    static var ttl: HTTPField.Name { .named("ttl") }
+    /// The header with the URL at which a sender is told that a push resource has ended.
+    static var unsubscribeURL: HTTPField.Name { .named("unsubscribe-url") }
+
+    /// Returns a header field name. The fallback is never used, because every name here is valid.
+    private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .location }
 }

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A signal that the client of a request has closed the connection, or its half of it.
+/// A signal that the client of a request has closed the connection or its half of it.
 ///
 /// It is fired through the pipeline as a user event, and ``RequestBodyHandler`` ends it.
 package final class ClientDisconnection: Sendable {
@@ -8,21 +8,20 @@ package final class ClientDisconnection: Sendable {
 
     package init() {}
 
-    /// Resumes the waiter, present or later: the client has gone, or the request has ended.
+    /// Resumes a present or later call of ``wait()``, because the client has gone or the request has ended.
     package func end() { self.continuation.finish() }
 
-    /// Returns at the end, or when the task is cancelled.
+    /// Returns after ``end()``, or when the task is cancelled.
     func wait() async {
         for await _ in self.stream {}
     }
 }
 
 extension Channel {
-    /// Runs `body`, and cancels it when the client closes the connection, or its half of it: nobody reads the response
-    /// then.
+    /// Runs `body`. Cancels it when the client closes the connection or its half of it, because its response would not
+    /// be read.
     ///
     /// The channel is an HTTP/1.1 connection with a ``RequestBodyHandler``.
-    ///
     /// - Throws: `CancellationError` if the client has gone, or the error of `body`.
     package func withClientConnected<Value: Sendable>(
         _ body: @Sendable @escaping () async throws -> Value

@@ -2,19 +2,19 @@ import NIOCore
 import PushSupport
 import PushTypes
 
-/// The accounts on which connections count, and the order in which those make room for others.
+/// The accounts on which connections count, and the order in which connections are closed to make room for others.
 ///
 /// A value without I/O.
 struct ConnectionAccounts {
     typealias ID = ObjectIdentifier
 
-    /// The connections of which one makes room.
+    /// A group of connections, one of which is closed to make room.
     enum Scope: Hashable {
         case account(BudgetCaller)
         case app(Topic)
-        /// Those of the app's clients that have more than a number.
+        /// The connections of those clients of an app that have more than this number.
         case clients(Topic, moreThan: Int)
-        /// Those of networks: no request has shown another account.
+        /// The connections that count on their network, because no request has shown another account.
         case strangers
         case all
     }
@@ -23,10 +23,10 @@ struct ConnectionAccounts {
     private var accounts: [BudgetCaller: Set<ID>] = [:]
     private var apps: [Topic: Int] = [:]
     private var clients: [Topic: Int] = [:]
-    /// The number of connections of networks.
+    /// The number of connections that count on their network.
     private(set) var strangers = 0
 
-    /// Counts a connection on an account, which may have another one now.
+    /// Counts a connection on an account, instead of its present account if it has one.
     mutating func set(_ account: BudgetCaller, of id: ID) {
         self.remove(id)
         self.owners[id] = account
@@ -59,25 +59,27 @@ struct ConnectionAccounts {
     /// Returns the number of connections of the account of a connection.
     func count(ofAccountOf id: ID) -> Int { self.owners[id].map { self.count(of: $0) } ?? 0 }
 
-    /// Returns the connections of which one makes room for another one of an app's client, in the order in which they are asked,
-    /// if the clients of the app have their share, or this one has its share of that; empty if there is room, and for any other
-    /// account.
+    /// Returns the groups of connections, one of which is closed to make room for another connection of an app's
+    /// client. They are in the order in which they are searched. The result is empty if the clients of the app have not
+    /// used their share and this client has not used its part of that, and for any other account.
     ///
-    /// All clients of an app have as many as are free, which leaves the keys of the app the rest of its share. One of them has as
-    /// many as are free of that, so that a few leave a place to another one.
-    /// - Parameter free: The number of connections that are free.
+    /// The clients of an app may have as many connections as are free, so that the keys of the app keep the rest of its
+    /// share. One client may have as many as are then free for the clients, so that a few of them leave room for
+    /// another.
+    /// - Parameter free: The number of connections that can be opened without closing another.
     func full(for account: BudgetCaller, free: Int) -> [Scope] {
         guard account.isClient, let app = account.app else { return [] }
         let own = self.count(of: account)
         guard own >= free - (self.clients[app] ?? 0) else { return [] }
-        // Its own, else that of a client that has more than it would have.
+        // One of its own is closed, or one of a client that has more than this one would have.
         return own > 0 ? [.account(account), .clients(app, moreThan: own + 1)] : [.clients(app, moreThan: 0)]
     }
 
-    /// Returns the connection that makes room for another one: of those with the first cause that one of the app that holds the most,
-    /// of its account that holds the most, for which the cause has lasted for the longest time. An account without an app counts as
-    /// an app of its own.
-    /// - Parameter cause: Returns the cause, and the time since which there is one; `nil` for a connection that makes no room.
+    /// Returns the connection that is closed to make room for another one. It is among those with the first cause. Of
+    /// these it belongs to the app with the most connections, there to the account with the most, and there its cause
+    /// has lasted the longest. An account without an app counts as an app of its own.
+    /// - Parameter cause: Returns the cause for closing a connection and the time since which it holds, or `nil` if the
+    ///   connection must stay open.
     func victim<Cause: Comparable>(
         _ scope: Scope,
         _ cause: (ID) -> (cause: Cause, since: NIODeadline)?
@@ -126,10 +128,11 @@ extension ConnectionAccounts.Scope {
 }
 
 extension BudgetCaller {
-    /// Indicates whether nothing is known of the client but its network.
+    /// Indicates whether only the network of the client is known.
     var isStranger: Bool { self.app == nil && self.isNetwork }
 
-    /// Indicates whether a client has shown an app, and none of its keys: who downloads, fills a form or sends a message.
+    /// Indicates whether the client has shown an app but no key. Such clients download, fill in a form or send a
+    /// message.
     var isClient: Bool { self.app != nil && self.isNetwork }
 
     private var isNetwork: Bool { if case .network = self.identity { true } else { false } }

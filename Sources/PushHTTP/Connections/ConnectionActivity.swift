@@ -2,30 +2,31 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// The requests that a connection has in flight, and the time since which nothing moves on it.
+/// The requests that a connection has in flight, and the times since which it is idle, stalled or unfinished.
 ///
-/// It is written on the event loop of the connection, and read from anywhere. Neither another request nor a response that is not
-/// taken counts as movement: those that overlap on HTTP/2 would keep a connection for good. What the client owes of requests has a
-/// time of its own, which no response moves.
+/// It is written on the event loop of the connection, and read from any thread. Only bytes that the client takes count
+/// as movement. Further requests do not count, because overlapping requests on HTTP/2 could keep a connection open for
+/// ever. Unfinished requests have a time of their own, which no response moves.
 final class ConnectionActivity: Sendable {
     /// The time after which a response whose bytes wait for the client counts as stalled.
     static let stall: TimeAmount = .seconds(10)
-    /// The time after which a request that has not come whole counts as unfinished. It passes while the server reads nothing, too:
-    /// what a request waits for before its body takes less.
+    /// The time after which an incomplete request counts as unfinished. It also passes while the server does not read
+    /// the body, because the checks before that take less.
     static let arrival: TimeAmount = .seconds(2)
-    /// The number of bytes of a body that begin this time anew.
+    /// The number of bytes of a body after which this time begins anew.
     static let bodyStep = 16 * 1024
 
     private let requests = Atomic<Int>(0)
     private let begun = Atomic<Bool>(false)
-    /// The number of requests that have not come whole. One with a rate of its own (``StreamedBody``) is none of them.
+    /// The number of incomplete requests, without those that have a minimum rate (``StreamedBody``).
     private let unfinished = Atomic<Int>(0)
-    /// The number of parts of responses' bodies that are written, and not yet taken by the socket.
+    /// The number of parts of response bodies that are written and that the socket has not taken.
     private let bodies = Atomic<Int>(0)
-    /// The number of requests whose response is written, and not yet taken by the socket.
+    /// The number of requests whose response is written and that the socket has not taken.
     private let ending = Atomic<Int>(0)
     private let moved: Atomic<UInt64>
-    /// The time since which the client owes the rest of requests: the beginning of the first of them, or the last good part of a body.
+    /// The time since which the client owes the rest of its requests: the start of the first of them, or the last
+    /// ``bodyStep`` bytes of a body.
     private let owed: Atomic<UInt64>
 
     init(now: NIODeadline) {
@@ -33,22 +34,22 @@ final class ConnectionActivity: Sendable {
         self.owed = Atomic(now.uptimeNanoseconds)
     }
 
-    /// Indicates whether the connection has, or has had, a request.
+    /// Indicates whether the connection has had a request.
     var hasBegun: Bool { self.begun.load(ordering: .relaxed) }
 
     /// The time since which the connection has no request; `nil` while it has one.
     var idleSince: NIODeadline? { self.requests.load(ordering: .acquiring) == 0 ? self.movedAt : nil }
 
-    /// Indicates whether the connection has requests, of which none has come whole.
+    /// Indicates whether the connection has requests, all of them incomplete.
     var isUnfinished: Bool {
         let requests = self.requests.load(ordering: .acquiring)
         guard requests > 0, self.unfinished.load(ordering: .acquiring) == requests else { return false }
-        // Another one may have begun between the two.
+        // Another request may have begun between the two loads.
         return self.requests.load(ordering: .relaxed) == requests
     }
 
-    /// Returns the time since which the client has taken nothing of what waits for it; `nil` for a connection on which bytes
-    /// move, and for one with a quiet response, such as a stream of events.
+    /// Returns the time since which the client has taken none of the bytes that wait for it. Returns `nil` if no bytes
+    /// wait, such as between the events of a stream.
     /// - Parameter isWritable: Whether the connection takes more bytes.
     func stalledSince(now: NIODeadline, isWritable: Bool) -> NIODeadline? {
         let requests = self.requests.load(ordering: .acquiring)
@@ -60,8 +61,8 @@ final class ConnectionActivity: Sendable {
         return now - moved >= Self.stall ? moved : nil
     }
 
-    /// Returns the time since which the client owes the rest of all its requests; `nil` for a connection with another one, and
-    /// for one whose bodies come at a good rate.
+    /// Returns the time since which the client owes the rest of all its requests. Returns `nil` if one of them is
+    /// complete, or if their bodies come fast enough.
     func unfinishedSince(now: NIODeadline) -> NIODeadline? {
         guard self.isUnfinished else { return nil }
         let owed = NIODeadline.uptimeNanoseconds(self.owed.load(ordering: .relaxed))
@@ -76,15 +77,15 @@ final class ConnectionActivity: Sendable {
         if self.requests.load(ordering: .relaxed) == 0 { self.bytesMoved(now: now) }
         if self.unfinished.load(ordering: .relaxed) == 0 { self.bodyCame(now: now) }
         self.begun.store(true, ordering: .relaxed)
-        // After the times, so that no connection seems to be unfinished since its last request.
+        // The count follows the times, so that no connection seems to be unfinished since an earlier request.
         self.requests.add(1, ordering: .releasing)
         self.unfinished.add(1, ordering: .releasing)
     }
 
-    /// Notes that a request has come whole, or has a rate of its own.
+    /// Notes that a request is complete or has a minimum rate.
     func requestCame() { self.unfinished.subtract(1, ordering: .relaxed) }
 
-    /// Notes that a good part of a body has come.
+    /// Notes that ``bodyStep`` bytes of a body have come.
     func bodyCame(now: NIODeadline) { self.owed.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
     /// Notes that the client has taken a part of a response.
@@ -110,25 +111,25 @@ final class ConnectionActivity: Sendable {
     /// Notes the end of requests.
     /// - Parameters:
     ///   - written: The number of those whose response was written.
-    ///   - unfinished: The number of those that have not come whole.
-    ///   - isTaken: Whether the client has taken what was written.
+    ///   - unfinished: The number of those that are incomplete.
+    ///   - isTaken: Whether the client has taken the bytes that were written.
     func requestsEnded(_ count: Int, written: Int, unfinished: Int = 0, isTaken: Bool, now: NIODeadline) {
         guard count > 0 else { return }
-        // Before the count, so that no connection seems to be idle since its last but one request.
+        // The time precedes the count, so that no connection seems to be idle since an earlier request.
         if isTaken || self.requests.load(ordering: .relaxed) == count { self.bytesMoved(now: now) }
         self.ending.subtract(written, ordering: .relaxed)
         self.unfinished.subtract(unfinished, ordering: .relaxed)
         self.requests.subtract(count, ordering: .releasing)
     }
 
-    /// Begins the time in which the client has to take something, unless it has to already.
+    /// Begins the time in which the client must take bytes, unless it has begun.
     private func waitBegan(now: NIODeadline) {
         guard self.bodies.load(ordering: .relaxed) == 0, self.ending.load(ordering: .relaxed) == 0 else { return }
         self.bytesMoved(now: now)
     }
 }
 
-/// Notes the activity of a connection of HTTP/1.1, or of a stream of HTTP/2 for its connection.
+/// Notes the activity of an HTTP/1.1 connection, or of an HTTP/2 stream for its connection.
 final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -136,15 +137,15 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
     typealias OutboundOut = HTTPResponsePart
 
     private let held: ConnectionLimiter
-    /// `nil` for a connection that is not held any more.
+    /// The activity of the connection, `nil` once the connection counts on no account.
     private var activity: ConnectionActivity?
     /// The number of requests whose response is not written.
     private var unanswered = 0
-    /// The number of responses that are written, and not yet taken by the socket.
+    /// The number of responses that are written and that the socket has not taken.
     private var ending = 0
-    /// Indicates whether the last request has not come whole. One with a rate of its own counts as whole.
+    /// Indicates whether the last request is incomplete. A request with a minimum rate counts as complete.
     private var isUnfinished = false
-    /// The number of bytes of its body that have not been noted.
+    /// The number of bytes of its body since the last note of progress.
     private var received = 0
 
     init(_ held: ConnectionLimiter) { self.held = held }
@@ -181,7 +182,7 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // It has a minimum rate.
+        // A streamed body has a minimum rate instead.
         if event is StreamedBody { self.requestCame() }
         context.fireUserInboundEventTriggered(event)
     }
@@ -207,7 +208,7 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
         case .end where self.unanswered > 0:
             self.unanswered -= 1
             self.ending += 1
-            // The rest of a request that has its response is discarded.
+            // The rest of a request that has a response is discarded.
             if self.unanswered == 0 { self.requestCame() }
             activity.responseWritten(now: context.eventLoop.now)
             let promise = promise ?? context.eventLoop.makePromise()

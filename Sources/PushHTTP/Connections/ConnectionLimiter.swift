@@ -3,23 +3,26 @@ package import NIOCore
 package import PushSupport
 import Synchronization
 
-/// Limits the connections of a listener, each on the account of its client: its network, until a request shows a key, a person or an app.
+/// Limits the connections of a listener. Each counts on the account of its client, which is its network until a request
+/// shows a key, a person or an app.
 ///
-/// An account that has its share gets another connection by losing one that is idle. Where the listener is full, the account that holds
-/// the most loses one. Connections of which only the network is known have half of the listener, so that they leave room for others,
-/// and those of networks that have shown a key a quarter besides.
-/// Those that have shown an app and none of its keys leave room for the keys.
-/// A new connection has a moment for its first request, in which it makes room for networks with fewer connections alone.
+/// An account that has used its share gets another connection by losing an idle one. If the listener is full, the
+/// account with the most connections loses one. Connections of which only the network is known may use half of the
+/// listener, and those of networks that have shown a key another quarter. Those that have shown an app but no key leave
+/// room for its keys. A new connection is closed before its first request only to make room for a network with fewer
+/// connections.
 package final class ConnectionLimiter: Sendable {
-    /// The age under which no connection is closed before its first request, or during it. An honest client shows who it is earlier.
+    /// The age under which no connection is closed before or during its first request. An honest client identifies
+    /// itself sooner.
     static let minimumAge: TimeAmount = .seconds(2)
 
     private struct Entry {
         let connection: LimitedConnection
-        /// Indicates whether a request has shown the account. It is the first one, whatever comes later.
+        /// Indicates whether a request has shown the account. Later requests do not change it.
         var isKnown = false
 
-        /// Returns the cause for which the connection makes room, and the time since which there is one; `nil` if it makes none.
+        /// Returns the cause for which the connection may be closed, and the time since which it holds. Returns `nil`
+        /// if there is none.
         func cause(_ now: NIODeadline) -> (cause: LimitedConnection.Cause, since: NIODeadline)? {
             let (opened, activity) = (self.connection.opened, self.connection.activity)
             let isNew = now - opened < ConnectionLimiter.minimumAge
@@ -34,7 +37,7 @@ package final class ConnectionLimiter: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var accounts = ConnectionAccounts()
 
-        /// Returns the entry of a connection, or of that of a stream of HTTP/2.
+        /// Returns the entry of a connection, or of the connection of an HTTP/2 stream.
         func entry(of channel: any Channel) -> Entry? {
             self.entries[ObjectIdentifier(channel)] ?? channel.parent.flatMap { self.entries[ObjectIdentifier($0)] }
         }
@@ -51,7 +54,7 @@ package final class ConnectionLimiter: Sendable {
         case known, assigned(LimitedConnection, [Victim]), refused(BudgetRefusal, [Victim])
     }
 
-    /// The rates at which they are opened.
+    /// The limits on the rates at which connections are opened.
     package let rates: ConnectionRates
     private let budget: Budget
     private let maximumStrangers: Int
@@ -61,7 +64,8 @@ package final class ConnectionLimiter: Sendable {
 
     /// - Parameters:
     ///   - budgets: The budgets, among them the one of `BudgetedResource.connections`.
-    ///   - maximumStrangers: The maximum number of connections of which only the network is known, half of the whole at most.
+    ///   - maximumStrangers: The maximum number of connections of which only the network is known. It is at most half
+    ///     of all.
     package init(
         _ budgets: BudgetRegistry,
         maximumStrangers: Int = .max,
@@ -71,21 +75,22 @@ package final class ConnectionLimiter: Sendable {
         let budget = budgets[.connections]
         var most = maximumStrangers
         if case .held(let whole) = budget.limits.bounds.whole { most = min(most, whole / 2) }
-        // Half as many besides are a number too.
+        // Half as many again must not overflow.
         (self.budget, self.maximumStrangers) = (budget, max(1, min(most, Int.max / 2)))
         (self.logger, self.clock) = (logger.rateLimited(), clock)
         self.rates = ConnectionRates(budgets, logger: logger, clock: clock)
     }
 
-    /// Counts a connection that was just accepted, on the account of its network, until it is closed. Call it on the event loop of
-    /// the connection, before it has other handlers.
-    /// - Throws: `ChannelError.alreadyClosed` for a connection without room, which is being closed.
+    /// Counts a new connection on the account of its network until it is closed. Call it on the event loop of the
+    /// connection, before it has other handlers.
+    /// - Throws: `ChannelError.alreadyClosed` if there is no room for the connection, which is then closed.
     func admit(_ channel: any Channel) throws {
         let account = BudgetCaller(from: channel) ?? BudgetCaller(.network([]))
         let (id, now, handler) = (ObjectIdentifier(channel), self.clock(), LimitedConnectionHandler())
         let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        // A known network would find no room where strangers take all theirs and no connection is old enough to make any. Known ones have
-        // half as many besides and no more, as an app can show its key from any number of networks.
+        // A known network would find no room when strangers use all of theirs and no connection is old enough to be
+        // closed. Known networks may therefore use half as many again, but no more, because an app can show its key
+        // from any number of networks.
         let isKnown = self.rates.knows(channel.remoteAddress)
         let most = isKnown ? self.maximumStrangers + self.maximumStrangers / 2 : self.maximumStrangers
         let (isAdmitted, victims) = self.state.withLock { state -> (Bool, [Victim]) in
@@ -111,11 +116,11 @@ package final class ConnectionLimiter: Sendable {
 
     /// Moves a connection to the account that its first authenticated request has shown, and releases it as authenticated.
     ///
-    /// Later requests cost a look, whatever their account.
+    /// Later requests on the connection do not change its account.
     /// - Parameter channel: The connection, or a stream of HTTP/2.
-    /// - Throws: `BudgetRefusal` if the account has its share, and no connection that makes room.
+    /// - Throws: `BudgetRefusal` if the account has used its share, and none of its connections can be closed.
     package func assign(_ channel: any Channel, to account: BudgetCaller) throws(BudgetRefusal) {
-        // A customer has many networks of IPv6.
+        // One customer may have many IPv6 networks.
         let account = account.isClient ? account.site : account
         let assignment = self.state.withLock { state -> Assignment in
             guard let entry = state.entry(of: channel), !entry.isKnown else { return .known }
@@ -125,7 +130,7 @@ package final class ConnectionLimiter: Sendable {
         case .known: return
         case .assigned(let connection, let victims):
             for victim in victims { self.close(victim) }
-            // A public key or a file's address, which anybody can show, says nothing of a network.
+            // Anyone can show a public key or a file's address, so it does not make a network known.
             if !account.isClient { self.rates.note(account, on: connection.channel) }
             UnauthenticatedConnectionBudget.markAuthenticated(connection.channel)
         case .refused(let refusal, let victims):
@@ -134,7 +139,8 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Returns the activity of a connection, or of that of a stream; `nil` if it is not held.
+    /// Returns the activity of a connection, or of the connection of a stream. Returns `nil` if the connection counts
+    /// on no account.
     func activity(of channel: any Channel) -> ConnectionActivity? {
         self.state.withLock { $0.entry(of: channel)?.connection.activity }
     }
@@ -189,13 +195,14 @@ package final class ConnectionLimiter: Sendable {
         return .assigned(connection, victims)
     }
 
-    /// The number of connections that are free, with the place of one that moves.
+    /// The number of connections that can be opened, with the place of a connection that changes its account.
     private var free: Int {
         guard case .held(let whole) = self.budget.limits.bounds.whole else { return .max }
         return whole - self.budget.usage.held + 1
     }
 
-    /// Returns the connections of which one makes room for another one of an account, where a level has none.
+    /// Returns the group of connections, one of which is closed to make room for another of an account, if a level of
+    /// the budget is full.
     private static func scope(of level: BudgetLevel, _ account: BudgetCaller) -> ConnectionAccounts.Scope {
         switch level {
         case .caller: .account(account)
@@ -204,8 +211,9 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Removes the connection that makes room: an idle one, else a stalled one, else one whose request does not come whole, else
-    /// that of a stranger that has been open for long, else a new one of a network that has more than the account would have.
+    /// Removes the connection that is closed to make room. The order of choice is: an idle one, a stalled one, one with
+    /// an unfinished request, an old one of which only the network is known, a new one of a network that has more
+    /// connections than the account would have.
     private func remove(
         _ scope: ConnectionAccounts.Scope,
         for account: BudgetCaller,
@@ -226,4 +234,80 @@ package final class ConnectionLimiter: Sendable {
         self.logger.info("connection closed for another one", metadata: ["reason": "\(victim.cause.reason)"])
         victim.connection.close(victim.cause)
     }
+}
+
+/// A connection that a ``ConnectionLimiter`` counts on an account.
+final class LimitedConnection: Sendable {
+    /// The cause for which a connection may be closed to make room for another. Connections with an earlier cause are
+    /// closed first.
+    enum Cause: Int, Comparable {
+        case idle, stalled, unfinished, unknown, crowded
+
+        /// The cause in the log.
+        var reason: String {
+            switch self {
+            case .idle: "it had no request"
+            case .stalled: "its client has not read its response for a while"
+            case .unfinished: "the rest of its request has not come for a while"
+            case .unknown: "it had shown no valid credential"
+            case .crowded: "its network had more of them than others"
+            }
+        }
+
+        static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    let channel: any Channel
+    let permit: BudgetPermit
+    let opened: NIODeadline
+    let activity: ConnectionActivity
+    private let handler: NIOLoopBound<LimitedConnectionHandler>
+
+    init(
+        _ channel: any Channel,
+        _ permit: BudgetPermit,
+        _ handler: NIOLoopBound<LimitedConnectionHandler>,
+        now: NIODeadline
+    ) {
+        (self.channel, self.permit, self.handler) = (channel, permit, handler)
+        (self.opened, self.activity) = (now, ConnectionActivity(now: now))
+    }
+
+    /// Returns the time since which the client has not read its response, or `nil` if no bytes wait for it.
+    func stalledSince(_ now: NIODeadline) -> NIODeadline? {
+        self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
+    }
+
+    /// Closes the connection, on its event loop. If a request has arrived meanwhile, it has a short time for its
+    /// response, because the connection no longer counts on an account.
+    func close(_ cause: Cause) {
+        self.handler.eventLoop.execute {
+            guard self.hasRequest(since: cause) else { return self.handler.value.close() }
+            self.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            self.handler.eventLoop.scheduleTask(in: ConnectionLimiter.minimumAge) { self.handler.value.close() }
+        }
+    }
+
+    /// Returns `true` if the cause no longer holds.
+    private func hasRequest(since cause: Cause) -> Bool {
+        switch cause {
+        case .idle: self.activity.idleSince == nil
+        case .unfinished: !self.activity.isUnfinished
+        case .stalled, .unknown, .crowded: false
+        }
+    }
+}
+
+/// The first handler of a limited connection. It passes everything on.
+final class LimitedConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = Any
+
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    /// Closes the connection below TLS, without waiting for its peer.
+    func close() { self.context?.close(promise: nil) }
 }

@@ -4,15 +4,15 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// The rates at which networks open connections.
+/// Limits the rates at which networks open connections.
 ///
-/// A connection that exceeds them is closed as soon as it is accepted, before it costs a handshake, a handler or a place of another one.
-/// Networks that have shown a key lately have rates of their own, so that no number of others can keep them out.
+/// A connection beyond a rate is closed as soon as it is accepted, before it costs a handshake or takes the place of
+/// another. Networks that have shown a key lately have rates of their own, so that other networks cannot keep them out.
 package final class ConnectionRates: Sendable {
-    /// The maximum number of connections that a listener accepts before its event loop has other turns.
+    /// The maximum number of connections that a listener accepts in one turn of its event loop.
     ///
-    /// swift-nio's own is 4. Where each turn is long, the queue of the system overflows then, and a client's next attempt comes a second
-    /// later.
+    /// swift-nio's default is 4. With that, long turns would let the system's backlog overflow, and clients would retry
+    /// only after a second.
     private static let acceptedAtOnce: UInt = 64
 
     private let known: Budget
@@ -27,7 +27,7 @@ package final class ConnectionRates: Sendable {
         (self.logger, self.clock) = (logger.rateLimited(), clock)
     }
 
-    /// Limits the connections that a listener accepts from now on.
+    /// Limits the rate of the connections that a listener accepts from now on.
     package func limit(_ listener: any Channel) async throws {
         try await listener.setOption(.maxMessagesPerRead, value: Self.acceptedAtOnce).get()
         try await listener.eventLoop.submit {
@@ -36,7 +36,8 @@ package final class ConnectionRates: Sendable {
         .get()
     }
 
-    /// Notes that the client of a connection has shown a key, a session or a certificate, now and until the connection is closed.
+    /// Notes that the client of a connection has shown a key, a session or a certificate. Its network is known until
+    /// the connection is closed and for ``KnownNetworks/lifetime`` after.
     package func note(_ account: BudgetCaller, on connection: any Channel) {
         guard let network = BudgetCaller(from: connection)?.identity else { return }
         self.note(network, account.app)
@@ -48,17 +49,17 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
-    /// Returns `true` for an address of a network from which a key came lately.
+    /// Returns `true` if a key has come lately from the network of the address.
     func knows(_ address: SocketAddress?) -> Bool {
         guard let network = address?.network else { return false }
         let now = self.clock()
         return self.networks.withLock { $0.account(of: .network(network), now: now) != nil }
     }
 
-    /// Counts a connection that was just accepted.
+    /// Counts a new connection.
     /// - Returns: `false` if it exceeds a rate.
     func admits(_ address: SocketAddress?) -> Bool {
-        // Its client has reset it already.
+        // The client has reset the connection already.
         guard let address else { return false }
         guard !address.isOfLocalProxy else { return true }
         let client = BudgetCaller(.network(address.network))
@@ -81,7 +82,7 @@ package final class ConnectionRates: Sendable {
     }
 }
 
-/// Closes what a listener accepts beyond the rates.
+/// Closes the connections that a listener accepts beyond the rates.
 private final class ConnectionRateHandler: ChannelInboundHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

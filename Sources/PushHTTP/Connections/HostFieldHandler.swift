@@ -4,7 +4,7 @@ import PushSupport
 
 /// Refuses requests of HTTP/1.1 without a `Host` field, or with several (RFC 9112 section 3.2), and ends their connection.
 ///
-/// It is placed behind the decoder of HTTP/1.1. The response comes after those to the requests before.
+/// It is placed behind the decoder of HTTP/1.1. The response follows those to the earlier requests.
 final class HostFieldHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -17,11 +17,11 @@ final class HostFieldHandler: ChannelDuplexHandler {
         message: "a request of HTTP/1.1 has one Host field: send exactly one"
     )
 
-    /// The number of requests that have no whole response.
+    /// The number of requests without a complete response.
     private var unanswered = 0
     private var isRefusing = false
 
-    /// Places a handler in the pipeline of a connection.
+    /// Adds a handler to the pipeline of a connection.
     static func add(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
@@ -54,7 +54,7 @@ final class HostFieldHandler: ChannelDuplexHandler {
         return hosts.count == 1 || (hosts.isEmpty && head.version != .http1_1)
     }
 
-    /// Writes the response, once all requests before have theirs.
+    /// Writes the response once all earlier requests have theirs.
     private func refuse(_ context: ChannelHandlerContext) {
         guard self.unanswered == 0 else { return }
         let body = ByteBuffer(bytes: Self.error.body)

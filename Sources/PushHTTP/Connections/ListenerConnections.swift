@@ -3,12 +3,13 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The connections of a listener: binds its port, limits and tracks them, and closes them all in the end.
+/// The connections of a listener. It binds the port, limits and tracks the connections, and closes them at the end.
 package final class ListenerConnections: Sendable {
     private struct State {
         var server: (any Channel)?
         var children: [ObjectIdentifier: any Channel] = [:]
-        /// Set by ``ListenerConnections/close(draining:)``: new connections are closed at once.
+        /// Indicates whether ``ListenerConnections/close(draining:)`` was called. New connections are then closed at
+        /// once.
         var isClosing = false
     }
 
@@ -19,7 +20,7 @@ package final class ListenerConnections: Sendable {
 
     /// - Parameters:
     ///   - listener: The listener's name in the log.
-    ///   - maximum: The number of connections that may be open at a time; more are closed at once.
+    ///   - maximum: The maximum number of open connections. Further ones are closed at once.
     package init(of listener: String, maximum: Int, logger: Logger) {
         (self.listener, self.maximum, self.logger) = (listener, maximum, logger.rateLimited())
     }
@@ -31,7 +32,7 @@ package final class ListenerConnections: Sendable {
     /// - Parameters:
     ///   - backlog: The maximum number of connections that wait to be accepted.
     ///   - allowsHalfClosure: Whether a client that has closed its write side still gets responses.
-    ///   - initialize: Sets a new connection up, on its event loop.
+    ///   - initialize: Sets up a new connection, on its event loop.
     /// - Returns: The channel that listens.
     package func bind(
         host: String,
@@ -55,8 +56,8 @@ package final class ListenerConnections: Sendable {
     }
 
     /// Counts a new connection until it is closed.
-    /// - Parameter others: The number of open connections that have a limit of their own. Default 0.
-    /// - Returns: `false` for one that is closed at once.
+    /// - Parameter others: The number of open connections that count in another limit. Default 0.
+    /// - Returns: `false` if the connection is closed at once.
     package func admit(_ channel: any Channel, besides others: Int = 0) -> Bool {
         let id = ObjectIdentifier(channel)
         let isAdmitted = self.state.withLock { state in

@@ -2,12 +2,12 @@ import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
-/// The rate of a request body that is read as it arrives.
+/// The minimum rate of a request body that is read as it arrives.
 ///
 /// It is a property of an operation (``BodyDescription``). Once the request is known and allowed, it is fired through
 /// the pipeline of its connection as a user event, and replaces the deadline of the request that is being read.
 package struct StreamedBody: Hashable, Sendable {
-    /// The fewest bytes that must arrive within the time of one deadline.
+    /// The minimum number of bytes that arrive within the time of one deadline.
     package let minimumBytes: Int
 
     package init(minimumBytes: Int) {
@@ -15,13 +15,13 @@ package struct StreamedBody: Hashable, Sendable {
     }
 }
 
-/// Closes a connection on which a request does not end in time, however steadily its bytes drip in.
+/// Closes a connection on which a request does not end in time, even if its bytes keep arriving slowly.
 ///
 /// A streamed body has a minimum rate instead, see ``StreamedBody``. Time in which the server itself reads nothing does
 /// not count against it. The idle timeout of the server bounds the time until a request head is complete.
 ///
 /// A response that precedes the end of its request is the last one of its connection. The rest of the request is
-/// discarded for a moment, because closing at once would reset the connection and lose the response.
+/// discarded for up to ``discardTime``, because closing at once would reset the connection and lose the response.
 ///
 /// On a stream of HTTP/2 all this holds for the stream, and its connection goes on.
 ///
@@ -32,9 +32,9 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
-    /// The most bytes that are discarded after an early response.
+    /// The maximum number of bytes that are discarded after an early response.
     static let maximumDiscarded = 256 * 1024
-    /// The longest time for which they are discarded.
+    /// The longest time for which bytes are discarded after an early response.
     static let discardTime: TimeAmount = .seconds(1)
 
     /// The phase of the connection.
@@ -53,18 +53,18 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var endedResponses = 0
     /// Indicates whether a request is being read.
     private var isReading = false
-    /// The rate of the body that is being read; `nil` for one that has a deadline.
+    /// The minimum rate of the body that is being read, or `nil` if it has a deadline.
     private var stream: StreamedBody?
-    /// The bytes of this window, or since discarding began.
+    /// The number of bytes in this window, or since discarding began.
     private var received = 0
-    /// The time in this window in which the server read nothing, and since when it reads nothing now.
+    /// The time in this window in which the server did not read, and the time since which it does not read now.
     private var pausedTime: TimeAmount = .zero
     private var pausedSince: NIODeadline?
     private var timer: Scheduled<Void>?
     private var disconnection: ClientDisconnection?
     private var isInputClosed = false
 
-    /// - Parameter deadline: The time from the head of a request to its end.
+    /// - Parameter deadline: The longest time from the head of a request to its end.
     package init(deadline: TimeAmount, transport: HTTPTransport = .connection) {
         (self.deadline, self.transport) = (deadline, transport)
     }
@@ -124,8 +124,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
         }
     }
 
-    /// Returns `true` for a streamed body that has brought enough, or that the server has not read for half of the
-    /// time.
+    /// Returns `true` if a streamed body has its minimum rate, or if the server did not read it for half of the time.
     private func hasMinimumRate(_ now: NIODeadline) -> Bool {
         guard let stream else { return false }
         let paused = self.pausedTime + (self.pausedSince.map { now - $0 } ?? .zero)
@@ -137,7 +136,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch Self.unwrapOutboundIn(data) {
         case .head(var head):
-            // A response to an earlier, whole request says nothing about the one that is being read.
+            // A response to an earlier, complete request says nothing about the one that is being read.
             let isEarly = self.isReading && self.startedRequests == self.endedResponses + 1
             if isEarly { head.headerFields[.connection] = "close" }
             if head.headerFields[.connection] == "close" { self.phase = .closing }
@@ -193,4 +192,12 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
         self.timer?.cancel()
         self.inputClosed()
     }
+}
+
+/// The channel of a handler of requests and responses.
+package enum HTTPTransport: Sendable {
+    /// An HTTP/1.1 connection, with one request after the other.
+    case connection
+    /// A stream of an HTTP/2 connection, with one request.
+    case stream
 }

@@ -18,14 +18,14 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
-    /// The bytes that have one deadline. A longer part of a response is written in several pieces.
+    /// The maximum length of a piece, in bytes. A longer part of a response is written in several pieces.
     static let pieceSize = 64 * 1024
-    /// The most time that a fast client gains, in deadlines.
+    /// The maximum time that a fast client gains, in deadlines.
     static let maximumGain: Int64 = 10
-    /// The unsent bytes that the socket accepts; bytes in flight do not count.
+    /// The maximum number of unsent bytes that the socket accepts. Bytes in flight do not count.
     ///
-    /// Without this bound it accepts up to 4 MB and then nothing until a good part of them was sent, which takes
-    /// minutes with a slow client.
+    /// Without this limit it accepts up to 4 MB, and then nothing until most of them are sent, which takes minutes with
+    /// a slow client.
     static let maximumUnsent = 128 * 1024
     static let unsentOption = NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)
 
@@ -38,7 +38,7 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
     /// too.
     private var pieceDeadline = NIODeadline.uptimeNanoseconds(0)
 
-    /// - Parameter deadline: The time for each piece of a response.
+    /// - Parameter deadline: The longest time for each piece of a response.
     package init(deadline: TimeAmount, transport: HTTPTransport = .connection) {
         (self.deadline, self.transport) = (deadline, transport)
     }

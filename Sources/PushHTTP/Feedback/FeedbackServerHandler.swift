@@ -135,7 +135,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.close(mode: .output, promise: closed)
     }
 
-    /// Reads a page from the store.
+    /// Reads a page of the list.
     private func load(_ topic: Topic, after token: DeviceToken?, context: ChannelHandlerContext) {
         guard let identity else { return }
         let listener = self.listener
@@ -199,11 +199,11 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
 /// Hides the client's bytes from TLS once the whole list is written, so that only the end of TCP ends the connection.
 ///
 /// A client that closes before it has read everything sends the closure alert of TLS first and a TCP reset after it. If
-/// the alert counted as the end, a list would be cleared that was not read; the reset shows that.
+/// the alert counted as the end, an unread list would be cleared. The reset shows that it is unread.
 package final class FeedbackCloseHandler: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
 
-    /// Set once all tuples are written: later bytes of the client are dropped.
+    /// Indicates whether the client's bytes are dropped, because all tuples are written.
     var dropsBytes = false
 
     package init() {}

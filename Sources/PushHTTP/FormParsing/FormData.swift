@@ -12,17 +12,17 @@ package struct FormData: Equatable, Sendable {
         package var value: String
     }
 
-    /// The bounds of a form.
+    /// The limits of a form.
     package struct Limits: Equatable, Sendable {
-        /// The longest body, in bytes. Default 64 KiB.
+        /// The maximum length of a body, in bytes. Default 64 KiB.
         package var body = 64 * 1024
-        /// The most fields. Default 64.
+        /// The maximum number of fields. Default 64.
         package var count = 64
-        /// The longest name, in bytes. Default 256.
+        /// The maximum length of a name, in bytes. Default 256.
         package var name = 256
-        /// The longest value, in bytes. Default 8 KiB.
+        /// The maximum length of a value, in bytes. Default 8 KiB.
         package var value = 8 * 1024
-        /// Indicates whether a part with a file name is a file, and no field. Default `false`.
+        /// Indicates whether a part with a file name is a file instead of a field. Default `false`.
         package var acceptsFiles = false
 
         package init() {}
@@ -38,13 +38,13 @@ package struct FormData: Equatable, Sendable {
         self.limits = limits
     }
 
-    /// The value of the first field with this name, which may be empty.
+    /// The value of the first field with this name, or `nil` if there is none. It may be empty.
     package subscript(name: String) -> String? {
         self.values[name.lowercased()]
     }
 
-    /// - Throws: ``RequestError`` for a field that is too long or has a NUL, at which the store's texts end, and for too many
-    ///   fields.
+    /// - Throws: ``RequestError`` for a field that is too long or has a NUL, which would end a text in the store, and
+    ///   for too many fields.
     package mutating func add(_ name: String, _ value: String) throws(RequestError) {
         guard self.fields.count < self.limits.count else {
             throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
@@ -60,7 +60,7 @@ package struct FormData: Equatable, Sendable {
         if self.values[key] == nil { self.values[key] = value }
     }
 
-    /// - Throws: ``RequestError`` for too many fields. The limit of the body bounds the file.
+    /// - Throws: ``RequestError`` for too many fields. The length of a file is limited by that of the body.
     mutating func add(_ file: FormFile) throws(RequestError) {
         guard self.fields.count + self.files.count < self.limits.count, file.name.utf8.count <= self.limits.name else {
             throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
@@ -88,8 +88,7 @@ package struct FormData: Equatable, Sendable {
 
 extension FormData {
     /// Returns the value of a field; `nil` if it is empty or absent.
-    ///
-    /// - Parameter maximum: In bytes.
+    /// - Parameter maximum: The maximum length, in bytes.
     /// - Throws: ``RequestError`` for a longer value.
     package func text(_ name: String, maximum: Int) throws(RequestError) -> String? {
         guard let text = self[name], !text.isEmpty else { return nil }
@@ -122,7 +121,6 @@ extension FormData {
 
 extension FormData {
     /// Parses `application/x-www-form-urlencoded`, the format of a query too.
-    ///
     /// - Throws: ``RequestError`` for text that is not percent-encoded UTF-8.
     package init(urlEncoded text: some Sequence<UInt8>, limits: Limits = Limits()) throws(RequestError) {
         self.init(limits: limits)
@@ -153,14 +151,14 @@ package enum FormRequest {
         return fields
     }
 
-    /// Returns the fields of the body alone, so that no address holds what was typed.
+    /// Returns the fields of the body alone, so that typed text is not taken from an address.
     ///
     /// The content type names the format. A body without one is taken to be URL-encoded.
     package static func body(of request: Request, limits: FormData.Limits) async throws -> FormData {
         try self.fields(in: try await request.wholeBody(maximum: limits.body), of: request, limits: limits)
     }
 
-    /// Returns the fields of a body that was read.
+    /// Returns the fields of a body.
     package static func fields(
         in body: Data,
         of request: Request,
@@ -206,5 +204,18 @@ extension FormData {
         case .bool(let flag): try self.add(name, flag ? "1" : "0")
         case .null, .number, .array, .object: break
         }
+    }
+}
+
+/// A file of a form (RFC 7578).
+package struct FormFile: Equatable, Sendable {
+    /// The name of the field.
+    package let name: String
+    /// The name of the file at the client. It is only shown, and names no file at the server.
+    package let fileName: String
+    package let content: [UInt8]
+
+    package init(name: String, fileName: String, content: [UInt8]) {
+        (self.name, self.fileName, self.content) = (name, fileName, content)
     }
 }

@@ -4,7 +4,7 @@ package import PushSupport
 
 /// A parser of `multipart/form-data` (RFC 7578) for a body that arrives in pieces.
 ///
-/// It keeps a field until its end, and of a file no more than what may be the beginning of a delimiter.
+/// It buffers a field until its end. Of a file it buffers only bytes that may be the beginning of a delimiter.
 package struct MultipartReader: Sendable {
     /// A part of the body.
     package enum Event: Equatable, Sendable {
@@ -13,13 +13,13 @@ package struct MultipartReader: Sendable {
         case fileBegan(name: String, fileName: String, contentType: String?)
         case fileBytes(ByteBuffer)
         case fileEnded
-        /// The closing delimiter. Whatever follows is no part of the form.
+        /// The closing delimiter. The bytes after it are not part of the form.
         case ended
     }
 
     private enum State: Equatable {
         case preamble
-        /// Behind a delimiter, before the end of its line.
+        /// The parser is behind a delimiter, before the end of its line.
         case delimiter
         case head
         case field(name: String)
@@ -27,7 +27,7 @@ package struct MultipartReader: Sendable {
         case ended
     }
 
-    /// The longest head of a part, in bytes.
+    /// The maximum length of a part's head, in bytes.
     static let maximumHead = 4096
 
     private static let lineEnd: [UInt8] = [0x0d, 0x0a]
@@ -75,7 +75,7 @@ package struct MultipartReader: Sendable {
         }
     }
 
-    /// Returns the next part of the body; `nil` if that takes more bytes.
+    /// Returns the next part of the body, or `nil` if more bytes are needed.
     package mutating func next() throws(RequestError) -> Event? {
         while true {
             switch self.state {
@@ -106,7 +106,7 @@ package struct MultipartReader: Sendable {
 
     // MARK: Parts
 
-    /// Ignores what precedes the first delimiter; `false` if it has not arrived.
+    /// Skips the bytes before the first delimiter. Returns `false` if the delimiter has not arrived.
     private mutating func skipPreamble() -> Bool {
         guard let index = self.index(of: self.mark) else {
             self.buffer.moveReaderIndex(forwardBy: max(0, self.buffer.readableBytes - self.mark.count + 1))
@@ -117,7 +117,8 @@ package struct MultipartReader: Sendable {
         return true
     }
 
-    /// Moves to the head of a part, behind the line of a delimiter; `false` if its end has not arrived.
+    /// Moves behind the line of a delimiter, to the head of a part. Returns `false` if the end of the line has not
+    /// arrived.
     private mutating func skipLine() throws(RequestError) -> Bool {
         guard let index = self.index(of: Self.lineEnd) else {
             guard self.buffer.readableBytes <= Self.maximumHead else { throw Self.broken("it ends after a boundary") }
@@ -128,7 +129,7 @@ package struct MultipartReader: Sendable {
         return true
     }
 
-    /// Reads the names of a part; `nil` if its head has not arrived.
+    /// Reads the names of a part. Returns `nil` if its head has not arrived.
     private mutating func head() throws(RequestError) -> (name: String, fileName: String?, contentType: String?)? {
         guard !self.buffer.readableBytesView.starts(with: Self.lineEnd) else { throw Self.broken("a part has no name") }
         let length = self.index(of: Self.lineEnd + Self.lineEnd)
@@ -181,7 +182,7 @@ package struct MultipartReader: Sendable {
         return self.buffer.readSlice(length: length).map(Event.fileBytes)
     }
 
-    /// Returns the position of `mark` in the bytes that are not parsed yet; `nil` if it is not there.
+    /// Returns the position of `mark` in the unparsed bytes, or `nil` if they do not have it.
     private func index(of mark: [UInt8]) -> Int? {
         self.buffer.withUnsafeReadableBytes { bytes in
             guard let base = bytes.baseAddress, let first = mark.first, bytes.count >= mark.count else { return nil }
@@ -198,5 +199,75 @@ package struct MultipartReader: Sendable {
 
     private static func broken(_ why: String) -> RequestError {
         FormData.error("invalid_form", "the body is not multipart/form-data: \(why)")
+    }
+}
+
+/// A parser of `multipart/form-data` (RFC 7578), for a whole body.
+package enum MultipartForm {
+    /// - Parameter contentType: The value of `content-type` with the boundary.
+    package static func fields(
+        of body: [UInt8],
+        contentType: String,
+        limits: FormData.Limits = FormData.Limits()
+    ) throws(RequestError) -> FormData {
+        var reader = try MultipartReader(contentType: contentType, limits: limits)
+        reader.append(ByteBuffer(bytes: body))
+        var fields = FormData(limits: limits)
+        var file = (name: "", fileName: "", content: [UInt8]())
+        while let event = try reader.next() {
+            switch event {
+            case .field(let name, let value): try fields.add(name, value)
+            case .fileBegan(let name, let fileName, _): file = (name, fileName, [])
+            case .fileBytes(let bytes): file.content.append(contentsOf: bytes.readableBytesView)
+            case .fileEnded:
+                try fields.add(FormFile(name: file.name, fileName: file.fileName, content: file.content))
+            case .ended: return fields
+            }
+        }
+        throw reader.unfinished
+    }
+}
+
+/// The parameters of a header field such as `form-data; name="token"` (RFC 9110 section 5.6.6).
+struct MIMEParameters: Equatable {
+    private var values: [String: String] = [:]
+
+    /// Parses the text leniently. A parameter without a value is ignored, and the first of repeated ones counts.
+    ///
+    /// It works on scalars, because a delimiter and a combining mark behind it are one character to Swift.
+    init(_ text: String) {
+        var rest = Substring(text).unicodeScalars.drop { $0 != ";" }
+        while rest.popFirst() != nil {
+            let name = rest.prefix { $0 != "=" && $0 != ";" }
+            rest = rest.dropFirst(name.count)
+            guard rest.first == "=" else { continue }
+            rest.removeFirst()
+            let value = Self.value(&rest)
+            let key = String(Substring(name.drop { $0.properties.isWhitespace })).lowercased()
+            if self.values[key] == nil { self.values[key] = value }
+            rest = rest.drop { $0 != ";" }
+        }
+    }
+
+    subscript(name: String) -> String? { self.values[name] }
+
+    /// Removes a value, which may be quoted, from the text. A backslash quotes the next character.
+    private static func value(_ rest: inout Substring.UnicodeScalarView) -> String {
+        guard rest.first == "\"" else {
+            let value = rest.prefix { $0 != ";" }
+            rest = rest.dropFirst(value.count)
+            let token = value.split { $0.properties.isWhitespace }.first
+            return token.map { String(Substring($0)) } ?? ""
+        }
+        rest.removeFirst()
+        var value = String.UnicodeScalarView()
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            if scalar == "\\", let escaped = rest.popFirst() {
+                value.append(escaped)
+            } else {
+                value.append(scalar)
+            }
+        }
+        return String(value)
     }
 }

@@ -7,7 +7,7 @@ package struct UploadForm: Sendable {
     package struct File: Sendable {
         /// The name of the field.
         package let name: String
-        /// The name that the client's system gives the file.
+        /// The name of the file at the client.
         package let fileName: String
         package let contentType: String?
         /// The content, which is read once.
@@ -18,9 +18,8 @@ package struct UploadForm: Sendable {
     /// The first file; `nil` if none was chosen.
     package private(set) var file: File?
 
-    /// Reads the fields of a form up to its file. What follows the file is ignored.
-    ///
-    /// - Throws: ``RequestError`` for what is no form.
+    /// Reads the fields of a form up to its file. Fields after the file are ignored.
+    /// - Throws: ``RequestError`` for a body that is not a form.
     package init(_ request: Request, limits: FormData.Limits) async throws {
         var limits = limits
         limits.acceptsFiles = true
@@ -37,7 +36,7 @@ package struct UploadForm: Sendable {
             switch try await source.next() {
             case .field(let name, let value): try self.fields.add(name, value)
             case .fileBegan(let name, let fileName, let type):
-                // Without a chosen file browsers send one without a name and without content.
+                // If no file is chosen, browsers send one without a name and without content.
                 isSkipped = fileName.isEmpty
                 guard !isSkipped else { continue }
                 let content = FormFileContent(source: source)
@@ -69,8 +68,8 @@ package struct FormFileContent: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
 /// The body of a form, which is parsed as it arrives.
 private final class FormSource: @unchecked Sendable {
-    // One task reads at a time: first the fields, then the content of the file.
-    /// The most bytes behind the file that are read: a delimiter, and what few fields follow.
+    // It is safe to send, because one task reads at a time: first the fields, then the content of the file.
+    /// The maximum number of bytes that are read after the file, for a delimiter and a few fields.
     private static let maximumRest = 64 * 1024
 
     private var reader: MultipartReader
@@ -88,7 +87,7 @@ private final class FormSource: @unchecked Sendable {
         }
     }
 
-    /// Reads what follows the file, so that the connection can be used again.
+    /// Reads the rest of the body, so that the connection can be used again.
     func end() async throws {
         var left = Self.maximumRest
         while left > 0, let bytes = try await self.body.next() { left -= bytes.readableBytes }

@@ -1,11 +1,14 @@
-import Logging
+package import Logging
+package import NIOCore
+import PushSupport
+import Synchronization
 
-/// Passes on the lines that a filter lets through, which may change them.
+/// Passes on those log events that a filter accepts. The filter may change them.
 struct FilteringLogHandler: LogHandler {
     private var base: any LogHandler
     private let filter: @Sendable (inout LogEvent) -> Bool
 
-    /// - Parameter filter: Returns `false` for a line that is left out.
+    /// - Parameter filter: Returns `false` for an event that is left out.
     init(_ base: any LogHandler, filter: @escaping @Sendable (inout LogEvent) -> Bool) {
         (self.base, self.filter) = (base, filter)
     }
@@ -28,5 +31,47 @@ struct FilteringLogHandler: LogHandler {
     func log(event: LogEvent) {
         var event = event
         if self.filter(&event) { self.base.log(event: event) }
+    }
+}
+
+extension Logger {
+    /// The maximum number of lines of one message in a minute that unauthenticated clients can cause.
+    package static let maximumLinesPerMinute = 20
+
+    /// Returns a logger for lines that any client can cause. Of each message up to ``maximumLinesPerMinute`` lines are
+    /// written in a minute. The others are counted.
+    ///
+    /// The next line of a message after a pause has the number of lines that were left out. Lines below the level info
+    /// are all written, because that level is set only for debugging.
+    /// - Parameter clock: Returns the time. Tests replace it.
+    package func rateLimited(clock: @escaping @Sendable () -> NIODeadline = { .now() }) -> Logger {
+        let limiter = LineLimiter()
+        let handler = FilteringLogHandler(self.handler) { event in
+            guard event.level >= .info else { return true }
+            let now = clock()
+            guard let omitted = limiter.lines.withLock({ $0.note("\(event.message)", now: now) }) else { return false }
+            if omitted > 0 { event.metadata = (event.metadata ?? [:]).merging(["omitted": "\(omitted)"]) { $1 } }
+            return true
+        }
+        return Logger(label: self.label) { _ in handler }
+    }
+}
+
+/// The limiter that all copies of a logger share.
+private final class LineLimiter: Sendable {
+    let lines = Mutex(LogRateLimiter<String>(perMinute: Logger.maximumLinesPerMinute))
+}
+
+extension Logger {
+    /// This logger for an HTTP server. Messages below warning are left out, because those of start and stop would
+    /// repeat Martlet's own. So are those of a cancelled server.
+    ///
+    /// A server that is cancelled because another service failed reports the cancellation as an error of its own, before
+    /// the error that ended the process.
+    package var forHTTPServer: Logger {
+        var logger = self
+        logger.logLevel = max(self.logLevel, .warning)
+        logger.handler = FilteringLogHandler(logger.handler) { _ in !Task.isCancelled }
+        return logger
     }
 }

@@ -1,22 +1,22 @@
 package import Hummingbird
 
-/// The path of a request as a log line may show it: device tokens, users and keys in it are shortened.
+/// Shortens the device tokens, users and keys in the path of a request for the log.
 ///
 /// Every log line that names the path of a request takes it from here.
 package enum RedactedPath {
-    /// Components of at most so many bytes are shown whole.
+    /// The maximum length of a component that is shown whole, in bytes.
     private static let shortLength = 12
-    /// The characters that are shown of a longer component.
+    /// The number of characters that are shown of a longer component.
     private static let shownLength = 6
-    /// The longest path that is shown, in bytes.
+    /// The maximum length of a path that is shown, in characters.
     private static let maximumLength = 300
 
     package static func of(_ request: Request) -> String { self.of(request.uri.path) }
 
     package static func of(_ path: String) -> String {
-        // The compatibility forms have secrets of any shape in their paths.
+        // The paths of the compatibility forms may contain secrets of any shape.
         let isOwnAPI = path.hasPrefix("/v1/")
-        // Repeated separators count as one, as they do for the router: what follows `users` is a user in any case.
+        // Repeated separators count as one, as for the router, so that the component after `users` is always a user.
         let parts = path.prefix(Self.maximumLength).split(separator: "/")
         let shown = parts.enumerated().map { index, part in
             // A user id may have any shape.
@@ -27,7 +27,7 @@ package enum RedactedPath {
         return path.hasPrefix("/") ? "/\(shown)" : shown
     }
 
-    /// Returns `true` for a short component, a name of ours such as `notifications:preview`, a bundle id, or a UUID.
+    /// Returns `true` for a short component, a name of the API such as `notifications:preview`, a bundle id, or a UUID.
     private static func isHarmless(_ part: Substring, isOwnAPI: Bool) -> Bool {
         if part.utf8.count <= Self.shortLength { return true }
         guard isOwnAPI else { return false }

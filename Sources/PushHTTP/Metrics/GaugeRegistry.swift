@@ -1,4 +1,6 @@
 import Foundation
+package import PushSupport
+import PushTypes
 import Synchronization
 
 /// The sources of the gauges at `/metrics`: closures that are called at each request.
@@ -36,7 +38,7 @@ package final class GaugeRegistry: Sendable {
 
     package init() {}
 
-    /// Adds a metric with one value, or one more value to a metric.
+    /// Adds a value to a metric, which is created with its first value.
     package func add(
         _ name: String,
         _ help: String,
@@ -47,7 +49,7 @@ package final class GaugeRegistry: Sendable {
         self.add(name, help, kind) { [Sample(labels: labels, value: try await value())] }
     }
 
-    /// Adds a metric whose samples come and go.
+    /// Adds a metric whose samples are computed at each request.
     package func add(_ name: String, _ help: String, _ kind: Kind = .gauge, samples: @escaping Samples) {
         self.metrics.withLock { metrics in
             if let index = metrics.firstIndex(where: { $0.name == name }) {
@@ -58,8 +60,8 @@ package final class GaugeRegistry: Sendable {
         }
     }
 
-    /// Adds the memory, the processor time and the open files of the process; without a sample where the system does not
-    /// report it.
+    /// Adds the memory, the processor time and the open files of the process. A metric has no sample if the system does
+    /// not report it.
     package func addProcess() {
         func add(_ name: String, _ help: String, _ kind: Kind = .gauge, _ value: @escaping @Sendable () -> Double?) {
             self.add(name, help, kind) { value().map { [Sample(number: $0)] } ?? [] }
@@ -89,5 +91,74 @@ package final class GaugeRegistry: Sendable {
             }
         }
         return text
+    }
+}
+
+extension GaugeRegistry {
+    /// Adds the metrics of all budgets of a process. A sample without an app counts the amounts that belong to no
+    /// single app.
+    package func add(_ budgets: BudgetRegistry) {
+        let held = budgets.all.filter(\.limits.holds)
+        self.add("martlet_resource_in_use", "The amount of a resource that is held, by app.") {
+            held.flatMap { budget in Self.samples(budget) { $0.held } }
+        }
+        let queues = held.filter { $0.limits.waiting != nil }
+        self.add("martlet_resource_waiting", "Requests that wait for a resource, by app.") {
+            queues.flatMap { budget in Self.samples(budget) { $0.waiting } }
+        }
+        let help = "Requests for a resource that were refused, by app and by the level whose bound was reached."
+        self.add("martlet_resource_refused_total", help, .counter) {
+            budgets.all.flatMap { budget in
+                budget.refusals.map { refusals in
+                    var labels = Self.labels(budget, refusals.app)
+                    labels["level"] = refusals.level.rawValue
+                    return Sample(labels: labels, value: refusals.count)
+                }
+            }
+        }
+    }
+
+    /// Returns a sample for each app, and one without an app.
+    private static func samples(_ budget: Budget, _ amount: (Budget.Usage) -> Int) -> [Sample] {
+        let usage = budget.usageByApp
+        let none = usage.contains { $0.app == nil } ? [] : [Budget.Usage(app: nil)]
+        return (none + usage).map { Sample(labels: Self.labels(budget, $0.app), value: amount($0)) }
+    }
+
+    private static func labels(_ budget: Budget, _ app: Topic?) -> [String: String] {
+        var labels = ["resource": budget.resource.rawValue]
+        labels["app"] = app?.name
+        return labels
+    }
+}
+
+/// The resources that this process uses, as the operating system reports them; `nil` where there is no `/proc`.
+package enum ProcessStatistics {
+    /// The resident memory, in bytes.
+    package static var residentMemory: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
+        let fields = text.split(separator: " ")
+        guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// The processor time of all threads, in seconds.
+    static var cpuSeconds: Double? {
+        // The name in parentheses may hold spaces. After it, the times are the 12th and 13th field.
+        guard let text = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+            let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 12,
+            let user = Double(fields[11]), let system = Double(fields[12])
+        else { return nil }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    /// The number of open files and sockets.
+    static var openFiles: Int? { try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+
+    /// The maximum number of open files and sockets.
+    static var maximumOpenFiles: Int? {
+        let text = try? String(contentsOfFile: "/proc/self/limits", encoding: .utf8)
+        let line = text?.split(separator: "\n").first { $0.hasPrefix("Max open files") }
+        return line?.split(separator: " ").dropFirst(3).first.flatMap { Int($0) }
     }
 }

@@ -1,6 +1,23 @@
 package import Metrics
 import Synchronization
 
+/// The help text of a metric of a ``PrometheusRegistry``, and the buckets of a histogram.
+package struct MetricDescription: Hashable, Sendable {
+    /// The default buckets of a histogram, which are for requests of up to 10 s.
+    package static let requestBuckets: [Double] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+    /// The name with its suffix.
+    package var name: String
+    /// The help text, in one line.
+    package var help: String
+    /// The upper bounds of the buckets, in seconds and ascending. A further bucket holds the longer durations.
+    package var buckets: [Double]
+
+    package init(_ name: String, _ help: String, buckets: [Double] = Self.requestBuckets) {
+        (self.name, self.help, self.buckets) = (name, help, buckets)
+    }
+}
+
 /// Keeps the metrics that are reported through swift-metrics, for the text format of Prometheus.
 ///
 /// Names of counters end in `_total`. Timers are histograms in seconds, and their names end in `_seconds`. Of a
@@ -35,8 +52,7 @@ package final class PrometheusRegistry: MetricsFactory {
     }
 
     /// Returns the metric of a name and labels, after adding it if it is new.
-    ///
-    /// - Parameter suffix: Is appended to names that do not have it.
+    /// - Parameter suffix: The suffix that is appended to names without it.
     private func metric<Metric: PrometheusMetric>(
         _ name: String,
         suffix: String,
@@ -53,7 +69,7 @@ package final class PrometheusRegistry: MetricsFactory {
         }
     }
 
-    // Values stay when their reporter is gone.
+    // The value of a metric stays after its reporter is gone.
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
@@ -86,7 +102,7 @@ private protocol PrometheusMetric: AnyObject, Sendable {
     func lines(_ name: String, _ labels: String, _ pairs: [String: String]) -> String
 }
 
-/// A value that only increases.
+/// A metric whose value only increases.
 private final class CounterValue: CounterHandler, PrometheusMetric {
     static let kind = "counter"
 
@@ -102,7 +118,7 @@ private final class CounterValue: CounterHandler, PrometheusMetric {
     }
 }
 
-/// A latest value.
+/// A metric whose latest value is kept.
 private final class GaugeValue: RecorderHandler, PrometheusMetric {
     static let kind = "gauge"
 
@@ -118,7 +134,7 @@ private final class GaugeValue: RecorderHandler, PrometheusMetric {
     }
 }
 
-/// Durations in buckets.
+/// A metric that counts durations in buckets.
 private final class HistogramValue: TimerHandler, PrometheusMetric {
     static let kind = "histogram"
 
@@ -152,5 +168,34 @@ private final class HistogramValue: TimerHandler, PrometheusMetric {
             text += "\(name)_bucket\(bucket) \(total)\n"
         }
         return "\(text)\(name)_sum\(labels) \(PrometheusText.number(sum))\n\(name)_count\(labels) \(total)\n"
+    }
+}
+
+/// The text format 0.0.4 of Prometheus.
+package enum PrometheusText {
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    static func header(_ name: String, _ help: String?, _ kind: String) -> String {
+        let help = help.map { "# HELP \(name) \($0)\n" } ?? ""
+        return "\(help)# TYPE \(name) \(kind)\n"
+    }
+
+    /// Returns the text of a number, without a fraction if it is whole.
+    static func number(_ value: Double) -> String {
+        Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+    }
+
+    /// Returns the upper bound of a bucket, in the format of the Prometheus libraries.
+    static func bound(_ value: Double) -> String { "\(value)" }
+
+    static func labels(_ labels: [String: String]) -> String {
+        guard !labels.isEmpty else { return "" }
+        let pairs = labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }
+        return "{\(pairs.joined(separator: ","))}"
+    }
+
+    private static func escaped(_ value: String) -> String {
+        let escapes: [UnicodeScalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
+        return value.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 package import PushSupport
 import PushTypes
 
-/// A position in a list, as an opaque text for callers.
+/// A position in a list. Callers see it as an opaque text.
 ///
 /// The text is base64url of the list's prefix and of the numbers of a position.
 package struct Cursor: Hashable, Sendable {
@@ -15,7 +15,7 @@ package struct Cursor: Hashable, Sendable {
         package init(_ prefix: String, numbers: Int = 1) { (self.prefix, self.numbers) = (prefix, numbers) }
     }
 
-    /// The longest text, in bytes.
+    /// The maximum length of the text, in bytes.
     static let maximumLength = 96
 
     package let list: List
@@ -64,12 +64,12 @@ package struct Cursor: Hashable, Sendable {
 /// The part of a list that a request asks for.
 package struct ListPageRequest: Sendable {
     let list: Cursor.List
-    /// The most entries of the page.
+    /// The maximum number of entries in the page.
     package let limit: Int
-    /// The position of the last entry of the page before; `nil` at the beginning.
+    /// The position of the last entry of the previous page, or `nil` at the beginning.
     package let after: Int64?
 
-    /// Returns the cursor of the next page; `nil` at the end of the list.
+    /// Returns the cursor of the next page, or `nil` at the end of the list.
     ///
     /// A full page is taken to have a successor, so the last page may be empty.
     package func next<Record>(after records: [Record], _ position: (Record) -> Int64) -> String? {

@@ -2,9 +2,10 @@ package import Hummingbird
 package import Logging
 import PushSupport
 
-/// Turns every error into a response of one shape. The cause of an internal failure goes to the log, not to the caller.
+/// Turns every error into a response of the same shape. The cause of an internal failure is logged and not sent to the
+/// caller.
 ///
-/// Of these lines some are written in a minute: a request may cause as many as its client likes.
+/// The number of these lines in a minute is limited, because any client can cause them.
 package struct ErrorMiddleware: RouterMiddleware {
     private let logger: Logger
 
@@ -23,7 +24,7 @@ package struct ErrorMiddleware: RouterMiddleware {
         } catch {
             response = self.response(to: error, request)
         }
-        // A body, such as that of an error, would be taken for the next response.
+        // A client would take a body after a HEAD request for the next response.
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -39,11 +40,33 @@ package struct ErrorMiddleware: RouterMiddleware {
         }
     }
 
-    /// Returns the error for a status that the HTTP server itself responds with.
+    /// Returns the error for a status that comes from the HTTP server itself.
     private static func error(_ status: HTTPResponse.Status) -> RequestError {
         switch status {
         case .notFound: RequestError(.notFound, code: "not_found", message: "there is nothing at this path")
         default: RequestError(.invalid, code: "refused", message: status.reasonPhrase)
+        }
+    }
+}
+
+extension Router where Context == APIContext {
+    private static var methods: [HTTPRequest.Method] {
+        [.get, .head, .post, .put, .patch, .delete, .options, .trace] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
+    }
+
+    /// Makes every path respond to unknown methods with 405 and `allow` (RFC 9110 section 15.5.6).
+    ///
+    /// Call it after the last route was added.
+    package func addMethodNotAllowedResponses() {
+        for routes in Dictionary(grouping: self.routes, by: { $0.path.description }).values {
+            guard let path = routes.first?.path else { continue }
+            let known = Set(routes.map(\.method))
+            let allow = known.map(\.rawValue).sorted().joined(separator: ", ")
+            let message = "this path knows \(allow) only"
+            let error = RequestError(.methodNotAllowed, code: "method_not_allowed", message: message)
+            for method in Self.methods where !known.contains(method) {
+                self.on(path, method: method) { _, _ in Response.error(error, headers: [.allow: allow]) }
+            }
         }
     }
 }

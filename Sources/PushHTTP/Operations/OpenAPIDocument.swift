@@ -5,7 +5,7 @@ package import PushSupport
 package struct OpenAPIDocument<Scope: Hashable & Sendable> {
     /// A parameter in a path.
     package typealias PathParameter = (summary: String, schema: Schema)
-    /// A parameter in paths, and the operation whose request or response has a value of it.
+    /// A parameter in paths, and an operation whose request or response contains its value.
     ///
     /// The value is a runtime expression of OpenAPI, such as `$response.body#/id`.
     package typealias Source = (parameter: String, operation: String, value: String)
@@ -21,7 +21,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
     /// - Parameters:
     ///   - tags: The sections of the document, in their order.
     ///   - pathParameters: The descriptions of the names in braces in paths.
-    ///   - sources: The places where values of path parameters come from, of which links are made.
+    ///   - sources: The sources of the values of path parameters, from which the links are made.
     ///   - scopeName: Returns the name of a scope for the description of an operation.
     package init(
         title: String,
@@ -64,7 +64,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         ])
     }
 
-    /// The one shape of an error response.
+    /// The schema of error responses.
     private static var error: Schema {
         .object(required: [("error", RequestError.schema)]).named("Error")
     }
@@ -134,7 +134,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return responses
     }
 
-    /// Returns the operations whose paths can be made of a request to this one and its response.
+    /// Returns the operations whose path parameters can be taken from a request to this one or its response.
     private func links(from operation: APIOperation<Scope>) -> [String: JSONValue] {
         let values = self.sources.filter { $0.operation == operation.id }.map {
             ($0.parameter, JSONValue.string($0.value))

@@ -33,7 +33,7 @@ package struct ParameterDescription: Sendable {
     )
 }
 
-/// The entries of one page of a list.
+/// The number of entries in one page of a list.
 package enum PageSize {
     package static let standard: Int64 = 100
     package static let range: ClosedRange<Int64> = 1...1000
@@ -42,16 +42,16 @@ package enum PageSize {
 /// The body that an operation takes.
 package struct BodyDescription: Sendable {
     let schema: Schema
-    /// The longest body, in bytes.
+    /// The maximum length of a body, in bytes.
     let maximum: Int
     let contentTypes: [String]
-    /// `false` where a request without a body is like one with an empty object.
+    /// Indicates whether a body is required. If not, a request without one is like one with an empty object.
     let isRequired: Bool
-    /// The rate of a body that is read as it arrives; `nil` for a body that is read as a whole within the deadline of a
-    /// request.
+    /// The minimum rate of a body that is read as it arrives. It is `nil` for a body that is read as a whole within the
+    /// deadline of a request.
     let stream: StreamedBody?
 
-    /// 1 MiB.
+    /// The maximum length of a body for which no other is given: 1 MiB.
     package static let defaultMaximum = 1024 * 1024
 
     package init(
@@ -70,7 +70,7 @@ package struct BodyDescription: Sendable {
 package struct ResponseDescription: Sendable {
     let status: Int
     let summary: String
-    /// `nil` for an empty body.
+    /// The schema of the body, or `nil` for an empty body.
     let schema: Schema?
     /// The media types of the body, all of the same schema.
     let contentTypes: [String]

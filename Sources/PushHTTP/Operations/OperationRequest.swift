@@ -1,5 +1,6 @@
 package import Foundation
 package import Hummingbird
+package import NIOCore
 package import PushSupport
 
 /// A request to an operation, after its caller and its query have been checked.
@@ -8,18 +9,18 @@ package struct OperationRequest: Sendable {
     package let context: APIContext
     /// The declared query items, percent-decoded. None has a NUL.
     package let query: [String: String]
-    /// The maker of the request; `nil` where the operation needs none.
+    /// The caller, or `nil` if the operation needs none.
     package let caller: APICaller?
-    /// The longest body, in bytes.
+    /// The maximum length of the body, in bytes.
     let maximumBody: Int
     /// See ``BodyDescription/isRequired``.
     let requiresBody: Bool
     /// Reads the body, up to a maximum in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
-    /// Receives the id of what the request made.
+    /// Receives the id of the object that the request created.
     let recordResource: @Sendable (String) -> Void
 
-    /// Notes the id of what the request made, which its path does not hold, for the audit.
+    /// Notes for the audit the id of the object that the request created, which is not in its path.
     package func made(_ id: UUID) { self.recordResource(id.uuidString) }
 }
 
@@ -27,19 +28,17 @@ package struct OperationRequest: Sendable {
 
 extension OperationRequest {
     /// Reads the whole body.
-    ///
-    /// - Throws: ``RequestError`` for a body that is too long, `BudgetRefusal` for one that its caller may not send now.
+    /// - Throws: ``RequestError`` for a body that is too long, `BudgetRefusal` if the caller's budget has no room for
+    ///   it now.
     package func body() async throws -> Data { try await self.readBody(self.http, self.maximumBody) }
 
     /// Reads the members of the body.
-    ///
     /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `known`.
     package func fields(_ known: Set<String>) async throws -> JSONFields {
         try JSONFields(parsing: try await self.body(), known: known)
     }
 
     /// Reads the members of the body.
-    ///
     /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `object`.
     package func fields(_ object: RequestObject) async throws -> JSONFields {
         let body = try await self.body()
@@ -56,7 +55,7 @@ extension OperationRequest {
 // MARK: Path
 
 extension OperationRequest {
-    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded or has a NUL.
+    /// Returns the percent-decoded path component for `{name}`. It is empty if it cannot be decoded or has a NUL.
     package func path(_ name: String) -> String { self.context.path(name) }
 
     /// Returns the path component for `{name}` as a UUID.
@@ -67,7 +66,6 @@ extension OperationRequest {
 
 extension OperationRequest {
     /// Returns the query item `name`, converted by `parse`; `nil` if it is absent.
-    ///
     /// - Throws: `error` if `parse` returns `nil`.
     package func value<Value>(
         _ name: String,
@@ -97,12 +95,12 @@ extension OperationRequest {
         return try self.value(name, Value.init(rawValue:), orThrow: .invalid(name, "use one of \(names)"))
     }
 
-    /// Returns the entries that a page of a list may have.
+    /// Returns the maximum number of entries in a page of a list.
     package func limit(default value: Int64 = PageSize.standard) throws -> Int {
         Int(try self.number("limit", in: PageSize.range) ?? value)
     }
 
-    /// Returns the end of the page before; `nil` at the beginning of the list.
+    /// Returns the position at the end of the previous page, or `nil` at the beginning of the list.
     package func cursor(_ list: Cursor.List) throws -> Cursor? {
         try self.query["cursor"].map { try Cursor(text: $0, list: list) }
     }
@@ -110,5 +108,29 @@ extension OperationRequest {
     /// Returns the part of a list that the request asks for.
     package func page(_ list: Cursor.List) throws -> ListPageRequest {
         ListPageRequest(list: list, limit: try self.limit(), after: try self.cursor(list)?.position)
+    }
+}
+
+/// The context of a request to one of the HTTP APIs.
+package struct APIContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    /// The connection that carries the request.
+    package let channel: any Channel
+    /// The caller of a request that is made within the process, instead of an API key in the header. It is `nil` for
+    /// requests that arrive on a connection.
+    package var caller: APICaller?
+
+    package init(source: ApplicationRequestContextSource) {
+        self.coreContext = .init(source: source)
+        self.channel = source.channel
+    }
+
+    /// Returns the percent-decoded path component for `{name}`. It is empty if it cannot be decoded or has a NUL, which
+    /// would end a text in the store.
+    package func path(_ name: String) -> String {
+        guard let text = self.parameters.get(name) else { return "" }
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        guard let decoded = text.removingPercentEncoding, !decoded.utf8.contains(0) else { return "" }
+        return decoded
     }
 }

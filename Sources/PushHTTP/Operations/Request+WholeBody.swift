@@ -5,9 +5,8 @@ package import PushSupport
 
 extension Request {
     /// Reads the whole body.
-    ///
-    /// - Parameter maximum: In bytes.
-    /// - Throws: ``RequestError`` for a body that is longer.
+    /// - Parameter maximum: The maximum length, in bytes.
+    /// - Throws: ``RequestError`` for a longer body.
     package func wholeBody(maximum: Int) async throws -> Data {
         do {
             return Data(try await self.body.collect(upTo: maximum).readableBytesView)
@@ -16,16 +15,18 @@ extension Request {
         }
     }
 
-    /// Reads the whole body, whose bytes are in memory on the account of a caller.
+    /// Reads the whole body. Its memory counts on the account of a caller.
     ///
-    /// A long body takes its length before it is read. One without a length takes the maximum once it is long.
-    ///
+    /// A long body takes its length from the budget before it is read. A body without a length takes the maximum once
+    /// it is long.
     /// - Parameters:
-    ///   - maximum: In bytes.
+    ///   - maximum: The maximum length, in bytes.
     ///   - bytes: The budget of bytes in memory.
-    ///   - asItArrives: Whether a long body takes what has arrived of it instead. What strangers announce holds nothing then.
-    /// - Returns: The body, and what it holds until its caller has a response; `nil` for a small one.
-    /// - Throws: ``RequestError`` for a body that is longer, `BudgetRefusal` for one that has no room now.
+    ///   - asItArrives: Whether a long body takes only the bytes that have arrived, so that an announced length alone
+    ///     holds nothing.
+    /// - Returns: The body, and the permit that it holds until its caller has a response. The permit is `nil` for a
+    ///   short body.
+    /// - Throws: ``RequestError`` for a longer body, `BudgetRefusal` if the budget has no room now.
     package func wholeBody(
         maximum: Int,
         from bytes: Budget,
@@ -43,7 +44,7 @@ extension Request {
             let length = body.readableBytes + part.readableBytes
             guard length <= maximum else { throw RequestError.bodyTooLarge(maximum: maximum) }
             if length > max(taken, Budget.uncountedBodyLength) {
-                // A body that drips takes a few large amounts.
+                // A body that arrives slowly takes a few large amounts.
                 let enough = asItArrives ? min(max(length, taken + Budget.uncountedBodyLength), maximum) : maximum
                 if let held {
                     try held.extend(by: enough - taken)

@@ -27,14 +27,15 @@ extension RequestError.Kind {
 }
 
 extension RequestError {
-    /// The error for a client that has closed the connection before the response, which nobody reads.
+    /// The error for a client that has closed the connection before the response.
     package static let clientGone = RequestError(
         .unavailable,
         code: "client_gone",
         message: "the connection was closed before the response"
     )
 
-    /// Converts an error of a client's connection, such as a body that ends too early; `nil` for any other error.
+    /// Converts an error of a client's connection, such as a body that ends too early. Returns `nil` for any other
+    /// error.
     package init?(ofHTTP error: any Error) {
         if let error = error as? HTTPParserError {
             self.init(.invalid, code: "malformed_request", message: "the body is not HTTP/1.1: \(error)")
@@ -45,15 +46,15 @@ extension RequestError {
         }
     }
 
-    /// Returns `true` for the errors with which a client's connection ends: a reset, TLS that breaks off, a stream of HTTP/2 that is
-    /// cancelled. A task whose client has gone is cancelled.
+    /// Returns `true` for the errors that mean that the client's connection has ended: a reset, a truncated TLS
+    /// session, a cancelled HTTP/2 stream, or the cancellation of a task whose client has gone.
     private static func isOfLostConnection(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, is NIOSSLError, is BoringSSLError, is any NIOHTTP2Error: true
         case ChannelError.eof, ChannelError.inputClosed, ChannelError.outputClosed, ChannelError.ioOnClosedChannel,
             ChannelError.alreadyClosed:
             true
-        // Files fail with other codes.
+        // Errors of files have other codes.
         case let error as IOError: [ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT].contains(error.errnoCode)
         default: false
         }
@@ -73,4 +74,48 @@ extension RequestError: ResponseObject {
         .required("message", \.message, "The explanation for people."),
         .optional("field", \.path, "The member, query item or header at fault."),
     ]
+}
+
+/// The errors that both HTTP APIs report.
+extension RequestError {
+    /// A value that is not allowed: `invalid_value`.
+    package static func invalid(_ path: String, _ message: String) -> RequestError {
+        RequestError(.invalid, code: "invalid_value", message: message, path: path)
+    }
+
+    /// An object that does not exist: `no_such_THING`.
+    /// - Parameters:
+    ///   - identifier: The name of the property by which the caller identified the object.
+    ///   - path: The parameter that holds the identifier; default `thing`.
+    package static func noSuch(_ thing: String, by identifier: String = "id", at path: String? = nil) -> RequestError {
+        let message = "there is no \(thing) with this \(identifier)"
+        return RequestError(.notFound, code: "no_such_\(thing)", message: message, path: path ?? thing)
+    }
+
+    /// A request that the present state does not allow.
+    package static func conflict(_ code: String, _ message: String, at path: String? = nil) -> RequestError {
+        RequestError(.conflict, code: code, message: message, path: path)
+    }
+
+    /// An environment that does not exist.
+    package static func invalidEnvironment(_ kind: Kind = .invalid) -> RequestError {
+        RequestError(kind, code: "invalid_environment", message: "use sandbox or production", path: "environment")
+    }
+
+    /// A body that exceeds its limit.
+    /// - Parameter maximum: The maximum length, in bytes.
+    package static func bodyTooLarge(maximum: Int) -> RequestError {
+        RequestError(.tooLarge, code: "body_too_large", message: "a body has at most \(maximum) bytes here")
+    }
+
+    /// A media type that is not understood.
+    /// - Parameter known: The types to send instead.
+    package static func unsupportedContentType(_ known: String) -> RequestError {
+        RequestError(.unsupportedType, code: "unsupported_content_type", message: "send \(known)", path: "content-type")
+    }
+
+    /// A failure whose cause is logged and not sent to the caller.
+    package static var internalFailure: RequestError {
+        RequestError(.internalError, code: "internal", message: "the server failed; its log has the cause")
+    }
 }

@@ -2,6 +2,7 @@ package import HTTPTypes
 package import Hummingbird
 package import NIOCore
 package import PushSupport
+import Synchronization
 
 extension Response {
     /// Returns a response with a JSON body, its members in alphabetical order.
@@ -16,10 +17,9 @@ extension Response {
     }
 
     /// Returns a list, or one page of it: `{"NAME":[…],"next":"…"}`.
-    ///
     /// - Parameters:
-    ///   - next: The beginning of the next page; `nil` at the end, and in a list without pages.
-    ///   - further: The members besides these two.
+    ///   - next: The cursor of the next page, or `nil` at the end and in a list without pages.
+    ///   - further: Further members of the object.
     package static func page<Entry: JSONRepresentable>(
         _ name: String,
         _ entries: [Entry],
@@ -35,8 +35,7 @@ extension Response {
     }
 
     /// Returns a response that reports an error, with the status of its kind.
-    ///
-    /// - Parameter status: Overrides that status, for an error that arose in HTTP itself.
+    /// - Parameter status: The status instead of that, for an error of HTTP itself.
     package static func error(
         _ error: RequestError,
         status: HTTPResponse.Status? = nil,
@@ -61,4 +60,81 @@ extension Response {
     }
 
     package static var noContent: Response { Response(status: .noContent) }
+}
+
+extension Response {
+    /// The length of a long body in bytes, or `nil` for a short body and for a stream of unknown length.
+    package var longBody: Int? { self.body.contentLength.flatMap { $0 > Budget.uncountedBodyLength ? $0 : nil } }
+
+    /// Returns the response with a permit that its body holds until the connection has taken all of it, or until it is
+    /// discarded.
+    package func holding(_ permit: BudgetPermit) -> Response {
+        let body = self.body
+        var response = self
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            defer { permit.end() }
+            try await body.write(writer)
+        }
+        return response
+    }
+}
+
+extension ResponseBody {
+    /// The maximum length of a piece, in bytes.
+    private static let pieceLength = Budget.uncountedBodyLength
+
+    /// Makes a body that is written in pieces if it is long. Each piece waits until the connection has taken the one
+    /// before.
+    package static func pieces(of whole: ByteBuffer) -> ResponseBody {
+        guard whole.readableBytes > Self.pieceLength else { return ResponseBody(byteBuffer: whole) }
+        return ResponseBody(contentLength: whole.readableBytes) { writer in
+            var rest = whole
+            while let piece = rest.readSlice(length: min(Self.pieceLength, rest.readableBytes)),
+                piece.readableBytes > 0
+            {
+                // The piece is copied, because a slice would keep the whole body in memory while the connection has it.
+                try await writer.write(ByteBuffer(bytes: piece.readableBytesView))
+            }
+            try await writer.finish(nil)
+        }
+    }
+}
+
+/// The value from which the response to a request within the process is made.
+///
+/// The operation is carried out like every other request, with its checks, limits and audit, and its response is
+/// encoded. The caller takes the value instead of parsing JSON.
+package final class ResponseValue: Sendable {
+    /// The value and its JSON.
+    private struct Content: Sendable {
+        let value: any Sendable
+        let json: JSONValue
+    }
+
+    /// The value of the present request, or `nil` for a request that arrives on a connection.
+    @TaskLocal package static var current: ResponseValue?
+
+    private let content = Mutex<Content?>(nil)
+
+    package init() {}
+
+    /// The JSON of the response. It is `null` for a response without a body and for an error.
+    package var json: JSONValue { self.content.withLock { $0?.json } ?? .null }
+
+    /// Returns the value of `Response.json`, a ``ResponsePage`` or an error. Returns `nil` if it has another type.
+    package func value<Value>(as type: Value.Type) -> Value? {
+        let value = self.content.withLock { $0?.value }
+        return value as? Value
+    }
+
+    func set(_ value: any Sendable, _ json: JSONValue) {
+        self.content.withLock { $0 = Content(value: value, json: json) }
+    }
+}
+
+/// The value of a response with a list, or with one page of it.
+package struct ResponsePage<Entry: Sendable>: Sendable {
+    package let entries: [Entry]
+    /// The cursor of the next page, or `nil` at the end and in a list without pages.
+    package let next: String?
 }

@@ -19,7 +19,7 @@ package import PushTypes
 /// }
 /// ```
 package protocol ResponseObject: JSONRepresentable {
-    /// The name of the schema in the document; `nil` for one that is written where it is used.
+    /// The name of the schema in the document, or `nil` if the schema is written where it is used.
     static var schemaName: String? { get }
     static var members: [ResponseMember<Self>] { get }
 }
@@ -50,24 +50,23 @@ extension ResponseObject {
     }
 }
 
-/// A member of a JSON object in a response. A class, so that going through the members copies references.
+/// A member of a JSON object in a response. It is a class, so that iteration over the members copies only references.
 package final class ResponseMember<Object>: Sendable {
     let name: String
     let schema: Schema
     let isRequired: Bool
-    /// The name of the member that has the same time in RFC 3339; `nil` for what is not a time.
+    /// The name of the member with the same time in RFC 3339, or `nil` if the value is not a time.
     let nameInText: String?
-    /// Returns the value; `nil` where the member is absent.
+    /// Returns the value, or `nil` if the member is absent.
     let value: @Sendable (Object) -> JSONValue?
 
     /// Makes a member that every object has.
     ///
-    /// The value is a function, for which a key path may be written: the compiler replaces that by a direct access, where a
-    /// key path that is kept would copy the whole object for each member.
-    ///
+    /// The value is a function, for which a key path may be written. The compiler turns that into a direct access. A
+    /// stored key path would copy the whole object for each member.
     /// - Parameters:
-    ///   - schema: Overrides the schema of the value's type.
-    ///   - description: One sentence for the document.
+    ///   - schema: The schema instead of that of the value's type.
+    ///   - description: The description in the document, one sentence.
     package static func required<Value: JSONRepresentable>(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Value,
@@ -77,7 +76,7 @@ package final class ResponseMember<Object>: Sendable {
         ResponseMember(name, schema ?? Value.schema, description, isRequired: true) { value($0).json }
     }
 
-    /// Makes a member that is absent where its value is `nil`.
+    /// Makes a member that is absent if its value is `nil`.
     package static func optional<Value: JSONRepresentable>(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Value?,
@@ -87,8 +86,8 @@ package final class ResponseMember<Object>: Sendable {
         ResponseMember(name, schema ?? Value.schema, description, isRequired: false) { value($0)?.json }
     }
 
-    /// Makes a time that every object has: in milliseconds under its name, which ends in `Ms`, and in RFC 3339 under the
-    /// name without that ending.
+    /// Makes two members for a time that every object has: milliseconds under its name, which ends in `Ms`, and RFC
+    /// 3339 under the name without that ending.
     package static func required(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Timestamp,
@@ -98,7 +97,7 @@ package final class ResponseMember<Object>: Sendable {
         return ResponseMember(name, .timestamp, description, isRequired: true, nameInText: inText) { value($0).json }
     }
 
-    /// Makes a time that is absent where its value is `nil`, as two members like ``required(_:_:_:)``.
+    /// Makes two members like ``required(_:_:_:)`` for a time. They are absent if its value is `nil`.
     package static func optional(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Timestamp?,
@@ -112,7 +111,7 @@ package final class ResponseMember<Object>: Sendable {
         name.hasSuffix("Ms") ? String(name.dropLast(2)) : nil
     }
 
-    /// The member with the time in RFC 3339; `nil` for what is not a time.
+    /// The member with the time in RFC 3339, or `nil` if the value is not a time.
     fileprivate var inText: ResponseMember? {
         self.nameInText.map { name in
             ResponseMember(name, .dateTime, nil, isRequired: self.isRequired) { [value = self.value] in
@@ -143,10 +142,10 @@ package final class ResponseMember<Object>: Sendable {
 }
 
 extension JSONValue {
-    /// A number of milliseconds since 1970 as RFC 3339 text in UTC; `nil` for any other value.
+    /// A number of milliseconds since 1970 as RFC 3339 text in UTC, or `nil` for any other value.
     fileprivate var timeText: JSONValue? {
         guard case .integer(let milliseconds) = self else { return nil }
-        // A fraction of a binary number of seconds would be cut to the millisecond before.
+        // A binary fraction of a second could be cut to the previous millisecond.
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
         let (whole, fraction) = rest < 0 ? (seconds - 1, rest + 1000) : (seconds, rest)
         let time = Date(timeIntervalSince1970: Double(whole)).formatted(Date.ISO8601FormatStyle())

@@ -1,18 +1,18 @@
 package import HTTPTypes
 package import HummingbirdCore
 import HummingbirdHTTP2
+import Logging
 package import NIOCore
 
 extension HTTPServerBuilder {
-    /// Returns a server that bounds the time of requests and responses, and the connections that are not authenticated.
-    ///
+    /// Returns a server that limits the time of requests and responses and the unauthenticated connections.
     /// - Parameters:
-    ///   - deadline: The time for a request, and for each piece of a response.
-    ///   - idle: The longest time without a byte.
-    ///   - tls: The certificate of a server with TLS, HTTP/2 and HTTP/1.1; `nil` for HTTP/1.1 without TLS.
-    ///   - held: The accounts of all connections; `nil` if they have none.
+    ///   - deadline: The longest time for a request, and for each piece of a response.
+    ///   - idle: The idle timeout.
+    ///   - tls: The certificate of a server with TLS, HTTP/2 and HTTP/1.1, or `nil` for HTTP/1.1 without TLS.
+    ///   - held: The limiter that counts all connections on accounts, or `nil` for none.
     ///   - listener: The name of the listener in the log.
-    ///   - isAuthenticated: Returns `true` if this response to this request of HTTP/1.1 shows that its client is
+    ///   - isAuthenticated: Returns `true` if this response to this HTTP/1.1 request shows that its client is
     ///     authenticated.
     package static func bounded(
         deadline: TimeAmount,
@@ -63,5 +63,33 @@ extension HTTPServerBuilder {
 
     private static func activity(_ held: ConnectionLimiter?) -> [any RemovableChannelHandler] {
         held.map { [ConnectionActivityHandler($0)] } ?? []
+    }
+}
+
+/// The connections of a listener without TLS, which speak HTTP/1.1.
+struct PlainServerChannel: ServerChildChannel {
+    let http1: HTTP1Channel
+    /// The limiter that counts the connections on accounts, or `nil` for none.
+    var held: ConnectionLimiter?
+
+    /// Prepares a connection.
+    ///
+    /// The value is kept until the connection is closed. A listener that ends drops the connections that it has just
+    /// accepted, and `NIOAsyncChannel` ends the process if it is dropped before its connection is closed.
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        do {
+            try self.held?.admit(channel)
+        } catch {
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+        return self.http1.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            try HostFieldHandler.add(to: channel)
+            channel.closeFuture.whenComplete { _ in withExtendedLifetime(value) {} }
+            return value
+        }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        await self.http1.handle(value: value, logger: logger)
     }
 }

@@ -28,7 +28,7 @@ struct TLSServerChannel: ServerChildChannel {
     let http1: HTTP1Channel
     let http2: HTTP2Channel
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The accounts of the connections; `nil` if they have none.
+    /// The limiter that counts the connections on accounts, or `nil` for none.
     let held: ConnectionLimiter?
     let listener: String
 

@@ -7,7 +7,7 @@ extension ChannelPipeline.SynchronousOperations {
     /// - Parameters:
     ///   - checksCertificates: Whether the handshake fails for a client certificate that is not trusted. Otherwise it only proves that the
     ///     client has the key, and the certificate is checked later.
-    ///   - deadline: The longest handshake; `nil` where another handler limits it.
+    ///   - deadline: The longest time for the handshake, or `nil` if another handler limits it.
     package func addTLS(_ context: NIOSSLContext, checksCertificates: Bool, deadline: TimeAmount?) throws {
         if checksCertificates {
             try self.addHandler(NIOSSLServerHandler(context: context))
@@ -52,5 +52,16 @@ private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableCh
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.fireErrorCaught(error)
         context.close(promise: nil)
+    }
+}
+
+extension ChannelHandlerContext {
+    /// Closes both sides of a connection. One of them may be closed already.
+    ///
+    /// With half-closure allowed, TLS does not count the client's closure alert as the response to its own and would
+    /// wait for five seconds.
+    package func closeBothSides() {
+        try? self.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
+        self.close(promise: nil)
     }
 }

@@ -11,8 +11,8 @@ package enum LegacyTLS {
     /// handshake. A client that polls its socket would take them for an error packet.
     /// - Parameters:
     ///   - server: The configuration with the server's certificate.
-    ///   - providerAuthority: The authority that signs the certificates of providers; empty for none.
-    ///   - allowsOldTLS: Allows TLS 1.0 and 1.1, for clients that know nothing newer; off by default.
+    ///   - providerAuthority: The authorities that sign the certificates of providers. Empty for none.
+    ///   - allowsOldTLS: Whether TLS 1.0 and 1.1 are allowed, for clients that know nothing newer. Default false.
     package static func configuration(
         server: TLSConfiguration,
         providerAuthority: [NIOSSLCertificate],

@@ -23,7 +23,6 @@ package final class TLSCertificate: Service {
     private let state: Mutex<State>
 
     /// Reads the files.
-    ///
     /// - Parameter interval: The time between two checks of the files.
     /// - Throws: ``TLSFilesError`` for files that cannot be used.
     package init(_ files: TLSFiles, interval: Duration = .seconds(10), logger: Logger) throws {
@@ -48,11 +47,10 @@ package final class TLSCertificate: Service {
     }
 
     /// Reads the files if they changed.
-    ///
     /// - Returns: `true` if the certificate was read again.
     @discardableResult
     package func check() -> Bool {
-        // The state is taken before the files are read, so that a change in between is seen at the next check.
+        // The state is taken first, so that a change while the files are read is noticed at the next check.
         let now = Self.state(of: self.files)
         guard self.state.withLock({ $0.loaded != now }) else { return false }
         do {

@@ -4,7 +4,7 @@ import PushSupport
 
 /// The files with the certificate chain and the private key of a server, both in PEM.
 package struct TLSFiles: Hashable, Sendable {
-    /// The longest file that is read, in bytes.
+    /// The maximum length of a file, in bytes.
     private static let maximumSize = 1024 * 1024
 
     /// The file with the server's certificate, and those of its issuers after it.
@@ -17,9 +17,9 @@ package struct TLSFiles: Hashable, Sendable {
     }
 
     /// Reads both files.
-    ///
-    /// - Returns: What a server with this certificate needs, for TLS 1.2 and 1.3, and HTTP/2 before HTTP/1.1.
-    /// - Throws: ``TLSFilesError`` that names the file and what is wrong with it.
+    /// - Returns: The TLS context of a server with this certificate, for TLS 1.2 and 1.3 and HTTP/2 before HTTP/1.1,
+    ///   and the end of the certificate's validity.
+    /// - Throws: ``TLSFilesError`` that names the file and its fault.
     func load() throws(TLSFilesError) -> (context: NIOSSLContext, expiry: Date?) {
         let (tls, own) = try self.configuration()
         do {
@@ -31,9 +31,8 @@ package struct TLSFiles: Hashable, Sendable {
     }
 
     /// Reads both files.
-    ///
     /// - Returns: The configuration of a server with this certificate, for any protocol, and the certificate.
-    /// - Throws: ``TLSFilesError`` that names the file and what is wrong with it.
+    /// - Throws: ``TLSFilesError`` that names the file and its fault.
     package func configuration() throws(TLSFilesError) -> (tls: TLSConfiguration, own: NIOSSLCertificate) {
         let chain: [NIOSSLCertificate]
         do {

@@ -3,12 +3,10 @@ package import NIOCore
 import PushSupport
 import Synchronization
 
-/// The budget of the connections of a server, over all its listeners, that have shown no valid credential and had no
-/// request accepted.
+/// Limits the unauthenticated connections of all listeners of a server.
 ///
-/// It bounds the memory that they hold together, their number and their age
-/// (``UnauthenticatedConnectionStateMachine/Limits``). An authenticated connection is not tracked any more, and costs nothing
-/// here.
+/// It limits their number, their age and the memory that they hold together
+/// (``UnauthenticatedConnectionStateMachine/Limits``). An authenticated connection is no longer tracked.
 package final class UnauthenticatedConnectionBudget: Sendable {
     private typealias BoundHandler = NIOLoopBound<UnauthenticatedConnectionHandler>
 
@@ -34,15 +32,13 @@ package final class UnauthenticatedConnectionBudget: Sendable {
 
     package var limits: UnauthenticatedConnectionStateMachine.Limits { self.state.withLock { $0.machine.limits } }
 
-    /// The number of connections now.
+    /// The present number of connections.
     package var count: Int { self.state.withLock { $0.machine.count } }
 
-    /// The bytes that they hold together now.
+    /// The memory that they hold together at present, in bytes.
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
-    /// Tracks a connection that was just accepted, before it has other handlers. Call it on the event loop of the
-    /// connection.
-    ///
+    /// Tracks a new connection, before it has other handlers. Call it on the event loop of the connection.
     /// - Returns: `false` if the connection is rejected and is being closed.
     package func admit(_ channel: any Channel, listener: String) throws -> Bool {
         let handler = UnauthenticatedConnectionHandler(self, listener: listener)
@@ -95,7 +91,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
 
     // MARK: Closing
 
-    /// Closes connections, each later on its own event loop: it may be in the middle of a read.
+    /// Closes connections. Each is closed in a later turn of its event loop, because it may be in the middle of a read.
     private func end(_ victims: [BoundHandler], _ cause: UnauthenticatedConnectionStateMachine.Cause) {
         for victim in victims {
             victim.eventLoop.execute {
@@ -114,7 +110,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
         )
     }
 
-    /// Schedules the one timer that serves all connections; their deadlines are in the order of their age.
+    /// Schedules the timer that serves all connections, whose deadlines are in the order of their age.
     private func schedule(on eventLoop: any EventLoop) {
         let (next, now) = (self.state.withLock { $0.machine.nextDeadline() }, self.clock())
         guard let next else { return self.state.withLock { $0.hasTimer = false } }

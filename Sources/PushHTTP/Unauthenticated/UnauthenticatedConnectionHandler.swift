@@ -1,11 +1,12 @@
 package import NIOCore
 
-/// A user event of the pipeline: the connection has shown a valid credential, or had a request accepted.
+/// A user event of the pipeline that reports that the connection has shown a valid credential or had a request
+/// accepted.
 package struct ConnectionAuthenticated: Sendable {
     package init() {}
 }
 
-/// A user event of the pipeline: the connection is about to be closed because it is not authenticated.
+/// A user event of the pipeline that announces that the connection will be closed because it is not authenticated.
 ///
 /// A handler may write a last message within the same event loop tick.
 package struct UnauthenticatedEnd: Sendable {
@@ -20,11 +21,11 @@ package struct UnauthenticatedEnd: Sendable {
 package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = ByteBuffer
 
-    /// The bytes of a handshake and a first packet, which do not count as held. Many honest clients that reconnect at
-    /// once hold nothing.
+    /// The number of received bytes that do not count as held: those of a handshake and a first packet. Many honest
+    /// clients that reconnect at once therefore hold nothing.
     package static let allowance = 8192
 
-    /// The fewest bytes of any first message: the start of a TLS handshake, or of a request.
+    /// The minimum number of bytes of a first message, which is the start of a TLS handshake or of a request.
     private static let minimumFirstMessage = 64
 
     let listener: String
@@ -46,13 +47,13 @@ package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, Rem
     /// Indicates whether the connection is open and not authenticated yet.
     package var isUnauthenticated: Bool { !self.hasEnded }
 
-    /// Reports the bytes that the connection holds now. Received bytes are not counted any more.
+    /// Reports the number of bytes that the connection holds now. Received bytes are no longer counted.
     package func hold(_ bytes: Int) {
         self.countsReads = false
         self.report(bytes)
     }
 
-    /// Resets the count: everything received so far has been processed.
+    /// Resets the count, because all received bytes have been processed.
     package func reset() {
         self.received = 0
         self.report(0)

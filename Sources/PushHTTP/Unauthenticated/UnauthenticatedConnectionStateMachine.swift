@@ -8,16 +8,16 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
 
     /// The budget of all unauthenticated connections together.
     package struct Limits: Hashable, Sendable {
-        /// The bytes that they may hold. Default 8 MiB.
+        /// The maximum number of bytes that they hold together. Default 8 MiB.
         package var bytes = 8 << 20
-        /// The most connections. Default 4,096.
+        /// The maximum number of connections. Default 4,096.
         package var connections = 4096
-        /// The time from accept to authentication. Default 60 s.
+        /// The longest time from accept to authentication. Default 60 s.
         package var deadline: TimeAmount = .seconds(60)
         /// The age under which a connection is not closed in favour of a new one. Default 2 s: an honest client needs
         /// less.
         package var minimumAge: TimeAmount = .seconds(2)
-        /// The same for a connection without a first message. Default 0.5 s: an honest client sends one at once.
+        /// The same age for a connection without a first message. Default 0.5 s: an honest client sends one at once.
         package var minimumSilentAge: TimeAmount = .milliseconds(500)
 
         package init() {}
@@ -39,12 +39,12 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
 
     package let limits: Limits
     private var entries: [ID: Entry] = [:]
-    /// The connections by age. Ids of connections that have left stay until they are passed or removed.
+    /// The connections by age. The ids of connections that have left stay until they are reached or removed.
     private var order = CircularBuffer<ID>()
-    /// The same for connections without a first message. Ids of connections that sent one stay likewise.
+    /// The connections without a first message by age. The ids of connections that have sent one stay likewise.
     private var silent = CircularBuffer<ID>()
     private var lastID: ID = 0
-    /// The bytes that all connections hold.
+    /// The number of bytes that all connections hold.
     package private(set) var bytes = 0
 
     package init(limits: Limits) {
@@ -54,8 +54,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     package var count: Int { self.entries.count }
 
     /// Admits a connection that was accepted.
-    ///
-    /// - Returns: Its id, `nil` if it is rejected; and the connection that must be closed in its favour.
+    /// - Returns: Its id, or `nil` if it is rejected, and the connection that must be closed in its favour.
     package mutating func open(now: NIODeadline) -> (id: ID?, closes: ID?) {
         var closes: ID?
         if self.entries.count >= max(1, self.limits.connections) {
@@ -75,8 +74,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         self.entries[id]?.isSilent = false
     }
 
-    /// Returns the connection that makes room for a new one: the oldest silent one, else the oldest one of sufficient
-    /// age.
+    /// Returns the connection that is closed in favour of a new one: the oldest silent one, else the oldest one of
+    /// sufficient age.
     private mutating func victim(now: NIODeadline) -> ID? {
         while let id = self.silent.first, self.entries[id]?.isSilent != true { self.silent.removeFirst() }
         if let id = self.silent.first, let entry = self.entries[id], now >= entry.opened + self.limits.minimumSilentAge
@@ -86,9 +85,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return self.oldest.flatMap { now >= $0.entry.opened + self.limits.minimumAge ? $0.id : nil }
     }
 
-    /// Sets the bytes that a connection holds.
-    ///
-    /// - Returns: The connection that must be closed: the one that holds the most, of equal ones the newest.
+    /// Sets the number of bytes that a connection holds.
+    /// - Returns: The connection that must be closed, which is the one that holds the most, or the newest of several.
     package mutating func hold(_ id: ID, bytes: Int) -> ID? {
         guard let before = self.entries[id]?.bytes else { return nil }
         self.entries[id]?.bytes = max(0, bytes)
@@ -108,7 +106,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         if self.silent.count > most { self.silent.removeAll { self.entries[$0]?.isSilent != true } }
     }
 
-    /// Returns the next time at which ``tick(now:)`` closes a connection; `nil` without connections.
+    /// Returns the next time at which ``tick(now:)`` closes a connection, or `nil` without connections.
     package mutating func nextDeadline() -> NIODeadline? {
         self.oldest.map { $0.entry.opened + self.limits.deadline }
     }

@@ -17,7 +17,7 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
     private let listener: String
     private let isAuthenticated: @Sendable (HTTPRequest, HTTPResponse) -> Bool
     private var request: HTTPRequest?
-    /// `nil` once the connection is authenticated.
+    /// The handler of the unauthenticated connection, `nil` once it is authenticated.
     private var unauthenticated: UnauthenticatedConnectionHandler?
 
     /// - Parameter isAuthenticated: Returns `true` if this response to this request shows that its client is

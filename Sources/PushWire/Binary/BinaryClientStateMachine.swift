@@ -11,21 +11,22 @@ package import PushTypes
 /// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The notifications remembered after they were written. The oldest leaves as accepted. Default 8192.
+        /// The maximum number of written notifications that are remembered. Beyond it the oldest counts as accepted.
+        /// Default 8192.
         package var written = 8192
-        /// The notifications that may wait to be written. Default 1024.
+        /// The maximum number of notifications that wait to be written. Default 1024.
         package var waiting = 1024
         /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
         package var quiet: Duration = .seconds(1)
-        /// The time from submission until a notification must be written, connecting included. Default 30 s.
+        /// The longest time from submission until a notification is written, connecting included. Default 30 s.
         package var wait: Duration = .seconds(30)
 
         package init() {}
     }
 
-    /// The result of one notification.
+    /// The final state of one notification.
     package enum FinalState: Hashable, Sendable {
-        /// No error was reported.
+        /// No error packet named it or a notification before it in time.
         case accepted
         /// The server rejected it, or this state machine did before writing it.
         case failed(BinaryStatus)
@@ -40,7 +41,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         case timedOut
         /// The caller withdrew it.
         case withdrawn
-        /// As many notifications as allowed were waiting.
+        /// ``Limits/waiting`` notifications were waiting already.
         case queueFull
         /// It was discarded with all others because the server rejects the connection or its certificate.
         case connectionRejected(BinaryStatus)
@@ -57,7 +58,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         case write(BinaryNotification)
-        /// Report the one and only final state of a notification.
+        /// Report the final state of a notification. Each notification has exactly one.
         case finished(identifier: UInt32, FinalState)
         /// Report that an error packet came after the quiet period: `count` notifications had counted as accepted by
         /// then and were not. Those after the one it names are written again, unless the connection is at fault.
@@ -87,7 +88,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private let limits: Limits
     private var lastIdentifier: UInt32
     private var waiting = CircularBuffer<Entry>()
-    /// Oldest first. Finished ones precede all others.
+    /// The notifications that were written, the oldest first. Finished ones precede all others.
     private var written = CircularBuffer<Entry>()
     private var finishedCount = 0
     private var received = ByteBuffer()
@@ -95,12 +96,12 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     /// The number of connections and attempts in a row that led to no final state.
     package private(set) var failures = 0
 
-    /// - Parameter lastIdentifier: The first notification gets the next one.
+    /// - Parameter lastIdentifier: The identifier before that of the first notification.
     package init(command: BinaryCommand = .framed, limits: Limits = Limits(), lastIdentifier: UInt32 = 0) {
         (self.command, self.limits, self.lastIdentifier) = (command, limits, lastIdentifier)
     }
 
-    /// The number of notifications that can be submitted.
+    /// The number of notifications that can be submitted now.
     package var remainingCapacity: Int { max(0, self.limits.waiting - self.waiting.count) }
 
     /// Indicates whether there is something to write and no connection.

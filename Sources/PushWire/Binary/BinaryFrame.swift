@@ -46,12 +46,12 @@ package struct BinaryFrame: Hashable, Sendable {
             ?? Self.error(payloadLength: self.notification.payload.readableBytes, command: self.command)
     }
 
-    static func error(tokenLength length: Int) -> BinaryStatus? {
+    fileprivate static func error(tokenLength length: Int) -> BinaryStatus? {
         if length == 0 { return .missingDeviceToken }
         return Self.tokenLengths.contains(length) ? nil : .invalidTokenSize
     }
 
-    static func error(payloadLength length: Int, command: BinaryCommand) -> BinaryStatus? {
+    fileprivate static func error(payloadLength length: Int, command: BinaryCommand) -> BinaryStatus? {
         if length == 0 { return .missingPayload }
         return length <= command.maximumPayloadLength ? nil : .invalidPayloadSize
     }
@@ -89,7 +89,199 @@ package struct BinaryFrame: Hashable, Sendable {
 }
 
 /// The item numbers of command 2 (reference 5.1).
-enum BinaryItem: UInt8 {
+private enum BinaryItem: UInt8 {
     case token = 1
     case payload, identifier, expiration, priority
+}
+
+extension BinaryFrame {
+    /// Reads one frame from the front of `buffer`. Returns `nil` until all its bytes are there.
+    ///
+    /// A frame that is too long is rejected as soon as its length is known, so a caller never keeps more than
+    /// ``maximumFrameLength`` and the header. After an error the connection must end, because the start of the next
+    /// frame is unknown.
+    /// - Parameters:
+    ///   - isLenient: Whether commands 0 and 1 may carry as long a payload as command 2. Some clients rely on it.
+    ///   - allowsAnyPriority: Whether a priority other than 5 and 10 counts as absent.
+    /// - Throws: The error packet that the server sends (reference 5.2).
+    package static func read(
+        from buffer: inout ByteBuffer,
+        isLenient: Bool = false,
+        allowsAnyPriority: Bool = false
+    ) throws(BinaryErrorResponse) -> BinaryFrame? {
+        var rest = buffer
+        guard let byte = rest.readInteger(as: UInt8.self) else { return nil }
+        guard let command = BinaryCommand(rawValue: byte) else { throw BinaryErrorResponse(status: .protocolError) }
+        let notification: BinaryNotification? =
+            switch command {
+            case .simple: try Self.readTokenAndPayload(isLenient ? .framed : command, from: &rest)
+            case .enhanced: try Self.readEnhanced(isLenient ? .framed : command, from: &rest)
+            case .framed: try Self.readItems(from: &rest, allowsAnyPriority)
+            }
+        guard let notification else { return nil }
+        buffer = rest
+        return BinaryFrame(command: command, notification: notification)
+    }
+
+    /// - Parameter limit: The command whose payload limit applies.
+    private static func readEnhanced(
+        _ limit: BinaryCommand,
+        from buffer: inout ByteBuffer
+    ) throws(BinaryErrorResponse) -> BinaryNotification? {
+        guard let (identifier, expiration) = buffer.readMultipleIntegers(as: (UInt32, UInt32).self) else { return nil }
+        guard var notification = try Self.readTokenAndPayload(limit, identifier: identifier, from: &buffer) else {
+            return nil
+        }
+        notification.expiration = expiration
+        return notification
+    }
+
+    private static func readTokenAndPayload(
+        _ limit: BinaryCommand,
+        identifier: UInt32 = 0,
+        from buffer: inout ByteBuffer
+    ) throws(BinaryErrorResponse) -> BinaryNotification? {
+        guard let tokenLength = buffer.readInteger(as: UInt16.self).map(Int.init) else { return nil }
+        if let status = Self.error(tokenLength: tokenLength) {
+            throw BinaryErrorResponse(status: status, identifier: identifier)
+        }
+        guard let token = buffer.readBytes(length: tokenLength),
+            let payloadLength = buffer.readInteger(as: UInt16.self).map(Int.init)
+        else { return nil }
+        if let status = Self.error(payloadLength: payloadLength, command: limit) {
+            throw BinaryErrorResponse(status: status, identifier: identifier)
+        }
+        guard let payload = buffer.readSlice(length: payloadLength) else { return nil }
+        return BinaryNotification(token: token, payload: payload, identifier: identifier)
+    }
+
+    /// Returns the error packet for a frame that ends too early. It names the notification if its identifier has
+    /// arrived.
+    ///
+    /// Returns `nil` for command 0, which gets no packet (reference 5.3.3), and for an empty buffer.
+    package static func unfinished(_ buffer: ByteBuffer) -> BinaryErrorResponse? {
+        var rest = buffer
+        switch rest.readInteger(as: UInt8.self).flatMap(BinaryCommand.init(rawValue:)) {
+        case nil, .simple: return nil
+        case .enhanced:
+            return BinaryErrorResponse(status: .protocolError, identifier: rest.readInteger(as: UInt32.self) ?? 0)
+        case .framed: return BinaryErrorResponse(status: .protocolError)
+        }
+    }
+
+    private static func readItems(
+        from buffer: inout ByteBuffer,
+        _ allowsAnyPriority: Bool
+    ) throws(BinaryErrorResponse) -> BinaryNotification? {
+        guard let length = buffer.readInteger(as: UInt32.self) else { return nil }
+        guard length <= UInt32(Self.maximumFrameLength) else { throw BinaryErrorResponse(status: .protocolError) }
+        guard var frame = buffer.readSlice(length: Int(length)) else { return nil }
+        var items = BinaryItemReader()
+        while frame.readableBytes > 0 { try items.readItem(from: &frame) }
+        return try items.notification(allowsAnyPriority: allowsAnyPriority)
+    }
+}
+
+/// Collects the items of one frame of command 2. Unknown items are ignored (reference 5.1).
+private struct BinaryItemReader {
+    private var token: ByteBuffer?
+    private var payload: ByteBuffer?
+    private var identifier: ByteBuffer?
+    private var expiration: ByteBuffer?
+    private var priority: ByteBuffer?
+
+    /// Reads the next item. Throws for an item that extends past the frame, and for a repeated one.
+    mutating func readItem(from frame: inout ByteBuffer) throws(BinaryErrorResponse) {
+        guard let id = frame.readInteger(as: UInt8.self),
+            let value = frame.readLengthPrefixedSlice(as: UInt16.self)
+        else { throw self.error(.protocolError) }
+        switch BinaryItem(rawValue: id) {
+        case .token: try self.set(\.token, value)
+        case .payload: try self.set(\.payload, value)
+        case .identifier: try self.set(\.identifier, value)
+        case .expiration: try self.set(\.expiration, value)
+        case .priority: try self.set(\.priority, value)
+        case nil: break
+        }
+    }
+
+    /// Returns the notification of all items. Throws for a missing item, a wrong size and an unknown priority.
+    func notification(allowsAnyPriority: Bool) throws(BinaryErrorResponse) -> BinaryNotification {
+        if self.identifier != nil, Self.integer(self.identifier) == nil { throw self.error(.protocolError) }
+        if let status = BinaryFrame.error(tokenLength: self.token?.readableBytes ?? 0)
+            ?? BinaryFrame.error(payloadLength: self.payload?.readableBytes ?? 0, command: .framed)
+        {
+            throw self.error(status)
+        }
+        var notification = BinaryNotification(
+            token: self.token.map { Array($0.readableBytesView) } ?? [],
+            payload: self.payload ?? ByteBuffer(),
+            identifier: Self.integer(self.identifier) ?? 0
+        )
+        if let expiration = self.expiration {
+            guard let seconds = Self.integer(expiration) else { throw self.error(.protocolError) }
+            notification.expiration = seconds
+        }
+        if let priority = self.priority {
+            guard priority.readableBytes == 1 else { throw self.error(.protocolError) }
+            let value = priority.getInteger(at: priority.readerIndex, as: UInt8.self).flatMap(Priority.init)
+            notification.priority = value == .low ? nil : value
+            guard notification.priority != nil || allowsAnyPriority else { throw self.error(.protocolError) }
+        }
+        return notification
+    }
+
+    private mutating func set(
+        _ item: WritableKeyPath<Self, ByteBuffer?>,
+        _ value: ByteBuffer
+    ) throws(BinaryErrorResponse) {
+        guard self[keyPath: item] == nil else { throw self.error(.protocolError) }
+        self[keyPath: item] = value
+    }
+
+    private func error(_ status: BinaryStatus) -> BinaryErrorResponse {
+        BinaryErrorResponse(status: status, identifier: Self.integer(self.identifier) ?? 0)
+    }
+
+    private static func integer(_ value: ByteBuffer?) -> UInt32? {
+        guard let value, value.readableBytes == 4 else { return nil }
+        return value.getInteger(at: value.readerIndex)
+    }
+}
+
+/// A notification as the binary protocol carries it (reference 5). Its topic is that of the connection's certificate.
+package struct BinaryNotification: Hashable, Sendable {
+    package var token: [UInt8]
+    /// The JSON text, as bytes.
+    package var payload: ByteBuffer
+    /// The number by which an error packet names the notification; 0 names none.
+    package var identifier: UInt32
+    /// The expiration in UNIX seconds. 0 means *do not store*; `nil` means that the field is absent.
+    package var expiration: UInt32?
+    /// ``Priority/immediate`` or ``Priority/powerAware``; `nil` if the field is absent, which means immediate.
+    package var priority: Priority?
+
+    package init(
+        token: [UInt8],
+        payload: ByteBuffer,
+        identifier: UInt32 = 0,
+        expiration: UInt32? = nil,
+        priority: Priority? = nil
+    ) {
+        (self.token, self.payload, self.identifier) = (token, payload, identifier)
+        (self.expiration, self.priority) = (expiration, priority)
+    }
+
+    /// Converts a notification. Its collapse id, push type and topic have no field in the binary protocol.
+    ///
+    /// An expiration after 2106 becomes the last second that fits. Priority 1, which the interface lacks, becomes 5.
+    package init(_ notification: PushNotification, to token: DeviceToken) {
+        self.init(token: token.bytes, payload: notification.payload)
+        switch notification.expiration {
+        case .servicePolicy: self.expiration = nil
+        case .immediate: self.expiration = 0
+        case .at(let seconds): self.expiration = UInt32(clamping: seconds)
+        }
+        self.priority = notification.priority == .immediate ? .immediate : .powerAware
+    }
 }

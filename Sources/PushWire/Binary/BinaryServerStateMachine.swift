@@ -11,21 +11,22 @@ package import PushTypes
 /// ``nextDeadline``.
 package struct BinaryServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The notifications in flight at one time; no more bytes are read meanwhile. Default 500.
+        /// The maximum number of notifications in flight. While it is reached, no bytes are read. Default 500.
         package var inFlight = 500
-        /// The bytes that may wait while nothing more is read: what a client had sent before it closed. Default 8 MiB.
+        /// The maximum number of bytes that were received and wait, such as those that a client sent before it closed.
+        /// Default 8 MiB.
         package var waiting = 8 * 1024 * 1024
-        /// The time from the handshake to the first byte. Default 5 min: clients connect before they have something to
-        /// send.
+        /// The longest time from the handshake to the first byte. Default 5 min: clients connect before they have
+        /// something to send.
         package var firstByte: Duration = .seconds(300)
-        /// The time from the first byte of a notification to its last. Default 30 s.
+        /// The longest time from the first byte of a notification to its last. Default 30 s.
         package var notification: Duration = .seconds(30)
-        /// The time between two notifications. Default 24 h: what a client writes to a connection that was closed
-        /// meanwhile is lost without notice (reference 5.3.8).
+        /// The longest time between two notifications. Default 24 h, because notifications that a client writes to a
+        /// closed connection are lost without notice (reference 5.3.8).
         package var idle: Duration = .seconds(24 * 3600)
-        /// The time until a notification in flight must be settled. Default 30 s.
+        /// The longest time for which a notification may be in flight. Default 30 s.
         package var settlement: Duration = .seconds(30)
-        /// The same during a shutdown. Default 5 s.
+        /// The longest time for which a notification may be in flight during a shutdown. Default 5 s.
         package var shutdown: Duration = .seconds(5)
         /// The time for which the client's bytes are read and discarded after the error packet. Default 2 s.
         package var drain: Duration = .seconds(2)
@@ -46,7 +47,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         case finish(BinaryErrorResponse?)
         /// Close the connection.
         case close
-        /// Log the malformed bytes that end the connection: the client may never learn of them.
+        /// Log the malformed bytes that end the connection. The client may get no error packet for them.
         case report(MalformedNotification)
     }
 
@@ -63,7 +64,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// A notification that was read from the connection and is not known to be accepted together with all before it.
+    /// A notification that was read from the connection. It is kept until it and all before it are accepted.
     private struct Entry: Sendable {
         /// `nil` for command 0, which has none.
         var identifier: UInt32?
@@ -74,7 +75,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     /// The packet that follows once everything before it is settled.
     private enum Ending: Hashable, Sendable {
         case packet(BinaryErrorResponse?, cause: MalformedNotification? = nil)
-        /// Names the last notification that was accepted.
+        /// The packet names the last notification that was accepted.
         case shutdown(deadline: Timestamp)
     }
 
@@ -91,7 +92,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var entries = CircularBuffer<Entry>()
     /// The ticket of the first entry; tickets count up.
     private var firstTicket: UInt32 = 0
-    /// Identifier 0 names no notification (reference 5.3.5).
+    /// The identifier of the last accepted notification. 0 names no notification (reference 5.3.5).
     private var lastAccepted: UInt32?
     /// The time at which the client has been silent for too long; `nil` while it need not send.
     private var silenceDeadline: Timestamp?
@@ -102,7 +103,8 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         self.silenceDeadline = now.advanced(by: limits.firstByte)
     }
 
-    /// Indicates whether the owner should read: not while too much is in flight, always once the bytes are discarded.
+    /// Indicates whether the owner should read. It should not while too much is in flight, and always should once the
+    /// bytes are discarded.
     package var wantsBytes: Bool {
         switch self.state {
         case .open: self.hasCapacity
@@ -150,7 +152,7 @@ extension BinaryServerStateMachine {
 
 /// Events of the gateway and the clock.
 extension BinaryServerStateMachine {
-    /// Accepts a notification: it is with its device, or on disk, or need not be kept.
+    /// Accepts a notification that was delivered, was stored or need not be stored.
     package mutating func accepted(ticket: UInt32, now: Timestamp) -> [Action] {
         guard let index = self.index(of: ticket) else { return [] }
         self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)].isAccepted = true
@@ -162,7 +164,7 @@ extension BinaryServerStateMachine {
         return self.proceed(now: now)
     }
 
-    /// Rejects a notification. Nothing after it counts, even what the gateway has accepted meanwhile.
+    /// Rejects a notification. All after it are discarded, even those that the gateway has accepted.
     package mutating func rejected(ticket: UInt32, status: BinaryStatus, now: Timestamp) -> [Action] {
         guard let index = self.index(of: ticket) else { return [] }
         let entry = self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)]
@@ -205,12 +207,12 @@ extension BinaryServerStateMachine {
 }
 
 extension BinaryServerStateMachine {
-    /// Takes what can be taken, then ends the connection as far as that is possible.
+    /// Takes the notifications that can be taken, then ends the connection if its end is due.
     private mutating func proceed(now: Timestamp) -> [Action] {
         var actions: [Action] = []
         while case .open = self.state, let action = self.takeNotification(now: now) { actions.append(action) }
         if case .open = self.state, self.isInputClosed, self.entries.isEmpty, self.received.readableBytes == 0 {
-            // A client that has closed its write side learns which notification failed until here.
+            // The client has closed its write side: until then it learns which notification failed.
             self.end(.packet(nil))
         }
         switch self.state {

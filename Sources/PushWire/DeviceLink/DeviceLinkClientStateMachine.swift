@@ -8,11 +8,11 @@ package import PushTypes
 /// ``nextDeadline``.
 package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The time from *Connect* to its response. Default 15 s.
+        /// The longest time from *Connect* to its response. Default 15 s.
         package var connect: Duration = .seconds(15)
         /// The time between keep-alives. Default 30 s.
         package var keepAlive: Duration = .seconds(30)
-        /// The time from a keep-alive to its acknowledgement. Default 15 s.
+        /// The longest time from a keep-alive to its acknowledgement. Default 15 s.
         package var keepAliveTimeout: Duration = .seconds(15)
 
         package init() {}
@@ -20,7 +20,7 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         case send(DeviceLinkPacket)
-        /// The server accepted the device. `baseToken` is present when it is new or has changed: store it.
+        /// The server accepted the device. A `baseToken` is new or has changed: store it.
         case connected(baseToken: [UInt8]?)
         /// Process the message, then send its acknowledgement.
         case deliver(DeviceLinkMessage)

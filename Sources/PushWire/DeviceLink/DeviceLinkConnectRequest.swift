@@ -1,8 +1,8 @@
 import NIOCore
 package import PushTypes
 
-/// Command 7, *Connect*: a device identifies itself (device link reference 3). Holds only the fields that the server
-/// uses.
+/// Command 7, *Connect*, by which a device identifies itself (device link reference 3). It holds only the fields that
+/// the server uses.
 package struct DeviceLinkConnectRequest: Hashable, Sendable {
     /// The base token from an earlier connection; `nil` on the first one.
     package var baseToken: [UInt8]?
@@ -63,13 +63,13 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
         case rejected = 2
     }
 
-    /// The longest base token that a device keeps, in bytes: it is a part of each later *Connect*.
+    /// The maximum length of a base token that a device keeps, in bytes. The token is a part of each later *Connect*.
     package static let maximumBaseToken = 256
 
     package var status: Status
-    /// The device's base token; present when it is new or has changed.
+    /// The device's base token, if it is new or has changed.
     package var baseToken: [UInt8]?
-    /// The size of the largest message, in bytes.
+    /// The maximum size of a message, in bytes.
     package var maximumMessageSize: UInt16
     package var largeMessageSize: UInt16
     package var serverTime: Timestamp
@@ -105,5 +105,43 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
                 .integer(10, UInt64(clamping: self.serverTime.milliseconds)),
             ]
         )
+    }
+}
+
+/// The proof in *Connect* that the device holds its certificate's key: two bytes that name the scheme, then a signature
+/// of the nonce (device link reference 4).
+package enum DeviceLinkSignature {
+    /// The scheme `01 01`: RSA PKCS#1 v1.5 with SHA-1.
+    package static let rsaSHA1: [UInt8] = [1, 1]
+    /// The scheme `02 01`, Martlet's own: ECDSA P-256 with SHA-256, in DER (device link reference 6).
+    package static let ecdsaP256SHA256: [UInt8] = [2, 1]
+}
+
+/// The signed bytes of *Connect*: `00`, milliseconds since 1970 in 8 bytes, 8 random bytes (device link reference 4).
+package struct DeviceLinkNonce: Hashable, Sendable {
+    /// The length in bytes.
+    package static let length = 17
+
+    package let bytes: [UInt8]
+
+    package init(time: Timestamp, random: UInt64) {
+        let milliseconds = UInt64(clamping: time.milliseconds)
+        self.bytes = [0] + Self.bigEndian(milliseconds) + Self.bigEndian(random)
+    }
+
+    /// Returns `nil` unless there are 17 bytes, the first of them 0.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.length, bytes.first == 0 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// The time at which the device made it.
+    package var time: Timestamp {
+        let milliseconds = self.bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Timestamp(milliseconds: Int64(clamping: milliseconds))
+    }
+
+    private static func bigEndian(_ value: UInt64) -> [UInt8] {
+        withUnsafeBytes(of: value.bigEndian, Array.init)
     }
 }

@@ -2,7 +2,7 @@ package import NIOCore
 
 /// A packet of the device link: a command and its fields (device link reference 2).
 package struct DeviceLinkPacket: Hashable, Sendable {
-    /// The size of the largest payload, in bytes: room for a notification of 5,120 bytes or a certificate.
+    /// The maximum length of a payload, in bytes. It has room for a notification of 5,120 bytes or a certificate.
     package static let maximumPayloadLength = 32 * 1024
     /// The length of command and payload length, in bytes.
     package static let headerLength = 5

@@ -10,11 +10,11 @@ package import PushTypes
 /// ``nextDeadline``.
 package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The time from the first byte to a complete *Connect*. Default 15 s.
+        /// The longest time from the first byte to a complete *Connect*. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// The time without any packet of the device. Default 30 min, as keep-alives come far more often.
+        /// The longest time without a packet from the device. Default 30 min, as keep-alives come far more often.
         package var idle: Duration = .seconds(30 * 60)
-        /// The packets kept during authentication. Default 32.
+        /// The maximum number of packets that are kept during authentication. Default 32.
         package var waiting = 32
 
         package init() {}
@@ -101,8 +101,8 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
 
     /// Accepts the device: the certificate and its proof are valid.
     /// - Parameters:
-    ///   - isNew: Whether the response names the base token.
-    ///   - serverTime: The wall clock for the response.
+    ///   - isNew: Whether the base token is new. The response names a new one.
+    ///   - serverTime: The time for the response, by the wall clock.
     package mutating func authenticated(
         baseToken: [UInt8],
         isNew: Bool,
@@ -125,7 +125,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     }
 
     /// Rejects the device: the certificate or its proof is not valid.
-    /// - Parameter serverTime: The wall clock for the response.
+    /// - Parameter serverTime: The time for the response, by the wall clock.
     package mutating func rejected(serverTime: Timestamp) -> [Action] {
         guard case .authenticating = self.state else { return [] }
         let response = DeviceLinkConnectResponse(status: .rejected, serverTime: serverTime)

@@ -23,7 +23,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     private var state = State.reading(count: 0)
     private var received = ByteBuffer()
 
-    /// - Parameter limit: The number of tuples that are read.
+    /// - Parameter limit: The maximum number of tuples that are read.
     package init(limit: Int) {
         self.limit = limit
     }
@@ -46,7 +46,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
         return actions
     }
 
-    /// Ends a list whose server has sent nothing for the longest time allowed.
+    /// Ends the list of a server that has sent nothing for the idle timeout.
     package mutating func timedOut() -> [Action] { self.fail(.timedOut) }
 
     /// Handles the end of the connection.

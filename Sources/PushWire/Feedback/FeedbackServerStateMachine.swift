@@ -11,21 +11,23 @@ package import PushTypes
 /// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The tuples of one page. Default 500.
+        /// The maximum number of tuples in one page. Default 500.
         package var page = 500
-        /// The bytes of one write, which is one TLS record. Many old clients read 4 KiB at a time, so it is less than a
-        /// record can hold. A longer tuple is written alone. Default 4 KiB.
+        /// The maximum number of bytes in one write, which is one TLS record. Many old clients read 4 KiB at a time, so
+        /// it is less than a record can hold. A longer tuple is written alone. Default 4 KiB.
         package var record = 4096
-        /// The tuples of one connection; the next connection gets the rest. Default 50,000.
+        /// The maximum number of tuples for one connection. The next connection gets the rest. Default 50,000.
         package var tuples = 50_000
-        /// The time for a page to be read and written, and for the connection's turn to come. Default 30 s.
+        /// The longest time for reading and writing a page, and for waiting until the connection's turn comes. Default
+        /// 30 s.
         package var progress: Duration = .seconds(30)
         /// The time between the last tuple and the end of the list. A client of Go's TLS that finds both at once gets the
         /// tuple together with the end, and some drop it. An empty list has no pause. Default 250 ms.
         package var pause: Duration = .milliseconds(250)
-        /// The time from the end of the list until the client must have closed. Default 5 s.
+        /// The longest time from the end of the list until the client closes. Default 5 s.
         package var closing: Duration = .seconds(5)
-        /// The bytes of the client that are ignored. A client that sends more does not read feedback. Default 64 KiB.
+        /// The maximum number of bytes from the client, which are ignored. A client that sends more does not read
+        /// feedback. Default 64 KiB.
         package var ignored = 64 * 1024
 
         package init() {}
@@ -40,12 +42,12 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         case finish(after: Duration)
         /// Close without the closure alert of TLS, which marks a complete list.
         case abort
-        /// Clear the first `count` of all tuples that were loaded: the client has read them.
+        /// Clear the first `count` of the loaded tuples: the client has read them.
         case clear(count: Int)
     }
 
     private enum State: Hashable, Sendable {
-        /// The handshake, then other connections of the same provider, must end first.
+        /// The connection waits for its handshake, then for the other connections of the same provider to end.
         case waiting
         case loading, writing, finishing, awaitingClose, closed
     }
@@ -122,7 +124,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     }
 
     /// Handles the end of the connection.
-    /// - Parameter isClean: Whether the client closed it, rather than that it broke.
+    /// - Parameter isClean: Whether the client closed the connection in good order.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         let wasRead = self.state == .awaitingClose && isClean && self.tupleCount > 0
         self.state = .closed

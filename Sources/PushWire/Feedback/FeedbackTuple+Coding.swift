@@ -2,7 +2,7 @@ package import NIOCore
 package import PushTypes
 
 extension FeedbackTuple {
-    /// The length of time and token length, in bytes.
+    /// The length of the fields before the token, which are the time and the token's length, in bytes.
     private static let headerLength = 6
 
     /// The error for a token length of 0 or above ``DeviceToken/maximumLength``: the bytes are not a feedback list.

@@ -4,9 +4,8 @@ package import PushTypes
 
 extension ProxyEndpoint {
     /// Connects to a host, through the tunnel of a proxy if there is one.
-    ///
     /// - Parameters:
-    ///   - deadline: The end of the time for the tunnel.
+    ///   - deadline: The deadline of the tunnel.
     ///   - eventLoop: The event loop of the future if there is no connection.
     ///   - connect: Opens a connection to a host and port.
     /// - Returns: A future that succeeds on the event loop of the channel. Handlers that are added to the pipeline at once receive
@@ -43,7 +42,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     private let port: Int
     private let deadline: NIODeadline
     private var stateMachine = ProxyTunnelStateMachine()
-    /// Is `nil` once it is completed.
+    /// The promise of the tunnel, `nil` once it is completed.
     private var opened: EventLoopPromise<Void>?
     private var timer: Scheduled<Void>?
     private var isStarted = false
@@ -60,7 +59,6 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     }
 
     /// Opens a tunnel on a connection to the proxy. It must be called on the channel's event loop.
-    ///
     /// - Returns: A future that succeeds on the event loop when the tunnel is open. Handlers that are added to the pipeline
     ///   at once receive everything from the other end. It fails with ``ProxyFailure``, and the channel is closed.
     static func open(

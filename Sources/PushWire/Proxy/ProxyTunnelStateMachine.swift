@@ -2,30 +2,31 @@ import Foundation
 package import NIOCore
 package import PushTypes
 
-/// Asks a proxy for a tunnel and reads its answer, without I/O (RFC 9110 section 9.3.6).
+/// Asks a proxy for a tunnel and reads its response, without I/O (RFC 9110 section 9.3.6).
 ///
 /// swift-nio-extras has a handler for this that hides the proxy's status and trusts the proxy to end its headers.
 package struct ProxyTunnelStateMachine: Sendable {
     /// The result of bytes from the proxy.
     package enum Result: Hashable, Sendable {
-        /// The answer is not complete.
+        /// The response is not complete.
         case incomplete
         /// The tunnel is open. The bytes came from its other end.
         case open(ByteBuffer)
-        /// There will be no tunnel.
+        /// The proxy opens no tunnel.
         case failed(ProxyFailure.Cause)
     }
 
-    /// The size of the largest head that is read, in bytes, with interim responses before it.
+    /// The maximum length of the response's head and the interim responses before it, in bytes.
     package static let maximumHead = 16 * 1024
     private static let version = Array("HTTP/1.".utf8)
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
     private var received = ByteBuffer()
-    /// The bytes of interim responses, which are not kept.
+    /// The length of the interim responses, which are not kept, in bytes.
     private var interim = 0
-    /// The bytes of the head in which its end is not, and the length of the line that they end with.
+    /// The number of bytes of the head that have been searched for its end, and the length of the line that they end
+    /// in.
     private var searched = 0, lineLength = 0
 
     package init() {}
@@ -46,7 +47,7 @@ package struct ProxyTunnelStateMachine: Sendable {
         self.received.writeImmutableBuffer(bytes)
         while true {
             let bytes = self.received.readableBytesView
-            // Another protocol is found by its first bytes: its peer may wait for more from here.
+            // Another protocol is recognized by its first bytes, because its peer may wait for more from this end.
             guard bytes.starts(with: Self.version.prefix(bytes.count)) else { return .failed(.notHTTP) }
             guard let end = self.endOfHead(bytes), self.interim + end <= Self.maximumHead else {
                 return self.interim + bytes.count > Self.maximumHead ? .failed(.endless) : .incomplete
@@ -87,5 +88,84 @@ package struct ProxyTunnelStateMachine: Sendable {
         else { return nil }
         let phrase = parts.count > 2 ? parts[2].prefix(60).filter { (0x20..<0x7f).contains($0) } : []
         return (status, String(decoding: phrase, as: UTF8.self))
+    }
+}
+
+/// The reason for which a proxy opened no tunnel. Its description names the proxy, never the password.
+package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
+    /// The step that failed.
+    package enum Cause: Hashable, Sendable {
+        /// No TCP connection to the proxy could be opened, for the reason in the text.
+        case unreachable(String)
+        /// The proxy rejected the credentials (407, or 401 from tinyproxy).
+        case unauthorized(status: Int)
+        /// The proxy forbids this host and port (403).
+        case forbidden
+        /// The proxy responded with another status outside 2xx.
+        case rejected(status: Int, phrase: String)
+        /// The response is not HTTP/1.
+        case notHTTP
+        /// The head of the response does not end within ``ProxyTunnelStateMachine/maximumHead`` bytes.
+        case endless
+        /// No complete response came within the time limit.
+        case timeout
+        /// The proxy closed the connection before its response was complete.
+        case closed
+        /// The push service has an IP address instead of a name. Its certificate could not be checked against that
+        /// address, because the connection's remote address is the proxy's.
+        case needsName
+    }
+
+    /// The step that failed.
+    package let cause: Cause
+    private let proxy: String
+    private let hasUser: Bool
+    private let target: String
+
+    /// - Parameters:
+    ///   - host: The host at the other end of the tunnel.
+    ///   - port: Its port.
+    package init(_ cause: Cause, proxy: ProxyEndpoint, host: String, port: Int) {
+        (self.cause, self.proxy, self.hasUser) = (cause, proxy.description, proxy.user != nil)
+        self.target = "\(host):\(port)"
+    }
+
+    package var description: String {
+        switch self.cause {
+        case .unreachable(let reason): "no connection to the proxy \(self.proxy): \(reason)"
+        case .unauthorized(let status) where self.hasUser:
+            "the proxy \(self.proxy) does not accept the user or the password (\(status)): correct them in the proxy's URL"
+        case .unauthorized(let status):
+            "the proxy \(self.proxy) wants a user and a password (\(status)): set http://USER:PASSWORD@HOST:PORT"
+        case .forbidden:
+            "the proxy \(self.proxy) does not allow \(self.target) (403): allow CONNECT to this host and port there"
+        case .rejected(let status, let phrase):
+            "the proxy \(self.proxy) opened no tunnel to \(self.target): \(status)\(phrase.isEmpty ? "" : " \(phrase)")"
+        case .notHTTP: "\(self.proxy) is not an HTTP proxy: its answer is not HTTP/1"
+        case .endless:
+            "the proxy \(self.proxy) sent more than \(ProxyTunnelStateMachine.maximumHead) bytes without end of its headers"
+        case .timeout: "the proxy \(self.proxy) opened no tunnel to \(self.target) within the time limit"
+        case .closed: "the proxy \(self.proxy) closed the connection instead of opening a tunnel to \(self.target)"
+        case .needsName:
+            "through a proxy the push service must be a name, not the address \(self.target): its certificate could not be checked"
+        }
+    }
+
+    /// Indicates whether another attempt fails in the same way until a setting is changed, here or at the proxy.
+    package var isLasting: Bool {
+        switch self.cause {
+        case .unauthorized, .forbidden, .notHTTP, .endless, .needsName: true
+        case .rejected(let status, _):
+            status < 500 && ![408, 425, 429].contains(status) || status == 501 || status == 505
+        case .unreachable, .timeout, .closed: false
+        }
+    }
+
+    /// Indicates whether a tunnel to another port of the same host may open.
+    package var dependsOnPort: Bool {
+        switch self.cause {
+        case .forbidden, .rejected, .timeout, .closed: true
+        case .unreachable, .unauthorized, .notHTTP, .endless, .needsName: false
+        }
     }
 }

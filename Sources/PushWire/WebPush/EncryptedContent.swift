@@ -7,22 +7,22 @@ import Foundation
 package enum EncryptedContent {
     /// The lengths of the salt, of the tag and of the header before the key id, in bytes.
     static let (saltLength, tagLength, fixedHeader) = (16, 16, 21)
-    /// The record size that is written. One record of it makes a body of 4,096 bytes at most.
+    /// The record size that is written. A body with one record has 4,096 bytes at most.
     static let recordSize: UInt32 = 4096
     /// The last octet of a record's content before its padding, where no other record follows.
     private static let lastDelimiter: UInt8 = 2
 
     /// The reason for which a body cannot be decrypted.
     package enum Fault: Error, Hashable, Sendable {
-        /// It ends within the header, or has no room for a record.
+        /// The body ends within the header or has no record.
         case truncated
-        /// Its record size allows no content.
+        /// The record size allows no content.
         case recordSize
-        /// It has more than one record, which Web Push does not allow.
+        /// The body has more than one record, which Web Push does not allow.
         case severalRecords
-        /// Its key id is not a public key of 65 bytes.
+        /// The key id is not a public key of 65 bytes.
         case keyID
-        /// It was encrypted for another key, or changed.
+        /// It was encrypted for another key or has been changed.
         case notAuthentic
         /// The padding does not begin with the delimiter of a last record.
         case padding

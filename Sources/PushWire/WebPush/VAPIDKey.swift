@@ -5,9 +5,10 @@ package import PushTypes
 
 /// The key pair by which an application server identifies itself to push services (RFC 8292).
 package struct VAPIDKey: Sendable {
-    /// The longest time for which a token may be valid (RFC 8292 section 2).
+    /// The maximum validity of a token (RFC 8292 section 2).
     package static let longestValidity: Duration = .seconds(24 * 3600)
-    /// The time by which a sender's clock may be ahead. Senders such as Mastodon always use the longest validity.
+    /// The longest time by which a sender's clock may be ahead. Senders such as Mastodon always use the maximum
+    /// validity.
     package static let clockTolerance: Duration = .seconds(300)
 
     private let key: P256.Signing.PrivateKey
@@ -15,7 +16,7 @@ package struct VAPIDKey: Sendable {
     /// Makes a new key.
     package init() { self.key = P256.Signing.PrivateKey() }
 
-    /// Makes the key of a private key of 32 bytes; `nil` for others.
+    /// Makes a key of a private key, which must have 32 bytes.
     package init?(privateKey: [UInt8]) {
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: privateKey) else { return nil }
         self.key = key
@@ -35,8 +36,8 @@ package struct VAPIDKey: Sendable {
 
     /// Returns the value of the header `authorization` for requests to an origin.
     /// - Parameters:
-    ///   - contact: The address of whoever sends, a `mailto:` or `https:` URL.
-    ///   - expires: The end of its validity, 24 hours ahead at most.
+    ///   - contact: The sender's address, a `mailto:` or `https:` URL.
+    ///   - expires: The end of the token's validity, at most 24 hours ahead.
     /// - Throws: An error of the cryptography library.
     package func authorization(for origin: WebOrigin, contact: String, expires: Timestamp) throws -> String {
         let claims: JSONValue = .object([
@@ -49,7 +50,7 @@ package struct VAPIDKey: Sendable {
     }
 }
 
-/// The identification of an application server that a request brings.
+/// The identification of an application server in a request.
 package struct VAPIDCredential: Hashable, Sendable {
     /// The reason for which an identification is not accepted.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -67,7 +68,7 @@ package struct VAPIDCredential: Hashable, Sendable {
         }
     }
 
-    /// The longest token, in bytes.
+    /// The maximum length of a token, in bytes.
     private static let maximumToken = 4096
 
     package let token: String
@@ -122,5 +123,45 @@ package struct VAPIDCredential: Hashable, Sendable {
 
     private static func json(_ part: Substring) -> JSONValue? {
         Base64URL.decode(part).flatMap { try? JSONValue(parsing: $0) }
+    }
+}
+
+/// The origin of a URL: scheme, host and port (RFC 6454).
+package struct WebOrigin: Hashable, Sendable, CustomStringConvertible {
+    /// The maximum length of a text that is read, in characters.
+    private static let maximumLength = 512
+
+    /// The text, such as `https://push.example.org`, in lower case and without the port of the scheme.
+    package let description: String
+
+    /// Reads the origin of a URL with the scheme `https` or `http`; `nil` for any other text.
+    package init?(_ url: some StringProtocol) {
+        let lowered = url.prefix(Self.maximumLength).lowercased()
+        for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where lowered.hasPrefix(scheme) {
+            let rest = lowered.dropFirst(scheme.count)
+            var authority = rest.prefix { !"/?#".contains($0) }
+            guard authority.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !authority.contains("@"),
+                !authority.contains(","), Self.isHostAndPort(authority)
+            else { return nil }
+            if authority.hasSuffix(port) { authority = authority.dropLast(port.count) }
+            self.description = scheme + authority
+            return
+        }
+        return nil
+    }
+
+    /// Returns `true` for a host with or without a port of at most five digits. A host with colons is in brackets.
+    private static func isHostAndPort(_ text: Substring) -> Bool {
+        let rest: Substring
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return false }
+            rest = text[end...].dropFirst()
+        } else {
+            rest = text.drop { $0 != ":" }
+        }
+        guard rest.count < text.count else { return false }
+        let digits = rest.dropFirst()
+        return rest.isEmpty
+            || rest.first == ":" && (1...5).contains(digits.count) && digits.allSatisfy { ("0"..."9").contains($0) }
     }
 }

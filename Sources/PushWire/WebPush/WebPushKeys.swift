@@ -6,10 +6,10 @@ import PushTypes
 package struct WebPushKeys: Hashable, Sendable {
     /// The lengths of a public key of P-256, not compressed, and of an authentication secret, in bytes.
     package static let (publicLength, secretLength) = (65, 16)
-    /// The longest content of a message, in bytes: its body has 4,096 then, which every push service takes (RFC 8030
-    /// section 7.2).
+    /// The maximum length of a message's content, in bytes. Its body then has 4,096 bytes, which every push service
+    /// takes (RFC 8030 section 7.2).
     package static let maximumContent = 3993
-    /// The bytes that a body has besides its content.
+    /// The number of bytes that a body has besides its content.
     package static let overhead = 103
 
     /// The user agent's public key (`p256dh`).
@@ -17,7 +17,8 @@ package struct WebPushKeys: Hashable, Sendable {
     /// The authentication secret (`auth`).
     package let secret: [UInt8]
 
-    /// Makes the keys; `nil` for a public key that is not a point of the curve, or another length of the secret.
+    /// Makes the keys. Returns `nil` if the public key is not a point of the curve, or if the secret has another
+    /// length.
     package init?(publicKey: [UInt8], secret: [UInt8]) {
         guard Self.isPublicKey(publicKey), secret.count == Self.secretLength else { return nil }
         (self.publicKey, self.secret) = (publicKey, secret)
@@ -62,7 +63,7 @@ package struct WebPushSecret: Sendable {
         self.secret = RandomBytes.make(WebPushKeys.secretLength)
     }
 
-    /// Makes the keys of a private key of 32 bytes and an authentication secret; `nil` for others.
+    /// Makes the keys of a private key of 32 bytes and an authentication secret. Returns `nil` for others.
     package init?(privateKey: [UInt8], secret: [UInt8]) {
         guard let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: privateKey),
             secret.count == WebPushKeys.secretLength

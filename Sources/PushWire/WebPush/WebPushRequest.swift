@@ -1,11 +1,12 @@
+import Crypto
 import Foundation
-import PushTypes
+package import PushTypes
 
 /// The headers of a request to a push resource (RFC 8030 section 5).
 package struct WebPushRequest: Hashable, Sendable {
-    /// The longest body that every push service takes, in bytes (RFC 8030 section 7.2).
+    /// The maximum length of a body that every push service takes, in bytes (RFC 8030 section 7.2).
     package static let maximumBody = 4096
-    /// The longest topic, in characters of base64url.
+    /// The maximum length of a topic, in characters of base64url.
     package static let maximumTopic = 32
 
     /// The urgency of a message (RFC 8030 section 5.3).
@@ -42,10 +43,10 @@ package struct WebPushRequest: Hashable, Sendable {
         }
     }
 
-    /// The seconds for which the message may be kept; 0 is now or never.
+    /// The longest time for which the message may be kept, in seconds. 0 means that it is delivered now or never.
     package let ttl: UInt32
     package let urgency: Urgency
-    /// The name of which only the newest message counts; `nil` for none.
+    /// The topic. A message replaces earlier ones with the same topic that are still waiting.
     package let topic: String?
     package let coding: Coding
 
@@ -58,7 +59,7 @@ package struct WebPushRequest: Hashable, Sendable {
         self.ttl = seconds
         let urgencies = values("urgency").flatMap { $0.split(separator: ",") }
         guard urgencies.count <= 1 else { throw .urgency }
-        // A value that is not known costs no sender its message.
+        // A message with an unknown urgency is accepted.
         self.urgency = urgencies.first.flatMap { Urgency(rawValue: Self.trimmed($0).lowercased()) } ?? .normal
         let topics = values("topic")
         guard topics.count <= 1, topics.allSatisfy(Self.isTopic) else { throw .topic }
@@ -109,5 +110,90 @@ package struct WebPushRequest: Hashable, Sendable {
 
     private static func trimmed(_ text: some StringProtocol) -> String {
         text.trimmingCharacters(in: .whitespaces)
+    }
+}
+
+/// Makes the headers of a Web Push message from those of a notification (RFC 8030 section 5).
+package enum WebPushMessage {
+    /// The longest time for which a push service is asked to keep a message, in seconds: 28 days, which all take.
+    package static let longestStorage: Int64 = 28 * 86_400
+
+    /// Returns the header fields, with names in lower case.
+    package static func headers(
+        priority: Priority,
+        expiration: Expiration,
+        collapseID: String?,
+        now: Timestamp
+    ) -> [(name: String, value: String)] {
+        var headers = [
+            (name: "ttl", value: String(self.timeToLive(expiration, now: now))),
+            (name: "urgency", value: self.urgency(priority).rawValue),
+            (name: "content-encoding", value: "aes128gcm"),
+            (name: "content-type", value: "application/octet-stream"),
+        ]
+        if let collapseID { headers.append((name: "topic", value: self.topic(collapseID))) }
+        return headers
+    }
+
+    /// Returns the seconds for which the message is kept.
+    package static func timeToLive(_ expiration: Expiration, now: Timestamp) -> Int64 {
+        switch expiration {
+        case .servicePolicy: return self.longestStorage
+        case .immediate: return 0
+        case .at(let seconds):
+            let (left, overflow) = seconds.subtractingReportingOverflow(now.seconds)
+            return overflow ? 0 : min(max(0, left), self.longestStorage)
+        }
+    }
+
+    /// Returns the urgency of a priority.
+    package static func urgency(_ priority: Priority) -> WebPushRequest.Urgency {
+        switch priority {
+        case .immediate: .high
+        case .powerAware: .normal
+        case .low: .low
+        }
+    }
+
+    /// Returns the priority of an urgency.
+    package static func priority(_ urgency: WebPushRequest.Urgency) -> Priority {
+        switch urgency {
+        case .veryLow, .low: .powerAware
+        case .normal, .high: .immediate
+        }
+    }
+
+    /// Returns the topic of a collapse id, which has 32 characters. Apple rejects topics whose length is one more than
+    /// a multiple of four.
+    package static func topic(_ collapseID: String) -> String {
+        Base64URL.encode(SHA256.hash(data: Data(collapseID.utf8)).prefix(24))
+    }
+}
+
+/// The parameters of a header field, as `name=value` between commas or semicolons. Of several with one name the first
+/// counts.
+struct HeaderParameters {
+    /// The maximum number of parameters that are read.
+    private static let maximumCount = 16
+
+    private var values: [String: String] = [:]
+
+    init(_ text: some StringProtocol) {
+        for part in text.split(maxSplits: Self.maximumCount, whereSeparator: { $0 == "," || $0 == ";" }) {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2 else { continue }
+            let name = Self.trimmed(pair[0]).lowercased()
+            if self.values[name] == nil { self.values[name] = Self.trimmed(pair[1]) }
+        }
+    }
+
+    subscript(name: String) -> String? { self.values[name] }
+
+    /// Returns a text without the spaces and the quotes around it.
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        let outer: Set<Character> = [" ", "\t", "\""]
+        let rest = text.drop { outer.contains($0) }
+        guard let end = rest.lastIndex(where: { !outer.contains($0) }) else { return "" }
+        return String(rest[...end])
     }
 }

@@ -5,9 +5,9 @@ package import PushTypes
 
 /// A browser's subscription: the URL to which messages are posted, and the keys to which they are encrypted.
 ///
-/// Everything in it is a secret: whoever has the URL can send to the browser.
+/// All of it is secret: anyone with the URL can send to the browser.
 package struct WebPushSubscription: Hashable, Sendable {
-    /// The longest URL, in bytes.
+    /// The maximum length of the URL, in bytes.
     package static let maximumEndpoint = 2048
 
     package let endpoint: String
@@ -55,15 +55,15 @@ package struct WebPushSubscription: Hashable, Sendable {
         }
     }
 
-    /// The text in which it is sealed: URL, public key and secret, one a line.
+    /// The text that is sealed in the store: URL, public key and secret, each on one line.
     package var text: String {
         [self.endpoint, Base64URL.encode(self.keys.publicKey), Base64URL.encode(self.keys.secret)]
             .joined(separator: "\n")
     }
 
-    /// Reads the text of ``text``; `nil` for any other.
+    /// Reads a text made by ``text``. Returns `nil` for any other.
     package init?(text: String) {
-        // By bytes: a carriage return before a line feed is one character with it.
+        // The bytes are split, because a carriage return and a line feed form one character.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         guard lines.count == 3, let publicKey = Base64URL.decode(lines[1]), let secret = Base64URL.decode(lines[2]),

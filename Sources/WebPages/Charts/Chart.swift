@@ -1,3 +1,5 @@
+import Foundation
+
 /// A chart of one or more series over time, which the server draws.
 ///
 /// It is a value: ``ChartDrawing`` makes it SVG, and ``model(id:format:)`` the variables of the partial `chart`, which has the
@@ -7,7 +9,7 @@ package struct Chart: Sendable {
     package enum Kind: Sendable {
         /// Each series is a line, which breaks where a value is missing.
         case lines
-        /// The series stand on each other, a bar for each time.
+        /// Each time has a bar, in which the series are stacked.
         case stackedBars
     }
 
@@ -16,21 +18,21 @@ package struct Chart: Sendable {
         let name: String
         let values: [Double?]
 
-        /// - Parameter values: Numbers from 0 on. `nil`, and what is no such number, is a gap.
+        /// - Parameter values: Numbers of at least 0. `nil` and other numbers are gaps.
         package init(_ name: String, _ values: [Double?]) {
             self.name = name
             self.values = values.map { value in value.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil } }
         }
     }
 
-    /// The most series, which the style sheet has colours and patterns for.
+    /// The maximum number of series. The style sheet has colours and patterns for as many.
     package static let maximumSeries = 5
-    /// The most times; those before them are left out.
+    /// The maximum number of times. Earlier ones are left out.
     package static let maximumTimes = 400
 
     let kind: Kind
     let title: String
-    /// The sentence that says what the chart shows, for those who do not see it.
+    /// The description of the chart for people who cannot see it, one sentence.
     let description: String
     let times: [String]
     let series: [Series]
@@ -49,7 +51,7 @@ package struct Chart: Sendable {
     /// Indicates whether there is no value at all.
     var isEmpty: Bool { self.series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
 
-    /// The largest value that is drawn: of a line, or of a whole bar.
+    /// The largest value that is drawn, which is that of a line or of a whole bar.
     var maximum: Double {
         switch self.kind {
         case .lines: self.series.flatMap { $0.values.compactMap { $0 } }.max() ?? 0
@@ -61,7 +63,6 @@ package struct Chart: Sendable {
     private func total(at index: Int) -> Double { self.series.reduce(0) { $0 + ($1.values[index] ?? 0) } }
 
     /// Returns the variables of the partial `chart`.
-    ///
     /// - Parameter id: The id of the drawing in its page.
     package func model(id: String, format: PageFormat) -> PageModel {
         guard !self.isEmpty else { return ["title": self.title, "isEmpty": true] }
@@ -77,5 +78,141 @@ package struct Chart: Sendable {
                 return ["time": self.times[index], "values": values]
             },
         ]
+    }
+}
+
+/// The SVG of a chart. Colours and line patterns are classes of the style sheet, because pages have no inline styles.
+private struct ChartDrawing {
+    private static let (width, height) = (720.0, 200.0)
+    private static let (left, right, top, bottom) = (56.0, 8.0, 8.0, 24.0)
+    /// The maximum number of time labels below the axis.
+    private static let labels = 7
+
+    private let chart: Chart
+    private let format: PageFormat
+    private let scale: ChartScale
+
+    init(_ chart: Chart, format: PageFormat) {
+        (self.chart, self.format) = (chart, format)
+        self.scale = ChartScale(upTo: chart.maximum)
+    }
+
+    /// Returns the `svg` element.
+    func svg(id: String) -> String {
+        let id = HTMLEscaping.escape(id)
+        let title = HTMLEscaping.escape(self.chart.title)
+        let description = HTMLEscaping.escape(self.chart.description)
+        let open = """
+            <svg class="chart" viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img" \
+            aria-labelledby="\(id)-title \(id)-text">\
+            <title id="\(id)-title">\(title)</title><desc id="\(id)-text">\(description)</desc>
+            """
+        return open + self.axes + self.marks + "</svg>"
+    }
+
+    // MARK: Places
+
+    private var slot: Double { (Self.width - Self.left - Self.right) / Double(max(1, self.chart.times.count)) }
+
+    /// Returns the horizontal position of a time's middle.
+    private func x(_ index: Int) -> Double { Self.left + (Double(index) + 0.5) * self.slot }
+
+    private func y(_ value: Double) -> Double {
+        Self.top + (1 - value / self.scale.maximum) * (Self.height - Self.top - Self.bottom)
+    }
+
+    /// Returns a coordinate with one decimal.
+    private static func text(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(abs(tenths % 10))"
+    }
+
+    // MARK: Parts
+
+    private var axes: String {
+        let lines = self.scale.ticks.map { tick in
+            let y = Self.text(self.y(tick))
+            let label = HTMLEscaping.escape(self.format.number(tick))
+            return """
+                <line class="axis" x1="\(Int(Self.left))" x2="\(Int(Self.width - Self.right))" y1="\(y)" y2="\(y)"/>\
+                <text class="upright" x="\(Int(Self.left) - 6)" y="\(y)">\(label)</text>
+                """
+        }
+        let every = max(1, Int((Double(self.chart.times.count) / Double(Self.labels)).rounded(.up)))
+        let names = stride(from: 0, to: self.chart.times.count, by: every).map { index in
+            let name = HTMLEscaping.escape(self.chart.times[index])
+            return
+                "<text class=\"level\" x=\"\(Self.text(self.x(index)))\" y=\"\(Int(Self.height) - 6)\">\(name)</text>"
+        }
+        return (lines + names).joined()
+    }
+
+    private var marks: String {
+        switch self.chart.kind {
+        case .lines:
+            self.chart.series.enumerated().map { self.line($1.values, "s\($0 + 1)") }.joined()
+        case .stackedBars: self.chart.times.indices.map(self.bar).joined()
+        }
+    }
+
+    /// Returns a line with a break at each gap. A value between two gaps is a point.
+    private func line(_ values: [Double?], _ name: String) -> String {
+        var (path, points, isDown) = ("", "", false)
+        for (index, value) in values.enumerated() {
+            guard let value else {
+                isDown = false
+                continue
+            }
+            let (x, y) = (Self.text(self.x(index)), Self.text(self.y(value)))
+            path += "\(isDown ? "L" : "M")\(x) \(y)"
+            let isAlone = !isDown && (index + 1 >= values.count || values[index + 1] == nil)
+            if isAlone { points += "<circle class=\"\(name)\" cx=\"\(x)\" cy=\"\(y)\" r=\"2.5\"/>" }
+            isDown = true
+        }
+        return path.isEmpty ? "" : "<path class=\"line \(name)\" d=\"\(path)\"/>\(points)"
+    }
+
+    /// Returns the bar of one time. Its parts show their numbers in tooltips.
+    private func bar(at index: Int) -> String {
+        let width = max(1, self.slot - min(4, self.slot * 0.2))
+        var below = 0.0
+        return self.chart.series.enumerated().map { number, one in
+            guard let value = one.values[index], value > 0 else { return "" }
+            let (from, to) = (self.y(below), self.y(below + value))
+            below += value
+            let hint = "\(self.chart.times[index]): \(self.format.number(value)) \(one.name)"
+            return """
+                <rect class="s\(number + 1)" x="\(Self.text(self.x(index) - width / 2))" y="\(Self.text(to))" \
+                width="\(Self.text(width))" height="\(Self.text(max(0, from - to)))">\
+                <title>\(HTMLEscaping.escape(hint))</title></rect>
+                """
+        }
+        .joined()
+    }
+}
+
+/// The scale of a chart's vertical axis, from 0 to a round number above all values, with a few grid lines.
+struct ChartScale: Equatable {
+    let maximum: Double
+    /// The values with a grid line and a label, from 0 on.
+    let ticks: [Double]
+
+    /// - Parameter largest: The largest value. If it is 0, the scale ends at 1.
+    init(upTo largest: Double) {
+        guard largest.isFinite, largest > 0 else {
+            (self.maximum, self.ticks) = (1, [0, 1])
+            return
+        }
+        let step = Self.step(largest / 4)
+        let count = max(1, Int((largest / step).rounded(.up)))
+        self.ticks = (0...count).map { Double($0) * step }
+        self.maximum = Double(count) * step
+    }
+
+    /// Returns the smallest number of at least `least` that is 1, 2, 2.5 or 5 times a power of ten.
+    private static func step(_ least: Double) -> Double {
+        let power = pow(10, floor(log10(least)))
+        guard power > 0, power.isFinite else { return least }
+        return [1, 2, 2.5, 5, 10].lazy.map { $0 * power }.first { $0 >= least } ?? least
     }
 }

@@ -1,21 +1,21 @@
 package import PushSupport
 package import PushTypes
 
-/// The lock screen of a phone with a push, as far as the payload tells.
+/// The lock screen of a phone that shows a push, as far as its payload determines it.
 ///
 /// Everything is text: nothing of a payload becomes markup, script or an address.
 package struct LockScreen: Hashable, Sendable {
-    /// The kinds of what is shown.
+    /// The kind of the display.
     package enum Kind: Hashable, Sendable {
         /// A notification with an alert.
         case alert
-        /// A Live Activity: what the app draws is not known, so that its values are listed.
+        /// A Live Activity. Its values are listed, because only the app knows how to draw them.
         case activity(event: String, values: [Value])
         /// A push that shows nothing.
         case silent(SilentReason)
     }
 
-    /// The use of a push that shows nothing.
+    /// The reason why a push shows nothing.
     package enum SilentReason: String, CaseIterable, Hashable, Sendable {
         case background, voip, complication, fileprovider, mdm, location, pushtotalk, widgets, controls
         /// An alert push without text and sound: it may change the badge.
@@ -24,10 +24,10 @@ package struct LockScreen: Hashable, Sendable {
         case unreadable
     }
 
-    /// A text, and where it comes from.
+    /// A text, or the key of its localization.
     package struct Text: Hashable, Sendable {
         package let text: String
-        /// Indicates that the text is the key of a localization that only the app has.
+        /// Indicates whether the text is the key of a localization that only the app has.
         package var isKey = false
     }
 
@@ -52,9 +52,9 @@ package struct LockScreen: Hashable, Sendable {
     package var staleAt: Int64?
     package var dismissedAt: Int64?
 
-    /// The longest text that is kept, in characters. The system shows fewer.
+    /// The maximum length of a text, in characters. The system shows fewer.
     static let longestText = 1000
-    /// The most values of a Live Activity.
+    /// The maximum number of values of a Live Activity.
     static let mostValues = 40
 
     /// - Parameters:
@@ -134,5 +134,47 @@ package struct LockScreen: Hashable, Sendable {
         return members.contains { name, value in
             name != "aps" && value.stringValue.map { $0.hasPrefix("https://") } == true
         }
+    }
+}
+
+extension LockScreen {
+    /// The number of colours for icons without an image.
+    private static let colours: UInt64 = 12
+
+    /// Returns the variables of the template `lock-screen`.
+    /// - Parameter topic: The topic of the push. Its last component is shown as the name of the app.
+    package func model(topic: String, texts: LocalizedTexts) -> PageModel {
+        let name = topic.split(separator: ".").last.map(String.init) ?? topic
+        var model: PageModel = [
+            "app": name, "letter": name.prefix(1).uppercased(),
+            "colour": "icon-\(topic.utf8.reduce(5381 as UInt64) { $0 &* 33 &+ UInt64($1) } % Self.colours)",
+        ]
+        model["badge"] = self.badge.map { PageNumber(value: Double($0)) }
+        switch self.kind {
+        case .alert:
+            model["alert"] = self.alert(texts)
+            model["stacked"] = self.thread
+        case .activity(let event, let values):
+            model["activity"] =
+                [
+                    "event": event,
+                    "values": values.map { ["name": $0.name, "value": $0.value] },
+                    "alert": self.title == nil && self.body == nil ? [] : [self.alert(texts)],
+                ] as PageModel
+        case .silent(let reason): model["silent"] = texts["preview.\(reason.rawValue)"]
+        }
+        return model
+    }
+
+    private func alert(_ texts: LocalizedTexts) -> PageModel {
+        var alert: PageModel = ["sound": self.hasSound, "attachment": self.hasAttachment]
+        for (name, text) in [("title", self.title), ("subtitle", self.subtitle), ("body", self.body)] {
+            if let text { alert[name] = ["text": text.text, "isKey": text.isKey] as PageModel }
+        }
+        alert["level"] = texts.text("preview.level.\(self.level)")
+        alert["isQuiet"] = self.level == "passive"
+        alert["category"] = self.category
+        alert["summary"] = self.summary
+        return alert
     }
 }

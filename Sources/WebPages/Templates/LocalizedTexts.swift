@@ -4,8 +4,8 @@ import PushSupport
 
 /// The texts of the pages in one language, read from a JSON file of nested objects.
 ///
-/// Templates name them as `{{t.overview.title}}`; Swift as `texts["overview.title"]`. A text may have places for values:
-/// `{count} devices`.
+/// Templates name them as `{{t.overview.title}}`, Swift as `texts["overview.title"]`. A text may have placeholders for
+/// values, as in `{count} devices`.
 package struct LocalizedTexts: Sendable {
     /// The language as in `lang`, such as `en`.
     package let language: String
@@ -24,18 +24,18 @@ package struct LocalizedTexts: Sendable {
     /// The variable `t` of templates.
     package var variable: Any { TextNode(value: self.tree) }
 
-    /// The paths of all texts, which every language has.
+    /// The paths of all texts. They are the same in every language.
     package var paths: Set<String> { Set(self.byPath.keys) }
 
-    /// Returns a text; its path if there is none.
+    /// Returns a text, or its path if there is none.
     package subscript(path: String) -> String { self.byPath[path] ?? path }
 
-    /// Returns a text with values in its places.
+    /// Returns a text whose placeholders are replaced by values.
     package subscript(path: String, values: [String: String]) -> String {
         values.reduce(self[path]) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
     }
 
-    /// Returns a text; `nil` if there is none.
+    /// Returns a text, or `nil` if there is none.
     package func text(_ path: String) -> String? { self.byPath[path] }
 
     private static func collect(_ value: JSONValue, at path: String, into texts: inout [String: String]) {
@@ -50,7 +50,7 @@ package struct LocalizedTexts: Sendable {
     }
 }
 
-/// A text, or an object of texts, which is read only as far as a template goes.
+/// A text or an object of texts. Members are looked up only when a template names them.
 private struct TextNode: MustacheParent {
     let value: JSONValue
 
@@ -65,13 +65,13 @@ private struct TextNode: MustacheParent {
 
 /// The languages of the pages.
 package struct PageLanguages: Sendable {
-    /// The language of people who chose none, and whose browser asks for none of ours.
+    /// The language for people who have not chosen one and whose browser accepts none of the others.
     package static let standard = "en"
 
     private let texts: [String: LocalizedTexts]
 
     /// - Parameter files: The texts of the modules that make pages, by language. Their objects are merged with the
-    ///   shared ones. A text that a language lacks is the standard language's.
+    ///   shared ones. A text that a language lacks is taken from the standard language.
     /// - Throws: ``RequestError`` for a file that is not JSON.
     package init(_ files: [(language: String, text: [UInt8])]) throws {
         var trees: [String: JSONValue] = [:]
@@ -85,11 +85,10 @@ package struct PageLanguages: Sendable {
         }
     }
 
-    /// The languages there are, in their order.
+    /// All languages, in alphabetical order.
     package var all: [String] { self.texts.keys.sorted() }
 
     /// Returns the texts of a language, or of the first one that a browser accepts.
-    ///
     /// - Parameter acceptLanguage: The header field of the request.
     package func texts(_ chosen: String?, acceptLanguage: String?) -> LocalizedTexts {
         for language in [chosen].compactMap({ $0 }) + Self.accepted(acceptLanguage ?? "") {

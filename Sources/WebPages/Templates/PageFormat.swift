@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 package import PushTypes
 
-/// The way in which numbers and times are written: the texts of a language, and the moment of the page.
+/// The format of numbers and times in a page, by its language and the present time.
 package struct PageFormat: Sendable {
     /// The format of the page that is being rendered.
     @TaskLocal static var current = PageFormat(texts: .none, now: Timestamp(milliseconds: 0))
@@ -34,12 +34,12 @@ package struct PageFormat: Sendable {
         return value < 0 ? "−\(text)" : text
     }
 
-    /// Returns a number for the value of a field or an address.
+    /// Returns a number in the format of form fields and addresses.
     static func plain(_ value: Double) -> String {
         Int64(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
-    /// Returns a size such as 1.2 MB.
+    /// Returns a size, such as 1.2 MB.
     package func bytes(_ value: Double) -> String {
         let units = ["B", "kB", "MB", "GB", "TB"]
         var (value, unit) = (value, 0)
@@ -47,7 +47,7 @@ package struct PageFormat: Sendable {
         return "\(self.number(value < 10 ? (value * 10).rounded() / 10 : value.rounded())) \(units[unit])"
     }
 
-    /// Returns a length of time in its two largest units.
+    /// Returns a duration in its two largest units.
     package func duration(seconds: Double) -> String {
         guard seconds.isFinite, let total = Int64(exactly: max(0, seconds).rounded()) else { return "–" }
         let units: [(Int64, String)] = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
@@ -61,7 +61,7 @@ package struct PageFormat: Sendable {
 
     // MARK: Times
 
-    /// Returns the distance of a time from now, such as "3 min ago".
+    /// Returns the time that has passed since a time, such as "3 min ago".
     package func ago(_ text: String) -> String {
         guard let time = Self.time(text) else { return text }
         let seconds = Double(self.now.milliseconds - time.milliseconds) / 1000
@@ -70,7 +70,7 @@ package struct PageFormat: Sendable {
         return self.texts[seconds > 0 ? "format.ago" : "format.in", ["time": length]]
     }
 
-    /// Returns a length in one unit, so that a list is easy to compare.
+    /// Returns a duration that is rounded to one unit, so that the entries of a list are easy to compare.
     private static func coarse(_ seconds: Double) -> Double {
         let unit: Double = seconds >= 86_400 ? 86_400 : seconds >= 3600 ? 3600 : seconds >= 60 ? 60 : 1
         return (seconds / unit).rounded(.down) * unit

@@ -1,13 +1,15 @@
+import Foundation
+import Mustache
 package import PushSupport
 
-/// The values of a template by name: texts, numbers, flags, lists and objects, made by ``PageValue``.
+/// The variables of a template, by name. ``PageValue`` makes them from JSON.
 package typealias PageModel = [String: Any]
 
-/// The conversion of JSON into values that templates show.
+/// Converts JSON into the variables of templates.
 ///
-/// The responses of the API go into pages in this form, so that a page has the API's own names.
+/// Pages show the API's responses in this form, so that they use the API's names.
 package enum PageValue {
-    /// Returns the value for a template; `nil` for `null`, which is an empty section.
+    /// Returns the value for a template. `null` is `nil`, which is an empty section.
     package static func of(_ json: JSONValue?) -> Any? {
         switch json {
         case nil, .null: nil
@@ -23,5 +25,51 @@ package enum PageValue {
     /// Returns the values of an object's members.
     package static func model(_ members: [String: JSONValue]) -> PageModel {
         members.compactMapValues(Self.of)
+    }
+}
+
+/// A number in a page, in the format of its language: `{{count}}` is 1,204, and `{{plain(count)}}` is 1204.
+package struct PageNumber: MustacheCustomRenderable, MustacheTransformable, Sendable {
+    package let value: Double
+
+    package init(value: Double) {
+        self.value = value
+    }
+
+    package var renderText: String { PageFormat.current.number(self.value) }
+    package var isNull: Bool { false }
+
+    package func transform(_ name: String) -> Any? {
+        switch name {
+        case "plain": PageFormat.plain(self.value)
+        case "bytes": PageFormat.current.bytes(self.value)
+        case "duration": PageFormat.current.duration(seconds: self.value)
+        case "many": self.value != 0
+        default: nil
+        }
+    }
+}
+
+/// A text in a page. An empty text is an empty section.
+///
+/// Its transforms read it as a time in RFC 3339: `{{ago(createdAt)}}`, `{{exact(createdAt)}}`, `{{local(createdAt)}}`.
+package struct PageText: MustacheCustomRenderable, MustacheTransformable, Sendable {
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package var renderText: String { self.text }
+    package var isNull: Bool { self.text.isEmpty }
+
+    package func transform(_ name: String) -> Any? {
+        switch name {
+        case "ago": PageFormat.current.ago(self.text)
+        case "exact": self.text
+        case "local": PageFormat.current.local(self.text)
+        case "short": self.text.count > 14 ? "\(self.text.prefix(6))…\(self.text.suffix(4))" : self.text
+        default: nil
+        }
     }
 }

@@ -1,13 +1,14 @@
 import Mustache
+package import PageResources
 import PushSupport
 
 /// The templates of pages, parsed once at start.
 ///
-/// All variables are escaped with ``HTMLEscaping``. A template that needs another one names it as a partial; a page fills
-/// the blocks of `layout`. Tags of partials stand at the beginning of their line: Mustache would indent what is typed
-/// into text areas.
+/// All variables are escaped with ``HTMLEscaping``. A template includes another one as a partial, and a page fills the
+/// blocks of `layout`. Tags of partials are at the beginning of their line, because Mustache would indent the content
+/// of text areas otherwise.
 package struct PageTemplates: Sendable {
-    /// A template of one of the modules.
+    /// A template and its name.
     package struct Source: Sendable {
         let name: String
         let text: [UInt8]
@@ -31,13 +32,98 @@ package struct PageTemplates: Sendable {
         self.library = library
     }
 
-    /// Returns the text of a page or a part of it; `nil` if there is no such template.
-    ///
+    /// Returns the text of a page or of a part of one, or `nil` if there is no such template.
     /// - Parameters:
-    ///   - format: The language and the clock with which numbers and times are written.
+    ///   - format: The format of numbers and times.
     package func render(_ name: String, _ model: PageModel, format: PageFormat) -> String? {
         PageFormat.$current.withValue(format) {
             self.library.render(model, withTemplate: name)
         }
     }
+}
+
+/// The files of the pages that are embedded in the program.
+///
+/// The C compiler embeds them, because the Swift compiler takes 19 s for the array literals that SwiftPM makes of
+/// embedded resources.
+package struct PageFiles: Sendable {
+    /// The files that all pages share.
+    static let shared = PageFiles(page_resources_shared())
+
+    private let files: [(name: String, content: [UInt8])]
+
+    /// - Parameter resources: The first file of a list, which ends with a null.
+    package init(_ resources: UnsafePointer<page_resource>) {
+        var files: [(name: String, content: [UInt8])] = []
+        var next = resources
+        while let path = next.pointee.path, let text = next.pointee.text {
+            let name = String(cString: path).split(separator: "/").last.map(String.init)
+            files.append((name ?? "", Array(String(cString: text).utf8)))
+            next += 1
+        }
+        self.files = files
+    }
+
+    /// Returns the content of a file. It is empty for an unknown name.
+    subscript(name: String) -> [UInt8] { self.files.first { $0.name == name }?.content ?? [] }
+
+    /// The templates, each with the name of its file before `.mustache`.
+    package var templates: [PageTemplates.Source] {
+        self.files.filter { $0.name.hasSuffix(".mustache") }.map { file in
+            PageTemplates.Source(String(file.name.dropLast(".mustache".count)), file.content)
+        }
+    }
+
+    /// The texts, each in the language that the name of its file has before `.json`.
+    package var texts: [(language: String, text: [UInt8])] {
+        self.files.compactMap { file -> (language: String, text: [UInt8])? in
+            let parts = file.name.split(separator: ".")
+            guard parts.last == "json", let language = parts.dropLast().last else { return nil }
+            return (String(language), file.content)
+        }
+    }
+}
+
+/// Escapes text for HTML scalar by scalar, as browsers parse it.
+///
+/// Mustache's own content type compares characters. In Swift a `<` after some scalars, such as U+0600, is part of a
+/// longer character and would not be escaped.
+package enum HTMLEscaping {
+    /// The name of the content type in templates.
+    static let contentType = "MARKUP"
+
+    /// The directive that begins every template.
+    static let directive = "{{% CONTENT_TYPE: \(Self.contentType)}}"
+
+    /// Returns the escaped text, for elements and for quoted attributes.
+    package static func escape(_ text: String) -> String {
+        guard text.utf8.contains(where: Self.isSpecial) else { return text }
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(text.utf8.count + 32)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"): escaped += Array("&amp;".utf8)
+            case UInt8(ascii: "<"): escaped += Array("&lt;".utf8)
+            case UInt8(ascii: ">"): escaped += Array("&gt;".utf8)
+            case UInt8(ascii: "\""): escaped += Array("&quot;".utf8)
+            case UInt8(ascii: "'"): escaped += Array("&#39;".utf8)
+            // HTML has no NUL, and browsers treat it differently.
+            case 0: escaped += Array("\u{FFFD}".utf8)
+            default: escaped.append(byte)
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"), 0: true
+        default: false
+        }
+    }
+}
+
+/// The content type of all pages.
+private struct MarkupContentType: MustacheContentType {
+    func escapeText(_ text: String) -> String { HTMLEscaping.escape(text) }
 }

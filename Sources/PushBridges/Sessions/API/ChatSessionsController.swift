@@ -8,9 +8,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/sessions`: the sessions at chat servers, for back ends; and below an installation, for the user herself.
+/// The operations below `/v1/apps/{app}/sessions`, which manage chat sessions for back ends, and those below an
+/// installation for its user.
 struct ChatSessionsController: Controller {
-    /// The most sessions of a user, and of an app.
+    /// The maximum number of sessions of a user, and of an app.
     private static let (maximumPerUser, maximumPerApp) = (10, 10_000)
     private static let maximumBody = 16 * 1024
 
@@ -25,7 +26,7 @@ struct ChatSessionsController: Controller {
     private static let settings = Member.openObject("settings")
         .described("Those of the protocol, and showText, channelMessages.")
 
-    /// The body for the caller's own session, and that of a back end, which names the user.
+    /// The request body for the caller's own session, and the one for back ends, which names the user.
     private static let ownAddition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password])
     private static let addition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password, Self.user])
     private static let resumeRequest = RequestObject(optional: [Self.password.described("Default: the present one.")])
@@ -168,14 +169,14 @@ struct ChatSessionsController: Controller {
         )
         guard let changed else { throw Self.noSession }
         self.service.refresh()
-        // The session that still runs is the one before the change.
+        // The session that still runs is that before the change.
         return try .json(ChatSessionResponse(session: changed, running: nil))
     }
 
     // MARK: Parts of a request
 
-    /// Returns the user who makes the request; `nil` for a back end.
-    /// - Throws: ``RequestError`` for a request with a public key that proves no user.
+    /// Returns the user who makes the request, or `nil` for a back end.
+    /// - Throws: ``RequestError`` for a request with a public key and no user proof.
     private func user(of request: OperationRequest, _ app: AppRecord) async throws -> String? {
         guard !request.path("installation").isEmpty else { return nil }
         let installation = try request.installation()
@@ -184,7 +185,7 @@ struct ChatSessionsController: Controller {
         return try UserProof(text, secrets: secrets, installation: installation, now: self.time.now).user
     }
 
-    /// Returns the session that the path names: for a user, one of her own.
+    /// Returns the session that the path names. A user may name only their own sessions.
     private func session(_ request: OperationRequest, _ app: AppRecord) async throws -> ChatSessionRecord {
         let user = try await self.user(of: request, app)
         guard let id = request.uuid("chatSession"), let session = try await self.store.chatSession(id),
@@ -196,7 +197,7 @@ struct ChatSessionsController: Controller {
     private static var noSession: RequestError { .noSuch("session", at: "chatSession") }
 
     /// Reads a new session.
-    /// - Parameter user: The user who makes the request; `nil` if the body names one.
+    /// - Parameter user: The user who makes the request, or `nil` if the body names one.
     private func session(_ fields: JSONFields, app: Int64, user: String?) throws(RequestError) -> ChatSessionRecord {
         let chatProtocol = try fields.required(Self.chatProtocol)
         let account = try fields.required(Self.account)
@@ -228,7 +229,7 @@ struct ChatSessionsController: Controller {
         return session
     }
 
-    /// Checks what the protocol signs in with.
+    /// Checks the account and the settings by the rules of the protocol.
     private static func check(_ session: ChatSessionRecord) throws(RequestError) {
         _ = try ChatPushSettings(session.settings)
         _ = try session.chatProtocol.session.init(
@@ -244,4 +245,37 @@ struct ChatSessionsController: Controller {
 
 extension Cursor.List {
     static let chatSessions = Cursor.List("c")
+}
+
+/// A session at a chat server in a response, without its password.
+struct ChatSessionResponse: ResponseObject {
+    let session: ChatSessionRecord
+    /// The condition of the session, or `nil` if it does not run.
+    let running: ChatSessionCondition?
+
+    private var status: ChatSessionStatus {
+        switch self.session.state {
+        // A session that was just added does not run yet.
+        case .active: self.running?.status ?? .waiting
+        case .stopped: .stopped
+        case .failed: .failed
+        }
+    }
+
+    /// The last failure. The running session knows it some seconds before its record does.
+    private var lastError: String? {
+        guard self.session.state == .active, let running else { return self.session.lastError }
+        return running.lastError
+    }
+
+    static let schemaName: String? = "ChatSession"
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.session.id), .required("user", \.session.user),
+        .required("protocol", \.session.chatProtocol), .required("server", \.session.host),
+        .required("port", \.session.port), .required("account", \.session.account),
+        .required("settings", \.session.settings),
+        .required("status", \.status, "attached: signed in, and nothing is pushed as the user is at another client."),
+        .optional("lastError", \.lastError, "The last failure, until it is signed in again."),
+        .required("createdAtMs", \.session.createdAt), .required("changedAtMs", \.session.changedAt),
+    ]
 }

@@ -1,9 +1,10 @@
 import PushSupport
 import PushTypes
 
-/// The channels that a server has refused, and when they are asked for again.
+/// The channels that a server has refused, and the times at which they are joined again.
 struct IRCJoins: Hashable, Sendable {
-    /// Indicates the number of an error. Servers have many of their own for channels, and none is asked for anything else.
+    /// Returns `true` for the number of an error. Servers have many errors of their own for channels, and this client
+    /// requests nothing else with a channel.
     static func isRefusal(_ command: String) -> Bool {
         let digits = Array(command.utf8)
         return digits.count == 3 && (digits.starts(with: "4".utf8) || digits.starts(with: "5".utf8))
@@ -14,14 +15,14 @@ struct IRCJoins: Hashable, Sendable {
 
     private struct Refusal: Hashable {
         var channel: String
-        /// The server's words.
+        /// The reason that the server gave.
         var reason: String
         var tries: Int
-        /// The time of the next try; `nil` while the answer to one is awaited.
+        /// The time of the next try, or `nil` while the response to one is awaited.
         var nextTry: Timestamp?
     }
 
-    /// The channels by their names as servers compare them.
+    /// The channels, by their names in the case folding of servers.
     private let channels: [[UInt8]: String]
     private var refused: [[UInt8]: Refusal] = [:]
 
@@ -29,10 +30,10 @@ struct IRCJoins: Hashable, Sendable {
         self.channels = Dictionary(channels.map { (IRCSession.folded($0), $0) }) { first, _ in first }
     }
 
-    /// The time of the next try; `nil` for none.
+    /// The time of the next try, or `nil` for none.
     var nextTry: Timestamp? { self.refused.isEmpty ? nil : self.refused.values.compactMap(\.nextTry).min() }
 
-    /// The refusals for people; `nil` if there are none.
+    /// The refusals as a text for people, or `nil` if there are none.
     var trouble: String? {
         guard let first = self.refused.values.min(by: { $0.channel < $1.channel }) else { return nil }
         let others = self.refused.count > 1 ? " (and \(self.refused.count - 1) more)" : ""
@@ -40,7 +41,7 @@ struct IRCJoins: Hashable, Sendable {
     }
 
     /// Notes a refusal.
-    /// - Returns: `false` for a channel that was not asked for.
+    /// - Returns: `false` if the channel was not requested.
     mutating func refused(_ name: [UInt8], _ reason: String, at now: Timestamp) -> Bool {
         guard let channel = self.channels[name] else { return false }
         let tries = min((self.refused[name]?.tries ?? 0) + 1, 1000)
@@ -53,7 +54,7 @@ struct IRCJoins: Hashable, Sendable {
     /// - Returns: `true` if it was refused before.
     mutating func joined(_ name: [UInt8]) -> Bool { self.refused.removeValue(forKey: name) != nil }
 
-    /// Returns the channels to ask for now.
+    /// Returns the channels to join now.
     mutating func takeDue(at now: Timestamp) -> [String] {
         var due: [String] = []
         for (name, refusal) in self.refused {

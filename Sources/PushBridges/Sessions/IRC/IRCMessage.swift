@@ -1,6 +1,6 @@
 /// A line of IRC (RFC 2812 section 2.3.1) with message tags (IRCv3).
 struct IRCMessage: Hashable, Sendable {
-    /// The most parameters (RFC 2812).
+    /// The maximum number of parameters (RFC 2812).
     private static let maximumParameters = 15
 
     var tags: [String: String] = [:]
@@ -10,7 +10,7 @@ struct IRCMessage: Hashable, Sendable {
     var command: String
     var parameters: [String]
 
-    /// Reads a line without its end; `nil` for an empty one, and for what is not a message. Bytes that are not UTF-8 become
+    /// Reads a line without its end. Returns `nil` if it is empty or not a message. Bytes that are not UTF-8 become
     /// replacement characters.
     init?(_ line: ArraySlice<UInt8>) {
         var rest = line
@@ -38,7 +38,7 @@ struct IRCMessage: Hashable, Sendable {
 
     /// The bytes of the line with its end. The last parameter may have spaces.
     ///
-    /// Line ends and NUL, which nothing that is sent may have, are left out.
+    /// Line ends and NUL are left out, because a line must not contain them.
     var bytes: [UInt8] {
         var text = self.command
         for parameter in self.parameters.dropLast() { text += " " + parameter }
@@ -49,18 +49,18 @@ struct IRCMessage: Hashable, Sendable {
         return text.utf8.filter { ![0, 10, 13].contains($0) } + [13, 10]
     }
 
-    /// The nick of the sender; `nil` if it is a server.
+    /// The nick of the sender, or `nil` if it is a server.
     var nick: String? {
         guard let source, let end = source.firstIndex(of: "!"), end > source.startIndex else { return nil }
         return String(source[..<end])
     }
 
-    /// Returns the parameter with an index; `nil` if there is none.
+    /// Returns the parameter with an index, or `nil` if there is none.
     func parameter(_ index: Int) -> String? {
         self.parameters.indices.contains(index) ? self.parameters[index] : nil
     }
 
-    /// Takes the bytes up to the next space, and the spaces after them.
+    /// Removes the bytes up to the next space and the spaces after them, and returns the bytes.
     private static func word(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let word = rest.prefix { $0 != UInt8(ascii: " ") }
         rest = rest[word.endIndex...].drop { $0 == UInt8(ascii: " ") }

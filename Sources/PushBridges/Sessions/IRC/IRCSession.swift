@@ -3,8 +3,8 @@ import PushStore
 package import PushSupport
 package import PushTypes
 
-/// A client of an IRC server or of a bouncer, which signs in and listens (RFC 2812; IRCv3 capabilities, SASL 3.1 and
-/// server-time).
+/// A client of an IRC server or a bouncer, which signs in and receives messages (RFC 2812; IRCv3 capabilities, SASL 3.1
+/// and server-time).
 package struct IRCSession: ChatSession {
     package static let port = 6697
     package static let members = IRCSettings.members
@@ -13,48 +13,48 @@ package struct IRCSession: ChatSession {
 
     /// The deadlines, in steady time.
     private enum Time {
-        /// From the connection to the welcome.
+        /// The longest time from the connection to the welcome.
         static let signIn: Duration = .seconds(60)
-        /// The silence after which the server is asked for a sign of life.
+        /// The silence after which the server is pinged.
         static let silence: Duration = .seconds(120)
-        /// The time that it has for that.
+        /// The longest time until the server responds to the ping.
         static let answer: Duration = .seconds(60)
     }
 
-    /// The longest line, in bytes: 8191 of tags, and 512.
+    /// The maximum length of a line, in bytes: 8191 for tags, and 512.
     static let maximumLine = 8191 + 512
 
-    enum Phase: Hashable {
-        /// The server lists what it can do.
+    private enum Phase: Hashable {
+        /// The list of the server's capabilities is awaited.
         case listing
-        /// The answer to a request for capabilities is awaited.
+        /// The response to a request for capabilities is awaited.
         case requesting(isReduced: Bool)
         case authenticating
         /// The welcome is awaited.
         case registering
         case online
-        /// A sign of life is awaited.
+        /// The response to a ping is awaited.
         case asked
         case ended
     }
 
     /// The account, without its password once the session is signed in or has ended.
-    private(set) var login: ChatLogin
-    let settings: IRCSettings
-    var phase = Phase.listing
+    private var login: ChatLogin
+    private let settings: IRCSettings
+    private var phase = Phase.listing
     private var isProven = false
-    var offered: [String: String] = [:]
+    private var offered: [String: String] = [:]
     /// The nick at the server.
-    var nick: String { didSet { self.nickWord = IRCText.word(self.nick) } }
-    /// The same as it is searched for in lines.
-    private(set) var nickWord: IRCText.Word
-    private(set) var nicksTried = 0
-    var seenThrough: Timestamp
-    /// The time through which messages were dealt with before this connection.
-    let seenBefore: Timestamp
+    private var nick: String { didSet { self.nickWord = IRCText.word(self.nick) } }
+    /// The nick in the form in which it is searched for in lines.
+    private var nickWord: IRCText.Word
+    private var nicksTried = 0
+    private var seenThrough: Timestamp
+    /// The time up to which messages were processed before this connection.
+    private let seenBefore: Timestamp
     private var pending: [UInt8] = []
     private var joins: IRCJoins
-    /// The end of the present phase, or of the silence.
+    /// The deadline of the present phase or of the idle connection.
     private var deadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
@@ -72,7 +72,7 @@ package struct IRCSession: ChatSession {
         self.deadline.map { deadline in self.joins.nextTry.map { min($0, deadline) } ?? deadline }
     }
 
-    /// Some servers, such as bip, end the connection without a word where account or password are wrong.
+    /// Some servers, such as bip, close the connection without an error if account or password are wrong.
     package var closing: ChatFailure {
         guard self.hasSentPassword else { return ChatFailure("the server closed the connection") }
         return ChatFailure(
@@ -81,7 +81,7 @@ package struct IRCSession: ChatSession {
         )
     }
 
-    /// Indicates whether the server has the password, and has not said yet what it thinks of it.
+    /// Indicates whether the server has been sent the password and has not accepted or refused it yet.
     private var hasSentPassword: Bool {
         switch self.phase {
         case .listing, .requesting, .registering: self.settings.authentication == .pass && self.deadline != nil
@@ -100,7 +100,7 @@ package struct IRCSession: ChatSession {
         return [.send(lines.flatMap(\.bytes))]
     }
 
-    /// The name of the user for the server: letters and digits of the nick.
+    /// The user name for the server: letters of the nick.
     private var ident: String {
         let letters = self.settings.nick.unicodeScalars.filter { $0.isASCII && $0.properties.isAlphabetic }
         return letters.isEmpty ? "martlet" : String(String.UnicodeScalarView(letters.prefix(9)))
@@ -117,7 +117,7 @@ package struct IRCSession: ChatSession {
             self.phase = .asked
             self.deadline = now.steady.advanced(by: Time.answer)
             var lines = [IRCMessage("PING", "martlet")]
-            // The nick may have been held by a connection that is gone by now.
+            // An earlier connection that held the nick may be gone by now.
             if self.nicksTried > 0, !self.isOwn(self.settings.nick) {
                 lines.append(IRCMessage("NICK", self.settings.nick))
             }
@@ -141,7 +141,7 @@ package struct IRCSession: ChatSession {
         self.login.password = ""
     }
 
-    mutating func fail(_ reason: String, isFinal: Bool = false) -> [ChatAction] {
+    private mutating func fail(_ reason: String, isFinal: Bool = false) -> [ChatAction] {
         self.end()
         return [.failed(ChatFailure(reason, isFinal: isFinal))]
     }
@@ -227,9 +227,9 @@ extension IRCSession {
         return [.send(self.settings.channels.flatMap { IRCMessage("JOIN", $0).bytes }), .signedIn]
     }
 
-    /// The words by which servers refuse account or password without the number of a message for that.
+    /// The words by which servers refuse account or password without an error number.
     private static let refusals = ["password", "credential"]
-    /// The words by which they may.
+    /// The words that may mean a refusal.
     private static let doubts = ["denied", "authenticat", "unauthori", "login"]
 
     private mutating func receivedError(_ message: IRCMessage) -> [ChatAction] {
@@ -246,7 +246,7 @@ extension IRCSession {
         return self.fail("the server refused account or password: \(words)", isFinal: true)
     }
 
-    /// Returns the cause in an error, without the name and the host of this client, which may have any words:
+    /// Returns the cause in an error, without the name and the host of this client, which may contain any words:
     /// `Closing Link: ada[192.0.2.1] (cause)`.
     private static func cause(_ words: String) -> Substring {
         guard words.lowercased().hasPrefix("closing link") else { return words[...] }
@@ -254,7 +254,7 @@ extension IRCSession {
         return words.split(separator: " ", maxSplits: 3).dropFirst(3).first ?? ""
     }
 
-    /// Takes the refusal of a channel, which is asked for again later.
+    /// Notes the refusal of a channel, which is joined again later.
     private mutating func receivedRefusal(_ message: IRCMessage, at now: ClockReading) -> [ChatAction] {
         guard IRCJoins.isRefusal(message.command), let channel = message.parameter(1),
             self.joins.refused(Self.folded(channel), Self.reason(message), at: now.steady)
@@ -262,7 +262,7 @@ extension IRCSession {
         return [.trouble(self.joins.trouble)]
     }
 
-    /// The nick is in use, perhaps by an earlier connection of this session that the server still holds.
+    /// Tries another nick, because the nick is in use, perhaps by an earlier connection of this session.
     private mutating func tryAnotherNick() -> [ChatAction] {
         self.nicksTried += 1
         guard self.nicksTried <= 3 else { return self.fail("the nick is in use, and so are similar ones") }
@@ -270,8 +270,143 @@ extension IRCSession {
         return [.send(IRCMessage("NICK", self.nick).bytes)]
     }
 
-    /// Returns what a server says, for people.
+    /// Returns the text of a server's message for people.
     private static func reason(_ message: IRCMessage) -> String { self.quoted(message.parameters.last ?? "") }
 
     private static func quoted(_ text: String) -> String { ChatMessage.beginning(of: IRCText.plain(text), 200) }
+}
+
+/// Capabilities and SASL.
+extension IRCSession {
+    /// The capabilities that are requested if they are offered.
+    private static let wanted = ["account-tag", "message-tags", "server-time", "znc.in/self-message"]
+    /// The maximum number of capabilities of a server that are remembered.
+    private static let maximumOffered = 256
+
+    private mutating func receivedCapabilities(_ message: IRCMessage) -> [ChatAction] {
+        switch (message.parameter(1)?.uppercased(), self.phase) {
+        case ("LS", .listing):
+            for item in (message.parameters.last ?? "").split(separator: " ")
+            where self.offered.count < Self.maximumOffered {
+                let parts = item.split(separator: "=", maxSplits: 1)
+                guard let name = parts.first else { continue }
+                self.offered[String(name)] = parts.count > 1 ? String(parts[1]) : ""
+            }
+            // An asterisk announces another line.
+            if message.parameters.count > 3, message.parameter(2) == "*" { return [] }
+            return self.requestCapabilities(Self.wanted, isReduced: false)
+        case ("ACK", .requesting):
+            guard self.settings.authentication == .sasl else { return self.endNegotiation() }
+            self.phase = .authenticating
+            return [.send(IRCMessage("AUTHENTICATE", "PLAIN").bytes)]
+        // The session works without the other capabilities.
+        case ("NAK", .requesting(isReduced: false)): return self.requestCapabilities([], isReduced: true)
+        case ("NAK", .requesting(isReduced: true)): return self.fail("the server refuses SASL")
+        default: return []
+        }
+    }
+
+    private mutating func requestCapabilities(_ wanted: [String], isReduced: Bool) -> [ChatAction] {
+        var names = wanted.filter { self.offered[$0] != nil }
+        if self.settings.authentication == .sasl {
+            guard let mechanisms = self.offered["sasl"], mechanisms.isEmpty || Self.hasPlain(mechanisms) else {
+                return self.fail("the server offers no SASL PLAIN")
+            }
+            names.append("sasl")
+        }
+        guard !names.isEmpty else { return self.endNegotiation() }
+        self.phase = .requesting(isReduced: isReduced)
+        return [.send(IRCMessage("CAP", "REQ", names.joined(separator: " ")).bytes)]
+    }
+
+    private static func hasPlain(_ mechanisms: String) -> Bool {
+        mechanisms.split(separator: ",").contains { $0.uppercased() == "PLAIN" }
+    }
+
+    private mutating func endNegotiation() -> [ChatAction] {
+        (self.phase, self.offered) = (.registering, [:])
+        return [.send(IRCMessage("CAP", "END").bytes)]
+    }
+
+    private mutating func receivedAuthenticate(_ message: IRCMessage) -> [ChatAction] {
+        guard self.phase == .authenticating, message.parameter(0) == "+" else { return [] }
+        let response = SASLPlain.response(account: self.login.account, password: self.login.password)
+        // The response is sent in pieces of 400 characters. A shorter or empty piece is the last (IRCv3 SASL 3.1).
+        var rest = response[...]
+        var lines: [UInt8] = []
+        while rest.count >= 400 {
+            lines += IRCMessage("AUTHENTICATE", String(rest.prefix(400))).bytes
+            rest = rest.dropFirst(400)
+        }
+        return [.send(lines + IRCMessage("AUTHENTICATE", rest.isEmpty ? "+" : String(rest)).bytes)]
+    }
+}
+
+/// Messages of other users.
+extension IRCSession {
+    /// Returns `true` if a nick is that of this session. Cases differ as in RFC 1459.
+    private func isOwn(_ nick: String) -> Bool { Self.folded(nick) == Self.folded(self.nick) }
+
+    static func folded(_ name: String) -> [UInt8] {
+        name.utf8.map { byte in
+            switch byte {
+            // Letters, brackets, backslash and caret. The lower case of the last four is braces, bar and tilde.
+            case 0x41...0x5e: byte + 0x20
+            default: byte
+            }
+        }
+    }
+
+    private mutating func receivedText(_ message: IRCMessage, at now: ClockReading) -> [ChatAction] {
+        guard self.phase == .online, let sender = message.nick, let target = message.parameter(0),
+            let text = message.parameter(1)
+        else { return [] }
+        let time = Self.time(message.tags["time"], now)
+        // Bouncers replay earlier messages.
+        guard time.map({ $0 >= self.seenBefore }) ?? true else { return [] }
+        self.seenThrough = max(self.seenThrough, min(time ?? now.wall, now.wall))
+        guard !self.isOwn(sender) else { return [.wroteElsewhere(conversation: target)] }
+        guard !Self.isService(sender, message.command), let words = Self.words(text) else { return [] }
+        let isDirect = self.isOwn(target)
+        // At a bouncer the nick may differ from that of the settings.
+        let names = [self.nickWord] + (self.nicksTried > 0 ? [self.settings.nickWord] : []) + self.settings.highlights
+        return [
+            .message(
+                ChatMessage(
+                    sender: sender,
+                    conversation: isDirect ? sender : target,
+                    isDirect: isDirect,
+                    isHighlight: isDirect || IRCText.contains(anyOf: names, in: words),
+                    text: words,
+                    id: message.tags["msgid"],
+                    at: time ?? now.wall
+                )
+            )
+        ]
+    }
+
+    /// Returns the time that a server sends, or `nil` if it is more than a day ahead.
+    private static func time(_ text: String?, _ now: ClockReading) -> Timestamp? {
+        guard let text, let time = Timestamp(rfc3339: text), time <= now.wall.advanced(by: .seconds(86_400)) else {
+            return nil
+        }
+        return time
+    }
+
+    /// Returns `true` for the modules of a bouncer and for notices of a network's services, which come at each sign-in.
+    private static func isService(_ sender: String, _ command: String) -> Bool {
+        sender.hasPrefix("*") || command == "NOTICE" && sender.lowercased().hasSuffix("serv")
+    }
+
+    /// Returns the text for people, or `nil` for a CTCP request between programs.
+    private static func words(_ text: String) -> String? {
+        var text = Substring(text)
+        if text.first == "\u{1}" {
+            let action = "\u{1}ACTION "
+            guard text.hasPrefix(action) else { return nil }
+            text = "* " + text.dropFirst(action.count)
+        }
+        let words = IRCText.plain(String(text))
+        return words.isEmpty ? nil : words
+    }
 }

@@ -10,17 +10,17 @@ struct IRCSettings: Hashable, Sendable {
         case pass
     }
 
-    /// The longest nick and name of a channel, in bytes.
+    /// The maximum lengths of a nick and of a channel's name, in bytes.
     private static let (maximumNick, maximumChannel) = (64, 100)
-    /// The most channels, and words that are highlights.
+    /// The maximum numbers of channels and of highlight words.
     private static let (maximumChannels, maximumHighlights) = (50, 20)
 
     static let members: Set<String> = ["nick", "channels", "highlights", "authentication"]
 
     let nick: String
-    /// The nick as it is searched for in lines.
+    /// The nick in the form in which it is searched for in lines.
     let nickWord: IRCText.Word
-    /// The channels that are joined. A bouncer is in its own ones.
+    /// The channels that are joined. A bouncer joins its own channels besides.
     let channels: [String]
     /// The words besides the nick that make a line in a channel a highlight.
     let highlights: [IRCText.Word]
@@ -33,7 +33,7 @@ struct IRCSettings: Hashable, Sendable {
             throw RequestError(.invalid, code: "invalid_value", message: "it must not have line ends", path: name)
         }
         let fields = try login.fields(Self.members)
-        // An account may name a client of a bouncer behind @, and a network behind a slash.
+        // At a bouncer an account may contain a client name after @ and a network after a slash.
         let account = login.account.prefix { $0 != "@" && $0 != "/" }
         let nick = try fields.string("nick", maximum: Self.maximumNick) ?? String(account)
         guard Self.isMiddle(nick), !"#&+!*".contains(nick.first ?? "#") else {
@@ -50,7 +50,7 @@ struct IRCSettings: Hashable, Sendable {
         self.authentication = try fields.choice("authentication") ?? .sasl
     }
 
-    /// Returns `true` for text that can be any parameter of a line.
+    /// Returns `true` if the text can be any parameter of a line, not only the last.
     private static func isMiddle(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix(":") && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
     }

@@ -1,4 +1,4 @@
-/// The text of a line of IRC, as people read it.
+/// Prepares the text of IRC lines for people, and searches words in it.
 enum IRCText {
     /// Returns the text without formatting codes and control characters.
     static func plain(_ text: String) -> String {
@@ -16,7 +16,7 @@ enum IRCText {
         return result
     }
 
-    /// Removes the digits of a foreground and of a background.
+    /// Removes the digits of a foreground and a background colour.
     private static func dropColor(_ rest: inout Substring, digits: Int, where isDigit: (Unicode.Scalar) -> Bool) {
         func drop(_ text: inout Substring.UnicodeScalarView) -> Bool {
             let count = text.prefix(digits).prefix(while: isDigit).count
@@ -28,22 +28,23 @@ enum IRCText {
         if drop(&background) { rest.unicodeScalars = background }
     }
 
-    /// A word in lower case, as it is searched for.
+    /// A word in lower case, in the form in which it is searched for.
     typealias Word = SearchPattern<Unicode.Scalar>
 
-    /// The number of scalars at the beginning of a text in which words are searched for. A push shows no more.
+    /// The number of scalars at the beginning of a text that are searched. A push shows no more.
     static let searched = 1024
 
-    /// Returns the word that is searched for in any case; one that is longer than what is searched is found nowhere.
+    /// Returns the search form of a word, which matches in any case. A word longer than ``searched`` never matches.
     static func word(_ text: String) -> Word {
         let scalars = Array(text.lowercased().unicodeScalars)
         return Word(scalars.count <= Self.searched ? scalars : [])
     }
 
-    /// Returns `true` if the beginning of a text has one of some words, in any case. A word ends where a nick would end.
+    /// Returns `true` if the beginning of a text contains one of the words, in any case. Words end at characters that
+    /// cannot be part of a nick.
     static func contains(anyOf words: [Word], in text: String) -> Bool {
         let beginning = text.unicodeScalars.prefix(Self.searched)
-        // The text behind the beginning is not known: no word ends there.
+        // A word that reaches the end of the searched part may continue after it, so it does not match.
         let isWhole = beginning.endIndex == text.unicodeScalars.endIndex
         let scalars = Array(String(beginning).lowercased().unicodeScalars)
         let boundaries = scalars.map(Self.isBoundary)
@@ -61,5 +62,40 @@ enum IRCText {
         case _ where scalar.isASCII: true
         default: !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
         }
+    }
+}
+
+/// A sequence to search for in others (Knuth, Morris, Pratt). The time is always linear in their length.
+struct SearchPattern<Element: Hashable & Sendable>: Hashable, Sendable {
+    private let elements: [Element]
+    /// The length of the longest proper prefix of each prefix of the elements that is also its suffix.
+    private let borders: [Int]
+
+    init(_ elements: [Element]) {
+        var borders: [Int] = elements.isEmpty ? [] : [0]
+        var length = 0
+        for element in elements.dropFirst() {
+            while length > 0, elements[length] != element { length = borders[length - 1] }
+            if elements[length] == element { length += 1 }
+            borders.append(length)
+        }
+        (self.elements, self.borders) = (elements, borders)
+    }
+
+    /// Returns `true` if some occurrence meets a condition. An empty pattern occurs nowhere.
+    /// - Parameter condition: Decides about the range of an occurrence. Occurrences may overlap.
+    func occurs(in text: [Element], where condition: (Range<Int>) -> Bool) -> Bool {
+        guard !self.elements.isEmpty, self.elements.count <= text.count else { return false }
+        var length = 0
+        for (index, element) in text.enumerated() {
+            while length > 0, length == self.elements.count || self.elements[length] != element {
+                length = self.borders[length - 1]
+            }
+            if self.elements[length] == element { length += 1 }
+            guard length == self.elements.count else { continue }
+            let end = index + 1
+            if condition((end - length)..<end) { return true }
+        }
+        return false
     }
 }

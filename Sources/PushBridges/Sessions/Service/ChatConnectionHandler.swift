@@ -3,18 +3,18 @@ import NIOSSL
 import NIOTLS
 import PushSupport
 
-/// Translates between a connection and the session that it belongs to.
+/// Translates between a connection and its session.
 final class ChatConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private let runner: SessionRunner
-    /// The number of the connection: events of an earlier one mean nothing to the session.
+    /// The number of the connection. The session ignores events of earlier ones.
     private let number: Int
-    /// The machine, until the connection is open.
+    /// The state machine, until the connection is open.
     private var session: (any ChatSession)?
-    /// Is set at the end of the TLS handshake, or of the connection if that comes first.
+    /// A value that is set at the end of the TLS handshake, or at the end of the connection if that comes first.
     private let handshake: OneShotValue<Void>
 
     private init(_ runner: SessionRunner, number: Int, session: any ChatSession, handshake: OneShotValue<Void>) {
@@ -24,8 +24,8 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
 
     /// Returns the handlers of a connection behind TLS, the last of which is of this class.
     ///
-    /// A server that takes no answers is read no further: what waits to be sent would have no end. The session's own deadline
-    /// ends a connection that stays so.
+    /// Bytes of a server that takes none itself are not read, because those that wait to be sent would grow without
+    /// limit. The session's deadline ends such a connection.
     static func handlers(
         of runner: SessionRunner,
         number: Int,
@@ -69,7 +69,7 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Many servers close the connection without a word of TLS.
+        // Many servers close the connection without a closure alert of TLS.
         let isEnd = if case .uncleanShutdown? = error as? NIOSSLError { true } else { false }
         let failure = isEnd ? nil : ChatFailure("the connection failed: \(ErrorDescription.of(error).prefix(300))")
         self.runner.closed(failure, self.number)

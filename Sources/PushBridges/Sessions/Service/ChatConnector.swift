@@ -7,16 +7,16 @@ import PushSupport
 
 /// Opens connections to chat servers.
 ///
-/// A name is resolved for each connection, and the address that was checked is the one that is connected to.
+/// A name is resolved for each connection. The connection goes to the address that was checked.
 final class ChatConnector: Sendable {
     let addresses: AddressPolicy
-    /// The most time to resolve a name, and to connect.
+    /// The longest time for resolving a name, and for connecting.
     private let timeout: Duration
     private let resolver: any NameResolver
-    /// The context of all connections: the authorities take megabytes.
+    /// The TLS context of all connections. It is shared because the authorities take megabytes.
     private let tls: Result<NIOSSLContext, any Error>
 
-    /// - Parameter authorities: Certificates in PEM that are trusted besides those of the system.
+    /// - Parameter authorities: Authorities in PEM that are trusted besides those of the system.
     init(addresses: AddressPolicy, authorities: String?, resolver: any NameResolver, timeout: Duration) {
         self.tls = Result {
             var tls = TLSConfiguration.makeClientConfiguration()
@@ -31,8 +31,8 @@ final class ChatConnector: Sendable {
 
     /// Connects.
     /// - Parameters:
-    ///   - app: The app whose look-ups are limited together.
-    ///   - attempt: The number of the try: another try goes to another address of the name.
+    ///   - app: The app whose look-ups of names are limited together.
+    ///   - attempt: The number of the try. Each try goes to another address of the name.
     ///   - initialize: Adds the handlers to the channel, on its event loop.
     func connect(
         to host: String,
@@ -83,7 +83,7 @@ final class ChatConnector: Sendable {
         return address
     }
 
-    /// Returns the handler of TLS.
+    /// Returns a TLS handler.
     func handler(for name: String) throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: self.tls.get(), serverHostname: name.serverName)
     }

@@ -5,9 +5,9 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// The notification about messages of a conversation.
+/// The request for a push about messages of a conversation.
 package struct ChatPushRequest: Hashable, Sendable {
-    /// The time for which the push service keeps a push: 24 h.
+    /// The time for which a push may be delivered: 24 h.
     private static let lifetime: Duration = .seconds(86_400)
 
     package let push: ChatPush
@@ -25,10 +25,10 @@ package struct ChatPushRequest: Hashable, Sendable {
     /// The origin in the ledger.
     package var origin: NotificationOrigin { NotificationOrigin(.session, bridge: self.bridge) }
 
-    /// The key by which a message that is replayed is not pushed again.
+    /// The idempotency key, so that a replayed message is not pushed again.
     package var idempotency: Idempotency {
         let message = self.push.message
-        // Times tell replayed messages apart only where their server told it.
+        // The time identifies a message without an id.
         let name = message.id ?? "\(message.at.milliseconds) \(message.text ?? "")"
         let text = [message.sender, message.thread, name].joined(separator: "\0")
         let hash = Array(SHA256.hash(data: Data(text.utf8)))
@@ -36,7 +36,8 @@ package struct ChatPushRequest: Hashable, Sendable {
         return Idempotency(key: "session/\(self.session.uuidString)/\(id)", fingerprint: hash)
     }
 
-    /// Returns the request to send it to the user. The payload is raw: no part of a message is a template.
+    /// Returns the request that sends the push to the user. The payload is raw, so that no part of a message is taken
+    /// for a template.
     /// - Throws: ``RequestError``.
     package func notification(bundleID: Topic, now: Timestamp) throws(RequestError) -> NotificationRequest {
         let json: JSONValue = .object([
@@ -62,7 +63,7 @@ package struct ChatPushRequest: Hashable, Sendable {
         ])
     }
 
-    /// The sender and the conversation, and the text where the user wants it. They need no translation.
+    /// The alert: sender and conversation, and the text if the user wants it. It needs no translation.
     private var alert: [String: String] {
         let message = self.push.message
         let sender = self.push.count > 1 ? "\(message.sender) (\(self.push.count))" : message.sender
@@ -74,6 +75,6 @@ package struct ChatPushRequest: Hashable, Sendable {
         }
     }
 
-    /// Shortens a name to what a thread may have.
+    /// Truncates a name to the maximum length of a thread id.
     private static func name(_ text: String) -> String { ChatMessage.beginning(of: text, 256) }
 }

@@ -1,16 +1,18 @@
 import Foundation
 import Logging
+import Metrics
+import NIOCore
 import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
 import Synchronization
 
-/// Hands pushes of sessions to the provider's one way into the ledger.
+/// Submits the pushes of sessions to the ledger.
 final class ChatPushSubmitter: Sendable {
-    /// The pushes that are accepted at a time.
+    /// The maximum number of pushes that are submitted at a time.
     private static let width = 8
-    /// The tries of a push while the store cannot write, and the time between them.
+    /// The maximum number of tries of a push while the store cannot write, and the time between them.
     private static let (tries, pause) = (5, Duration.seconds(1))
 
     /// A push of an app's session.
@@ -30,13 +32,13 @@ final class ChatPushSubmitter: Sendable {
     private let budget: Budget
     private struct State {
         var queue = TurnQueue<Waiting>()
-        /// The pushes that wait for a place in it.
+        /// The number of pushes that wait for a place in the queue.
         var unplaced = 0
         var isEnding = false
     }
 
     private let state = Mutex(State())
-    /// An element for each push of the queue.
+    /// A stream with an element for each push of the queue.
     private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
 
     init(
@@ -53,9 +55,10 @@ final class ChatPushSubmitter: Sendable {
 
     /// Takes a push of a session.
     ///
-    /// Beyond its share a push of an app waits, and its session reads nothing more until then: the server keeps the messages after it.
-    /// - Parameter placed: Is called once if the push waits, when it does no more.
-    /// - Returns: `false` for a push that waits.
+    /// A push beyond the share of its app waits for a place, and its session reads no more until then. The server keeps
+    /// the later messages.
+    /// - Parameter placed: A function that is called once if the push waits, when it has a place.
+    /// - Returns: `false` if the push waits.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool {
         let request = ChatPushRequest(
             push,
@@ -96,7 +99,7 @@ final class ChatPushSubmitter: Sendable {
         self.log.log(.error, message, ["app": "\(session.bundleID)"], app: session.bundleID)
     }
 
-    /// Ends ``run()`` once all pushes are accepted, also those that wait for a place.
+    /// Ends ``run()`` once all pushes are submitted, including those that wait for a place.
     func end() { self.noteUnplaced(0, isEnding: true) }
 
     private func noteUnplaced(_ change: Int, isEnding: Bool = false) {
@@ -159,5 +162,83 @@ final class ChatPushSubmitter: Sendable {
                 try? await Task.sleep(for: Self.pause, clock: .continuous)
             }
         }
+    }
+}
+
+/// The metrics of sessions at chat servers.
+///
+/// `martlet_chat_pushes` counts pushes by `result`, `martlet_chat_sign_ins` counts sign-ins by `protocol` and `result`.
+struct ChatSessionMetrics: Sendable {
+    enum PushResult: String, CaseIterable {
+        case accepted
+        /// The message was pushed before.
+        case repeated
+        /// The provider does not send it, for example because there is no device or the session is gone.
+        case refused
+        /// It was dropped because too many waited or the store could not write.
+        case dropped
+    }
+
+    private let pushes: [PushResult: Counter]
+    private let factory: any MetricsFactory
+
+    init(factory: any MetricsFactory) {
+        self.factory = factory
+        self.pushes = Dictionary(
+            uniqueKeysWithValues: PushResult.allCases.map { result in
+                let dimensions = [("result", result.rawValue)]
+                return (result, Counter(label: "martlet_chat_pushes", dimensions: dimensions, factory: factory))
+            }
+        )
+    }
+
+    func count(_ result: PushResult) { self.pushes[result]?.increment() }
+
+    func countSignIn(_ chatProtocol: ChatProtocol, _ status: ChatSessionStatus) {
+        let dimensions = [("protocol", chatProtocol.rawValue), ("result", status.rawValue)]
+        Counter(label: "martlet_chat_sign_ins", dimensions: dimensions, factory: self.factory).increment()
+    }
+}
+
+/// A queue of elements of many apps. Those of one app keep their order.
+///
+/// The next element is of the app with the fewest running ones, so that an app with many or slow elements delays few of
+/// others.
+struct TurnQueue<Element: Sendable>: Sendable {
+    private struct Waiting {
+        /// The number in the order of arrival, over all apps.
+        var number: Int
+        var element: Element
+    }
+
+    private struct App {
+        var running = 0
+        var waiting = CircularBuffer<Waiting>()
+
+        var isUnused: Bool { self.running == 0 && self.waiting.isEmpty }
+    }
+
+    private var apps: [Int64: App] = [:]
+    private var last = 0
+
+    mutating func add(_ element: Element, of app: Int64) {
+        self.last += 1
+        self.apps[app, default: App()].waiting.append(Waiting(number: self.last, element: element))
+    }
+
+    /// Takes the next element, or returns `nil` if none waits. ``end(of:)`` must follow.
+    mutating func take() -> Element? {
+        let waiting = self.apps.compactMap { app, state in
+            state.waiting.first.map { (app: app, order: (state.running, $0.number)) }
+        }
+        guard let app = waiting.min(by: { $0.order < $1.order })?.app else { return nil }
+        self.apps[app]?.running += 1
+        return self.apps[app]?.waiting.popFirst()?.element
+    }
+
+    /// Ends the turn of an element of an app.
+    mutating func end(of app: Int64) {
+        self.apps[app]?.running -= 1
+        if self.apps[app]?.isUnused ?? false { self.apps[app] = nil }
     }
 }

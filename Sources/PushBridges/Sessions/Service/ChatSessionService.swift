@@ -3,6 +3,8 @@ package import Logging
 package import Metrics
 package import NIOCore
 import NIOPosix
+package import ProviderAPI
+import PushHTTP
 package import PushProvider
 package import PushStore
 package import PushSupport
@@ -10,23 +12,23 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps the sessions at chat servers that are active in the store.
+/// Runs the chat sessions that are active in the store.
 ///
-/// A session has no task while it is idle: it is a connection on one of the event loops, with a machine beside it. A task exists
-/// while it connects, and few do so at a time (``BudgetedResource/chatSignIns``). All together have so many connections as
-/// ``BudgetedResource/chatConnections`` says.
+/// A session has no task while it is idle, only a connection on one of the event loops and its state machine. It has a
+/// task while it connects. ``BudgetedResource/chatSignIns`` limits how many sessions connect at a time, and
+/// ``BudgetedResource/chatConnections`` their connections.
 package final class ChatSessionService: Service {
     package struct Limits: Sendable {
-        /// The time after which changes of the store are looked for without a signal. Default 30 s.
+        /// The longest time between two readings of the sessions from the store. Default 30 s.
         package var refresh: Duration = .seconds(30)
-        /// The least time between two readings of the sessions, whatever changes. Default 500 ms.
+        /// The shortest time between two readings of the sessions. Default 500 ms.
         package var pause: Duration = .milliseconds(500)
         /// The time between two writes of the sessions' progress. Default 5 s.
         package var journal: Duration = .seconds(5)
-        /// The most time to resolve the name of a server, and to connect. Default 10 s.
+        /// The longest time for resolving the name of a server, and for connecting. Default 10 s.
         package var connect: Duration = .seconds(10)
         package var supervisor = SessionSupervisor.Limits()
-        /// See ``PushCoalescer``.
+        /// The interval of ``PushCoalescer``. Default 5 s.
         package var coalescing: Duration = .seconds(5)
 
         package init() {}
@@ -48,16 +50,16 @@ package final class ChatSessionService: Service {
     private let logger: Logger
     private let group: any EventLoopGroup
     private let wake = WakeSignal()
-    /// Indicates whether the store has changed since it was read.
+    /// Indicates whether the sessions in the store have changed since they were read.
     private let isChanged = Mutex(true)
     private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
     private let connections, signIns: Budget
-    /// The sessions that want to connect.
+    /// The sessions that wait for their turn to connect.
     private let (turns, continuation) = AsyncStream.makeStream(of: Opening.self)
 
     /// - Parameters:
     ///   - addresses: The addresses that servers may have.
-    ///   - authorities: Certificates in PEM that are trusted besides those of the system.
+    ///   - authorities: Authorities in PEM that are trusted besides those of the system.
     package init(
         store: any AppStore & ChatSessionStore,
         acceptor: NotificationAcceptor,
@@ -93,13 +95,13 @@ package final class ChatSessionService: Service {
     /// The addresses that servers may have.
     package var addresses: AddressPolicy { self.connector.addresses }
 
-    /// Looks for changes of the store.
+    /// Has the sessions read from the store again.
     package func refresh() {
         self.isChanged.withLock { $0 = true }
         self.wake.signal()
     }
 
-    /// Returns the condition of a session; `nil` if it does not run.
+    /// Returns the condition of a session, or `nil` if it does not run.
     package func condition(of id: UUID) -> ChatSessionCondition? { self.conditions.withLock { $0[id] } }
 
     // MARK: Running
@@ -115,7 +117,7 @@ package final class ChatSessionService: Service {
                     self.continuation.finish()
                     openings.cancelAll()
                 }
-                // Nothing arrives any more; what waits is accepted.
+                // No more messages arrive, and the waiting pushes are submitted.
                 self.pusher.end()
                 await tasks.waitForAll()
             }
@@ -129,7 +131,7 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Starts and ends sessions as the store says, until the end.
+    /// Starts and ends sessions as their records in the store change, until shutdown.
     private func follow(_ loops: [SessionLoop]) async {
         var running: [ChatSessionKey: SessionLoop] = [:]
         var nextWrite = self.time.steady
@@ -142,18 +144,18 @@ package final class ChatSessionService: Service {
                 await self.writeProgress()
             }
             if readings.isDue(now: now, isChanged: self.hasChange) {
-                // Changes from here on are read by the next one.
+                // Later changes are read in the next round.
                 self.isChanged.withLock { $0 = false }
                 await self.update(&running, loops)
                 readings.end(now: self.time.steady)
             }
             wait = readings.wait(now: self.time.steady, isChanged: self.hasChange, atMost: self.limits.journal)
         } while await self.wake.wait(atMost: wait)
-        // They say goodbye, so that their servers keep messages for later.
+        // The sessions sign out, so that their servers keep messages for later.
         await self.stop(running)
     }
 
-    /// - Parameter removed: The sessions of them whose records are gone.
+    /// - Parameter removed: The ids of those sessions whose records are gone.
     private func stop(_ sessions: [ChatSessionKey: SessionLoop], removed: Set<UUID> = []) async {
         await withTaskGroup(of: Void.self) { tasks in
             for (key, loop) in sessions {
@@ -162,14 +164,15 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Returns the sessions whose records are gone, such as with their user: nobody may hear of their messages any more.
+    /// Returns the sessions whose records are gone, for example with their user. Their messages must not be pushed any
+    /// more.
     private func removed(of sessions: [ChatSessionKey: SessionLoop]) async -> Set<UUID> {
         var removed: Set<UUID> = []
         for id in sessions.keys.map(\.id) {
             do {
                 if try await self.store.chatSession(id) == nil { removed.insert(id) }
             } catch {
-                // The provider does not accept a push of one that is gone.
+                // The provider does not accept a push of a session that is gone.
             }
         }
         return removed
@@ -224,7 +227,7 @@ package final class ChatSessionService: Service {
         let supervisor = SessionSupervisor(
             settings: settings,
             memory: ChatMemory(seenThrough: record.seenThrough, usesSCRAM: record.usesSCRAM),
-            // Something has arrived since the password was set.
+            // A message has arrived since the password was set.
             wasSignedIn: record.seenThrough > record.changedAt,
             seed: UInt64.random(in: .min ... .max),
             coalescer: PushCoalescer(interval: self.limits.coalescing),
@@ -241,11 +244,13 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Connects a session when it is its turn: apps take turns, and servers that do not respond hold up few sessions of others.
+    /// Connects a session in its turn. Apps take turns, so that servers that do not respond delay few sessions of
+    /// others.
     private func openInTurn(_ opening: Opening) async {
         let (session, loop) = (opening.session, opening.loop)
         do {
-            // First: who waits for it for an hour holds up none of those that have one.
+            // The permit for the connection comes first, because waiting for it may take an hour and must not occupy a
+            // sign-in.
             let connection = try await self.connections.wait(for: BudgetCaller(app: session.bundleID))
             let place = try await self.signIns.wait(for: BudgetCaller(app: session.bundleID, .name(session.host)))
             defer { place.end() }
@@ -259,7 +264,8 @@ package final class ChatSessionService: Service {
     }
 
     /// Connects a session. The password is in memory until it is signed in.
-    /// - Parameter place: The permit of the connection, which is given back at its end, or here if there is none.
+    /// - Parameter place: The permit for the connection. It is given back when the connection ends, or at once if none
+    ///   is opened.
     private func open(_ session: RunningSession, _ loop: SessionLoop, _ place: BudgetPermit) async {
         guard let attempt = await loop.begin(session) else { return place.end() }
         do throws(ChatFailure) {
@@ -295,7 +301,7 @@ package final class ChatSessionService: Service {
                     handshake: handshake
                 )
             }
-            // The handshake is most of the work. The session's own deadlines end a connection that has none.
+            // The handshake is most of the work. The session's deadlines end a connection whose handshake does not end.
             _ = try? await handshake.valueUnlessCancelled()
         } catch {
             place.end()
@@ -322,6 +328,105 @@ extension ChatSessionService: SessionLoopDelegate {
         }
         if let condition, before?.status == .signingIn, condition.status != .signingIn {
             self.metrics.countSignIn(session.chatProtocol, condition.status)
+        }
+    }
+}
+
+extension ChatSessionService {
+    /// Makes the service of a provider.
+    package convenience init(_ parts: ProviderComponents) {
+        var limits = Limits()
+        limits.connect = parts.configuration.limits.peer
+        self.init(
+            store: parts.store,
+            acceptor: parts.acceptor,
+            budgets: parts.budgets,
+            addresses: parts.configuration.webhookAddresses,
+            authorities: parts.configuration.chatAuthorities,
+            limits: limits,
+            resolver: parts.resolver,
+            metrics: parts.metrics,
+            time: parts.time,
+            logger: parts.logger
+        )
+    }
+}
+
+extension ChatProtocol {
+    /// The state machine of the protocol.
+    package var session: any ChatSession.Type {
+        switch self {
+        case .irc: IRCSession.self
+        case .xmpp: XMPPSession.self
+        }
+    }
+}
+
+extension ChatProtocol: JSONRepresentable {}
+
+/// The times at which the sessions are read from the store. They are read soon after a change, but not too often,
+/// because each reading reads those of all users.
+///
+/// A value without I/O.
+struct SessionRefreshSchedule {
+    private let interval, pause: Duration
+    /// The time of the next reading without a change, and the earliest time of any reading.
+    private var next, earliest: Timestamp
+
+    /// - Parameters:
+    ///   - interval: The longest time between two readings.
+    ///   - pause: The shortest time between two readings.
+    init(interval: Duration, pause: Duration, now: Timestamp) {
+        (self.interval, self.pause, self.next, self.earliest) = (interval, pause, now, now)
+    }
+
+    func isDue(now: Timestamp, isChanged: Bool) -> Bool { now >= self.earliest && (isChanged || now >= self.next) }
+
+    /// Notes that a reading has ended.
+    mutating func end(now: Timestamp) {
+        (self.next, self.earliest) = (now.advanced(by: self.interval), now.advanced(by: self.pause))
+    }
+
+    /// Returns the time to wait for a change. If one has come already, it is the time until it may be read.
+    func wait(now: Timestamp, isChanged: Bool, atMost most: Duration) -> Duration {
+        isChanged ? min(most, max(.zero, self.earliest.since(now))) : most
+    }
+}
+
+/// The progress of sessions that waits to be written, many sessions in one transaction.
+///
+/// It is written in the second round after it was noted, because the pushes of the messages that it covers are on disk
+/// by then. If a crash comes in between, the server replays the messages, and those already pushed are dropped.
+private final class SessionJournal: Sendable {
+    private struct Rounds {
+        var fresh: [ChatSessionKey: ChatSessionProgress] = [:]
+        var aged: [ChatSessionKey: ChatSessionProgress] = [:]
+    }
+
+    private let rounds = Mutex(Rounds())
+
+    func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey) {
+        self.rounds.withLock { $0.fresh[key] = progress }
+    }
+
+    /// Writes the progress that was noted before the previous call.
+    /// - Parameter isLast: Whether all progress is written.
+    func flush(to store: any ChatSessionStore, isLast: Bool = false) async throws {
+        let due = self.rounds.withLock { rounds in
+            var due = rounds.aged
+            (rounds.aged, rounds.fresh) = (rounds.fresh, [:])
+            if isLast {
+                due.merge(rounds.aged) { $1 }
+                rounds.aged = [:]
+            }
+            return due
+        }
+        do {
+            try await store.noteChatSessions(due)
+        } catch {
+            // Newer progress replaces older.
+            self.rounds.withLock { $0.aged.merge(due) { present, _ in present } }
+            throw error
         }
     }
 }

@@ -2,9 +2,9 @@ import NIOPosix
 import PushSupport
 import Synchronization
 
-/// Derives the keys of passwords on one thread, which nothing else needs: servers choose the number of rounds.
+/// Derives the keys of passwords on a thread of its own, because servers choose the number of rounds.
 ///
-/// Apps take turns, and within an app its servers, so that one of many sessions holds up few of others.
+/// Apps take turns, and within an app its servers, so that many sessions of one delay few of others.
 final class KeyDerivationQueue: Sendable {
     /// A key that waits for its turn.
     final class Job: Sendable {
@@ -23,7 +23,7 @@ final class KeyDerivationQueue: Sendable {
 
         fileprivate var isCancelled: Bool { self.isEnded.withLock { $0 } }
 
-        /// Notes that the key is not wanted any more: it is not derived when its turn comes.
+        /// Cancels the job. The key is not derived if its turn has not come.
         func cancel() { self.isEnded.withLock { $0 = true } }
     }
 
@@ -33,7 +33,7 @@ final class KeyDerivationQueue: Sendable {
         var jobs: [BudgetStateMachine.Ticket: Job] = [:]
     }
 
-    /// The derivations of all sessions.
+    /// The queue of all sessions.
     static let shared: KeyDerivationQueue = {
         let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()
@@ -46,7 +46,7 @@ final class KeyDerivationQueue: Sendable {
 
     /// - Parameters:
     ///   - key: Derives a key.
-    ///   - thread: Runs a function on the thread.
+    ///   - thread: Runs a function on the queue's thread.
     init(
         key: @escaping @Sendable (PBKDF2Derivation) -> [UInt8] = { $0.key() },
         on thread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -57,7 +57,8 @@ final class KeyDerivationQueue: Sendable {
     /// Derives a key in its turn.
     /// - Parameters:
     ///   - caller: The app and its server.
-    ///   - completion: Is called with the key on the thread, unless the job was cancelled before its turn.
+    ///   - completion: A function that is called with the key on that thread, unless the job was cancelled before its
+    ///     turn.
     func derive(
         _ derivation: PBKDF2Derivation,
         for caller: BudgetCaller,

@@ -1,24 +1,24 @@
-import Foundation
+package import Foundation
 import NIOCore
 import PushStore
 import PushSupport
-import PushTypes
+package import PushTypes
 
-/// Carries out what sessions want from outside of their event loop. Every method returns at once.
+/// Carries out those actions of sessions that do not run on their event loop. Every method returns at once.
 protocol SessionLoopDelegate: AnyObject, Sendable {
-    /// A session waits for its turn to connect, at which ``SessionLoop/begin(_:)`` is called.
+    /// Queues a session for connecting. ``SessionLoop/begin(_:)`` is called in its turn.
     func open(_ session: RunningSession, _ loop: SessionLoop)
-    /// - Parameter placed: Is called once if the push waits, when it does no more.
-    /// - Returns: `false` for a push that waits, as its app has too many.
+    /// - Parameter placed: A function that is called once if the push waits, when it has a place.
+    /// - Returns: `false` if the push waits because its app has too many.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool
     func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey)
-    /// - Parameter condition: `nil` for a session that runs no more.
+    /// - Parameter condition: The condition, or `nil` if the session no longer runs.
     func setCondition(_ condition: ChatSessionCondition?, _ session: RunningSession)
 }
 
 /// The sessions of one event loop, with one timer for all of them.
 final class SessionLoop: Sendable {
-    /// The state, which is used on the event loop only.
+    /// The state. It is used only on the event loop.
     private struct State {
         var runners: [UUID: SessionRunner] = [:]
         var wheel = TimerWheel()
@@ -46,7 +46,7 @@ final class SessionLoop: Sendable {
         self.state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
     }
 
-    /// Starts a session, in place of an earlier version of it.
+    /// Starts a session. It replaces an earlier version of it.
     func start(_ session: RunningSession, _ supervisor: SessionSupervisor) {
         self.eventLoop.execute {
             let before = self.state.value.runners[session.key.id]
@@ -58,7 +58,7 @@ final class SessionLoop: Sendable {
         }
     }
 
-    /// Ends a session, and waits until its connection is closed.
+    /// Ends a session and waits until its connection is closed.
     /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
     func stop(_ id: UUID, isRemoved: Bool = false) async {
         let closed = self.eventLoop.flatSubmit {
@@ -68,7 +68,7 @@ final class SessionLoop: Sendable {
         try? await closed.get()
     }
 
-    /// It is a session's turn to connect.
+    /// Begins to connect a session in its turn.
     /// - Returns: See ``SessionRunner/begin()``.
     func begin(_ session: RunningSession) async -> ConnectionAttempt? {
         let begun = self.eventLoop.submit { () -> ConnectionAttempt? in
@@ -108,15 +108,15 @@ final class SessionLoop: Sendable {
         self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }
 
-    /// Calls a method of a session that runs, in this version of it: another counts its connections anew. It is called on the
-    /// event loop.
+    /// Calls `body` with the runner of a session, if this version of the session still runs. It is called on the event
+    /// loop.
     func run(_ key: ChatSessionKey, _ body: (SessionRunner) -> Void) {
         if let runner = self.state.value.runners[key.id], runner.session.key == key { body(runner) }
     }
 
     // MARK: Deadlines
 
-    /// Sees to it that a session is asked at a time, or before. It is called on the event loop.
+    /// Schedules the call of a session's runner at a time or before. It is called on the event loop.
     func schedule(_ runner: SessionRunner, at deadline: Timestamp?) {
         guard let deadline, runner.scheduled.map({ deadline < $0 }) ?? true else { return }
         runner.scheduled = deadline
@@ -139,11 +139,36 @@ final class SessionLoop: Sendable {
         let now = self.time.steady
         for id in self.state.value.wheel.takeDue(at: now) {
             guard let runner = self.state.value.runners[id] else { continue }
-            // An entry that a nearer deadline has overtaken.
+            // An earlier deadline has replaced this entry.
             if let scheduled = runner.scheduled, scheduled > now { continue }
             runner.scheduled = nil
             runner.timePassed()
         }
         self.setTimer()
+    }
+}
+
+/// The deadlines of many sessions, rounded to seconds, so that one timer serves them all.
+///
+/// An entry is not moved when its deadline becomes later. Its session is called too early once, and then adds the later
+/// deadline.
+package struct TimerWheel: Sendable {
+    /// The sessions by the second in which they are due, rounded up.
+    private var slots: [Int64: [UUID]] = [:]
+
+    package init() {}
+
+    /// The end of the earliest second with a session, or `nil` without sessions.
+    package var next: Timestamp? { self.slots.keys.min().map(Timestamp.init(seconds:)) }
+
+    package mutating func add(_ id: UUID, at deadline: Timestamp) {
+        let (seconds, isWhole) = (deadline.seconds, Timestamp(seconds: deadline.seconds) == deadline)
+        self.slots[isWhole || seconds == .max ? seconds : seconds + 1, default: []].append(id)
+    }
+
+    /// Removes the sessions that are due.
+    package mutating func takeDue(at now: Timestamp) -> [UUID] {
+        let due = self.slots.keys.filter { Timestamp(seconds: $0) <= now }.sorted()
+        return due.flatMap { self.slots.removeValue(forKey: $0) ?? [] }
     }
 }

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The identity of a session that runs, and whom it is for.
+/// The identity of a running session, with its app and its user.
 struct RunningSession: Hashable, Sendable {
     var key: ChatSessionKey
     var app: Int64
@@ -17,15 +17,15 @@ struct RunningSession: Hashable, Sendable {
 
 /// A connection that a session wants.
 struct ConnectionAttempt: Hashable, Sendable {
-    /// The number of the connection, with which its events are reported.
+    /// The number of the connection. Its events are reported with it.
     var connection: Int
     /// The number of the try, from 1.
     var number: Int
-    /// The state that it takes over.
+    /// The state that the connection takes over.
     var memory: ChatMemory
 }
 
-/// Carries out what a ``SessionSupervisor`` wants. It is used on the event loop of its ``SessionLoop`` only.
+/// Carries out the actions of a ``SessionSupervisor``. It is used only on the event loop of its ``SessionLoop``.
 final class SessionRunner {
     let session: RunningSession
     private var supervisor: SessionSupervisor
@@ -33,24 +33,24 @@ final class SessionRunner {
     private var channel: (any Channel)?
     /// The name in the server's certificate, while there is a connection.
     private var serverName = ""
-    /// The number of the present connection, which rises with its end too.
+    /// The number of the present connection. It also rises when the connection ends.
     private var connection = 0 {
         didSet {
-            // The key of an earlier connection is not waited for.
+            // The key for an earlier connection is not needed any more.
             self.derivation?.cancel()
             self.derivation = nil
         }
     }
-    /// The key that the present connection waits for; `nil` for none.
+    /// The key derivation that the present connection waits for, or `nil` for none.
     private var derivation: KeyDerivationQueue.Job?
     private var attempts = 0
-    /// The bytes of this event that have not been written.
+    /// The bytes to send for this event that have not been written.
     private var unsent: [UInt8] = []
-    /// The pushes that wait for a place. Nothing more is read until they have one.
+    /// The number of pushes that wait for a place. No more bytes are read until they have one.
     private var unplaced = 0
-    /// Indicates whether a read waits until the server may be heard again.
+    /// Indicates whether a read is delayed until the server's bytes may be read again.
     private var isReadHeld = false
-    /// The deadline that the loop knows of; `nil` for none.
+    /// The deadline that is scheduled in the loop, or `nil` for none.
     var scheduled: Timestamp?
     private var noted: ChatSessionProgress
     private var condition: ChatSessionCondition?
@@ -64,8 +64,8 @@ final class SessionRunner {
 
     func start() { self.perform { $0.start(at: $1) } }
 
-    /// It is this session's turn to connect.
-    /// - Returns: The connection to open; `nil` if it does not want to any more.
+    /// Begins to connect in this session's turn.
+    /// - Returns: The connection to open, or `nil` if the session no longer needs one.
     func begin() -> ConnectionAttempt? {
         guard self.supervisor.began(at: self.loop.time.reading) else { return nil }
         self.connection += 1
@@ -97,7 +97,7 @@ final class SessionRunner {
         self.readAgain()
     }
 
-    /// Decides whether more may be read from a connection; otherwise it is read again once it may.
+    /// Decides whether more bytes may be read from a connection. If not, it is read again later.
     func mayRead(_ connection: Int) -> Bool {
         guard connection == self.connection else { return true }
         self.isReadHeld = self.unplaced > 0 || !self.supervisor.mayRead(at: self.loop.time.reading)
@@ -108,7 +108,7 @@ final class SessionRunner {
         if self.isReadHeld, self.mayRead(self.connection) { self.channel?.read() }
     }
 
-    /// A push that waited has its place.
+    /// Notes that a waiting push has its place.
     private func placed() {
         self.unplaced = max(0, self.unplaced - 1)
         self.readAgain()
@@ -116,7 +116,7 @@ final class SessionRunner {
 
     /// Ends the session.
     /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
-    /// - Returns: A future that completes once its connection is closed; `nil` if there is none.
+    /// - Returns: A future that completes once the connection is closed, or `nil` if there is none.
     func stop(isRemoved: Bool = false) -> EventLoopFuture<Void>? {
         let closed = self.channel?.closeFuture
         self.perform { supervisor, _ in supervisor.stop(isRemoved: isRemoved) }
@@ -148,7 +148,7 @@ final class SessionRunner {
         case .close:
             self.send()
             let channel = self.channel
-            // Reports of the end of the connection come too late.
+            // Later reports of the connection's end are ignored.
             self.channel = nil
             self.connection += 1
             channel?.close(promise: nil)
@@ -156,7 +156,7 @@ final class SessionRunner {
         }
     }
 
-    /// Writes what is sent in one piece: a server may ask a thousand times in one.
+    /// Writes the bytes of one event at once. One piece from a server may cause a thousand responses.
     private func send() {
         guard !self.unsent.isEmpty else { return }
         let bytes = ByteBuffer(bytes: self.unsent)
@@ -182,7 +182,7 @@ final class SessionRunner {
         }
     }
 
-    /// Derives a key on a thread that may be busy, and that nothing else needs.
+    /// Derives a key on the thread of ``KeyDerivationQueue``.
     private func derive(_ derivation: PBKDF2Derivation) {
         let (number, key, loop) = (self.connection, self.session.key, self.loop)
         let server = BudgetCaller(app: self.session.bundleID, .name(self.session.host))

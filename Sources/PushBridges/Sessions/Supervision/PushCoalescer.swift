@@ -1,9 +1,9 @@
 package import PushTypes
 
-/// Gathers the messages of each conversation, so that it causes one push in an interval at most.
+/// Coalesces the messages of each conversation into at most one push in an interval.
 ///
-/// The first message is pushed at once. Those of the interval after it are one push at its end, with the newest of them. Time
-/// is that of the steady clock.
+/// The first message is pushed at once. The messages in the interval after it become one push at its end, which shows
+/// the newest. Times are those of the steady clock.
 package struct PushCoalescer: Hashable, Sendable {
     /// A conversation with a push in the last interval.
     private struct Conversation: Hashable {
@@ -11,7 +11,7 @@ package struct PushCoalescer: Hashable, Sendable {
         var waiting: ChatPush?
     }
 
-    /// The name under which the messages of further conversations are gathered.
+    /// The key for the messages of further conversations.
     private static let others = ""
 
     private let interval: Duration
@@ -20,18 +20,18 @@ package struct PushCoalescer: Hashable, Sendable {
 
     /// - Parameters:
     ///   - interval: Default 5 s.
-    ///   - maximum: The most conversations in an interval. Those beyond are gathered as one.
+    ///   - maximum: The maximum number of conversations in an interval. Further ones are treated as one.
     package init(interval: Duration = .seconds(5), maximum: Int = 64) {
         (self.interval, self.maximum) = (interval, max(1, maximum))
     }
 
-    /// The time at which ``takeDue(at:)`` must be called; `nil` while nothing waits.
+    /// The time at which ``takeDue(at:)`` must be called, or `nil` if no messages wait.
     package var nextDue: Timestamp? {
         self.conversations.isEmpty ? nil : self.conversations.values.map(\.due).min()
     }
 
     /// Adds a message.
-    /// - Returns: The push that is sent now; `nil` while the message waits.
+    /// - Returns: The push to send now, or `nil` if the message waits.
     package mutating func add(_ message: ChatMessage, at now: Timestamp) -> ChatPush? {
         let isKnown = self.conversations[message.thread] != nil
         let name = isKnown || self.conversations.count < self.maximum ? message.thread : Self.others
@@ -60,15 +60,15 @@ package struct PushCoalescer: Hashable, Sendable {
         return pushes.sorted { $0.name < $1.name }.map(\.push)
     }
 
-    /// Forgets the messages of a conversation that wait, because the user has seen them.
+    /// Forgets the waiting messages of a conversation, because the user has seen them.
     package mutating func forget(_ conversation: String) {
         self.conversations[conversation.lowercased()]?.waiting = nil
     }
 
-    /// Forgets all messages that wait.
+    /// Forgets all waiting messages.
     package mutating func forgetAll() { self.conversations = [:] }
 
-    /// Returns all messages that wait, before the end of the session.
+    /// Returns pushes for all waiting messages, before the end of the session.
     package mutating func takeAll() -> [ChatPush] {
         defer { self.conversations = [:] }
         return self.conversations.sorted { $0.key < $1.key }.compactMap(\.value.waiting)

@@ -1,32 +1,35 @@
 package import NIOCore
+import PushHTTP
 package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides how one session goes on: when it connects again, whether the user is away, and which pushes are sent.
+/// Decides when a session connects again, whether the user is away, and which pushes are sent.
 ///
-/// It holds the machine of the protocol while there is a connection. Every event returns the actions to perform, in their
-/// order. Deadlines are those of the steady clock.
+/// It holds the state machine of the protocol while there is a connection. Every event returns the actions to perform,
+/// in their order. Deadlines are those of the steady clock.
 package struct SessionSupervisor: Sendable {
     package struct Limits: Sendable {
-        /// The time before the first try after a failure, and the longest. The delay lies between half of it and all of it.
+        /// The back-off after failures: the first delay and the maximum. Each delay is drawn between half of it and all
+        /// of it.
         package var retry = Backoff(base: .seconds(10), maximum: .seconds(300))
         /// The shortest time between two tries.
         package var shortestRetry: Duration = .seconds(5)
-        /// From the decision to connect until the server has accepted the account.
+        /// The longest time from the beginning of a connection until the server has accepted the account.
         package var opening: Duration = .seconds(90)
-        /// The time signed in after which earlier failures do not count.
+        /// The time for which a session must be signed in until earlier failures no longer count.
         package var stable: Duration = .seconds(60)
-        /// The refusals in a row that end a session which was signed in before: services of a network that start anew may
-        /// refuse anybody for a while. One that was never signed in ends at the first, and is tried seldom after so many that may be
-        /// refusals.
+        /// The number of refusals in a row that end a session that was signed in before. Several are needed because the
+        /// services of a network may refuse everyone while they restart. A session that was never signed in ends at the
+        /// first refusal. After as many possible refusals it is tried seldom.
         package var refusals = 3
-        /// The longest time before a try after those. A server that starts anew ends connections without a word too.
+        /// The longest time before a try after possible refusals. They may be none, because a server that restarts also
+        /// closes connections without an error.
         package var seldom: Duration = .seconds(3600)
-        /// The time after the user's own words at another client in which messages are not pushed.
+        /// The time for which messages are not pushed after the user has written with another client.
         package var presence: Duration = .seconds(60)
-        /// The most bytes of a server in ``window``. One that has accepted the account is not heard for the rest of it; any other is left.
-        /// Default 4 MiB.
+        /// The maximum number of bytes from a server in ``window``. Beyond it a server that has accepted the account is
+        /// not read for the rest of the window, and the connection to any other ends. Default 4 MiB.
         package var bytes = 4 * 1024 * 1024
         package var window: Duration = .seconds(10)
 
@@ -40,16 +43,16 @@ package struct SessionSupervisor: Sendable {
         case send([UInt8])
         case startTLS
         case derive(PBKDF2Derivation)
-        /// Close the connection, once what was sent has left.
+        /// Close the connection once the sent bytes have left.
         case close
         case push(ChatPush)
     }
 
     private enum State: Hashable {
         case waiting(until: Timestamp)
-        /// The server seems to refuse it: it is tried seldom.
+        /// The server seems to refuse the account. The session is tried seldom.
         case refused(until: Timestamp)
-        /// It waits for its turn to connect.
+        /// The session waits for its turn to connect.
         case queued
         case opening(deadline: Timestamp)
         case signedIn(since: Timestamp)
@@ -65,7 +68,7 @@ package struct SessionSupervisor: Sendable {
     private var refusals = 0
     private var wasSignedIn: Bool
     private var isAttached = false
-    /// The end of the time in which the user counts as present for their own words.
+    /// The end of the time for which the user counts as present after writing.
     private var presentUntil: Timestamp?
     private var windowEnd = Timestamp(milliseconds: 0)
     private var windowBytes = 0
@@ -75,7 +78,7 @@ package struct SessionSupervisor: Sendable {
     package private(set) var memory: ChatMemory
 
     /// - Parameters:
-    ///   - wasSignedIn: `true` if the server has accepted this password before.
+    ///   - wasSignedIn: Whether the server has accepted this password before.
     ///   - seed: A number that differs between sessions, so that they do not connect again at the same time.
     package init(
         settings: ChatPushSettings,
@@ -104,7 +107,7 @@ package struct SessionSupervisor: Sendable {
         ChatSessionCondition(status: self.status, lastError: self.lastError)
     }
 
-    /// The progress for the record.
+    /// The progress to store in the session's record.
     package var progress: ChatSessionProgress {
         ChatSessionProgress(
             hasFailed: self.state == .failed,
@@ -114,7 +117,7 @@ package struct SessionSupervisor: Sendable {
         )
     }
 
-    /// The time at which ``timePassed(at:)`` must be called; `nil` for none.
+    /// The time at which ``timePassed(at:)`` must be called, or `nil` for none.
     package var nextDeadline: Timestamp? {
         var deadlines = [self.session?.nextDeadline, self.coalescer.nextDue, self.windowPause]
         switch self.state {
@@ -124,7 +127,7 @@ package struct SessionSupervisor: Sendable {
         return deadlines.compactMap(\.self).min()
     }
 
-    /// Indicates whether the server may be heard now; otherwise it may be once ``timePassed(at:)`` was called.
+    /// Indicates whether the server's bytes may be read now. If not, they may be after ``timePassed(at:)``.
     package func mayRead(at now: ClockReading) -> Bool {
         [self.session?.pausedUntil, self.windowPause].allSatisfy { end in end.map { $0 <= now.steady } ?? true }
     }
@@ -133,22 +136,22 @@ package struct SessionSupervisor: Sendable {
 
     // MARK: Connecting
 
-    /// Begins, or begins anew after ``stop()``.
+    /// Starts the session, also again after ``stop()``.
     package mutating func start(at now: ClockReading) -> [Action] {
         guard self.session == nil else { return [] }
         self.state = .queued
         return [.open]
     }
 
-    /// It is this session's turn to connect.
-    /// - Returns: `false` if it does not want to any more.
+    /// Begins to connect in this session's turn.
+    /// - Returns: `false` if the session no longer needs a connection.
     package mutating func began(at now: ClockReading) -> Bool {
         guard self.state == .queued else { return false }
         self.state = .opening(deadline: now.steady.advanced(by: self.limits.opening))
         return true
     }
 
-    /// A connection is open, with TLS if the session wants that from the start.
+    /// Starts the protocol on an open connection, which has TLS if the protocol needs it from the start.
     package mutating func opened(_ session: any ChatSession, at now: ClockReading) -> [Action] {
         guard case .opening = self.state, self.session == nil else { return [.close] }
         self.session = session
@@ -172,13 +175,13 @@ package struct SessionSupervisor: Sendable {
         return self.perform(at: now) { $0.received(bytes, at: now) }
     }
 
-    /// The connection has ended, or could not be opened.
-    /// - Parameter failure: The cause; `nil` if the server closed it.
+    /// Handles the end of the connection, or that it could not be opened.
+    /// - Parameter failure: The cause, or `nil` if the server closed the connection.
     package mutating func closed(_ failure: ChatFailure?, at now: ClockReading) -> [Action] {
         switch self.state {
         case .opening, .signedIn:
             self.fail(failure ?? self.session?.closing ?? ChatFailure("the server closed the connection"), at: now)
-        // The machine has ended it itself.
+        // The state machine has ended the connection itself.
         case .waiting, .refused, .queued, .failed, .stopped: []
         }
     }
@@ -198,8 +201,9 @@ package struct SessionSupervisor: Sendable {
         return actions
     }
 
-    /// Ends the session. What waits is pushed.
-    /// - Parameter isRemoved: Indicates whether its record is gone, such as with its user: what waits is forgotten then.
+    /// Ends the session. Waiting messages are pushed.
+    /// - Parameter isRemoved: Whether the session's record is gone, for example with its user. Waiting messages are
+    ///   then forgotten.
     package mutating func stop(isRemoved: Bool = false) -> [Action] {
         self.state = .stopped
         if isRemoved { self.coalescer.forgetAll() }
@@ -240,7 +244,7 @@ package struct SessionSupervisor: Sendable {
 // MARK: The protocol's actions
 
 extension SessionSupervisor {
-    /// Passes an event to the protocol's machine and decides about what it wants.
+    /// Passes an event to the protocol's state machine and treats its actions.
     private mutating func perform(
         at now: ClockReading,
         _ event: (inout any ChatSession) -> [ChatAction]
@@ -279,7 +283,7 @@ extension SessionSupervisor {
     }
 }
 
-/// Draws the jitter of one session (SplitMix64): eight bytes, and the same numbers for the same seed.
+/// The jitter of one session (SplitMix64). It takes eight bytes and draws the same numbers for the same seed.
 struct SessionJitter: RandomNumberGenerator, Hashable, Sendable {
     private var state: UInt64
 
@@ -292,4 +296,29 @@ struct SessionJitter: RandomNumberGenerator, Hashable, Sendable {
         value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
         return value ^ (value >> 31)
     }
+}
+
+/// The status of a chat session.
+package enum ChatSessionStatus: String, Hashable, Sendable, CaseIterable {
+    /// It waits for its turn, or for its next try.
+    case waiting
+    /// It connects and signs in.
+    case signingIn
+    /// It is signed in, and the user is away: messages are pushed.
+    case signedIn
+    /// It is signed in, and the user is at another client: nothing is pushed.
+    case attached
+    /// The server has refused the session for good, or seems to have. In the second case it is tried seldom.
+    case failed
+    /// A person has stopped it.
+    case stopped
+}
+
+extension ChatSessionStatus: JSONRepresentable {}
+
+/// The present condition of a running session.
+package struct ChatSessionCondition: Hashable, Sendable {
+    package var status: ChatSessionStatus
+    /// The last failure, until the session is signed in again.
+    package var lastError: String?
 }

@@ -11,11 +11,12 @@ struct SCRAMClient: Hashable, Sendable {
         var hash: PBKDF2Derivation.Hash { self == .sha1 ? .sha1 : .sha256 }
     }
 
-    /// The rounds that a server may ask for. RFC 7677 wants 4096 at least, and servers use 10,000; the most take about 50 ms.
+    /// The range of rounds that a server may ask for. RFC 7677 requires 4096 at least, and servers use 10,000. The
+    /// maximum takes about 50 ms.
     private static let rounds = 4096...100_000
-    /// The longest salt, in bytes, and the longest message of a server, in characters.
+    /// The maximum length of a salt, in bytes, and of a server's message, in characters.
     private static let (maximumSalt, maximumMessage) = (1024, 8192)
-    /// The header that says that this client knows no channel binding.
+    /// The header of a client without channel binding.
     private static let header = "n,,"
 
     let mechanism: Mechanism
@@ -27,7 +28,7 @@ struct SCRAMClient: Hashable, Sendable {
     private var finalWithoutProof = ""
     private var serverSignature: [UInt8] = []
 
-    /// - Parameter nonce: Printable ASCII without commas, different in each exchange.
+    /// - Parameter nonce: Printable ASCII without commas, unique to the exchange.
     init(_ mechanism: Mechanism, account: String, password: String, nonce: String) {
         (self.mechanism, self.password, self.nonce) = (mechanism, Self.prepared(password), nonce)
         let name = Self.prepared(account).replacing("=", with: "=3D").replacing(",", with: "=2C")
@@ -89,7 +90,8 @@ struct SCRAMClient: Hashable, Sendable {
         return fields
     }
 
-    /// Returns a name or a password as both sides hash it (the mappings of RFC 4013: compatibility forms, and all spaces alike).
+    /// Returns a name or a password in the form that both sides hash (the mappings of RFC 4013: compatibility forms,
+    /// and one kind of space).
     private static func prepared(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
         let mapped = text.unicodeScalars.compactMap { scalar -> Unicode.Scalar? in

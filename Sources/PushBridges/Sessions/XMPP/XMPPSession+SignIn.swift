@@ -2,7 +2,7 @@ import Foundation
 import PushStore
 package import PushSupport
 
-/// From the features of the first stream to the bound resource (RFC 6120 sections 5 to 7).
+/// The sign-in, from the features of the first stream to the bound resource (RFC 6120 sections 5 to 7).
 extension XMPPSession {
     mutating func receivedBeforeSignIn(_ element: XMLElement, at now: ClockReading) -> [ChatAction] {
         switch (self.phase, element.name, element.namespace) {
@@ -149,7 +149,7 @@ extension XMPPSession {
         return [.send(text: again + Self.request), .signedIn]
     }
 
-    /// Binds a resource. The stream before, if there was one, is given up.
+    /// Binds a resource. An earlier stream is not resumed.
     private mutating func bind() -> [ChatAction] {
         (self.management, self.present) = (nil, [])
         self.phase = .binding
@@ -170,7 +170,7 @@ extension XMPPSession {
         self.goOnline(at: now)
         var actions: [ChatAction] = []
         if self.offersManagement {
-            // From here on stanzas count.
+            // Stanzas are counted from here on.
             self.management = StreamManagement(jid: jid)
             actions = [.send(text: "<enable xmlns='\(XMPPNamespaces.management)' resume='true'/>")]
         }
@@ -180,4 +180,17 @@ extension XMPPSession {
         actions += self.send(Self.iq("set", id: "carbons", children: [carbons])) + self.send(presence)
         return actions + [.signedIn]
     }
+}
+
+/// The state of an authentication.
+enum SASLExchange: Hashable, Sendable {
+    case plain
+    /// The server's challenge is awaited.
+    case first(SCRAMClient)
+    /// The key is being derived.
+    case deriving(SCRAMClient)
+    /// The server's proof is awaited.
+    case final(SCRAMClient)
+    /// The server has proven that it knows the password.
+    case proven
 }

@@ -3,11 +3,11 @@ import PushStore
 package import PushSupport
 package import PushTypes
 
-/// A client of an XMPP server, which signs in and listens (RFC 6120, 6121): SASL over TLS only, stream management with
-/// resumption, carbons of the user's other clients, and their presence.
+/// A client of an XMPP server, which signs in and receives messages (RFC 6120, 6121): SASL over TLS only, stream
+/// management with resumption, carbons of the user's other clients, and their presence.
 ///
-/// It never says that nobody looks (XEP-0352): a server may hold back presence then, and ejabberd does so even when it delivers
-/// a message.
+/// It never reports itself inactive (XEP-0352), because a server may then hold back presence. ejabberd does so even
+/// when it delivers a message.
 package struct XMPPSession: ChatSession {
     package static let port = 5222
     package static let members: Set<String> = ["tls"]
@@ -16,27 +16,28 @@ package struct XMPPSession: ChatSession {
 
     /// The beginning of TLS.
     private enum Security: String, Hashable, Sendable, CaseIterable {
-        /// A command in the stream.
+        /// TLS begins with a command in the stream.
         case start
-        /// The first byte.
+        /// TLS begins with the first byte.
         case direct
     }
 
     /// The deadlines, in steady time.
     private enum Time {
         static let signIn: Duration = .seconds(60)
-        /// The silence after which the server is asked for a sign of life.
+        /// The silence after which the server is pinged.
         static let silence: Duration = .seconds(120)
-        /// The time that it has for that.
+        /// The longest time until the server responds to the ping.
         static let answer: Duration = .seconds(60)
     }
 
     /// The maximum numbers of elements that a server sends.
     private enum Elements {
-        /// Until the session is signed in: some lists of features and the steps of the authentication.
+        /// The maximum number before the session is signed in, for some lists of features and the steps of the
+        /// authentication.
         static let signIn = 1000
-        /// In ``Elements/window`` after that: what comes beyond waits in the connection. The messages of strangers are among it, so that
-        /// it is no reason to end the session, whose next one would get them again.
+        /// The maximum number in ``Elements/window`` after that. Further elements wait in the connection. They do not
+        /// end the session, because they include messages of strangers, which the next session would get again.
         static let online = 20_000
         static let window: Duration = .seconds(10)
     }
@@ -46,16 +47,16 @@ package struct XMPPSession: ChatSession {
         case features
         /// The permission to begin TLS is awaited.
         case startingTLS
-        /// TLS begins. Bytes without it mean nothing any more.
+        /// TLS begins. Bytes that come without it are ignored.
         case securing
         case authenticating(SASLExchange)
         case resuming, binding, online
-        /// A sign of life is awaited.
+        /// The response to a ping is awaited.
         case asked
         case ended
     }
 
-    /// The ports of TLS from the first byte: that of XMPP (XEP-0368), and that of the web.
+    /// The ports on which TLS begins with the first byte: that of XMPP (XEP-0368), and that of the web.
     private static let directPorts = [5223, 443]
 
     /// The account, without its password once the session is signed in or has ended.
@@ -63,14 +64,14 @@ package struct XMPPSession: ChatSession {
     let account: XMPPAccount
     private let security: Security
     private var parser = XMPPStreamParser()
-    /// The elements of this window, or of the whole sign-in.
+    /// The number of elements in this window, or in the whole sign-in.
     private var elements = 0
     private var windowEnd: Timestamp?
     var phase = Phase.features
     var (isSecure, isAuthenticated) = (false, false)
     /// Indicates whether the server can count stanzas (XEP-0198).
     var offersManagement = false
-    /// The counters of the stream; `nil` before a resource is bound, and if the server does not count.
+    /// The counters of the stream. They are `nil` before a resource is bound and if the server does not count.
     var management: StreamManagement?
     /// Indicates whether the server has agreed to count.
     var isManaged = false
@@ -78,10 +79,10 @@ package struct XMPPSession: ChatSession {
     var jid = ""
     /// The user's other clients at which they are present.
     var present: Set<String> = []
-    var seenThrough: Timestamp
-    /// See ``ChatMemory/usesSCRAM``.
+    private var seenThrough: Timestamp
+    /// Indicates whether the server has proven with SCRAM that it knows the password, see ``ChatMemory/usesSCRAM``.
     var usesSCRAM: Bool
-    /// The end of the present phase, or of the silence.
+    /// The deadline of the present phase or of the idle connection.
     private var deadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
@@ -117,12 +118,12 @@ package struct XMPPSession: ChatSession {
         return self.openStream()
     }
 
-    /// Opens a stream anew. What was received before is not part of it.
+    /// Opens a new stream. Bytes that were received before are discarded.
     mutating func openStream() -> [ChatAction] {
         self.parser = XMPPStreamParser()
         self.phase = .features
         var attributes = ["to": self.account.domain, "version": "1.0", "xml:lang": "en"]
-        // The user's name travels encrypted only (RFC 6120 section 4.7.1).
+        // The user's name is sent encrypted only (RFC 6120 section 4.7.1).
         if self.isSecure { attributes["from"] = self.account.bare }
         return [.send(text: XMPPStream.opening(content: XMPPNamespaces.client, attributes: attributes))]
     }
@@ -167,7 +168,7 @@ package struct XMPPSession: ChatSession {
         return [.failed(ChatFailure(reason, isFinal: isFinal))]
     }
 
-    /// The session is signed in.
+    /// Notes that the session is signed in.
     mutating func goOnline(at now: ClockReading) {
         self.phase = .online
         self.parser.truncates = true
@@ -202,7 +203,7 @@ extension XMPPSession {
     }
 
     /// Counts elements that were read.
-    /// - Returns: `false` for too many of a server that has not accepted the account yet.
+    /// - Returns: `false` if a server that has not accepted the account yet has sent too many.
     private mutating func count(_ elements: Int, at now: ClockReading) -> Bool {
         self.elements += elements
         switch self.phase {
@@ -226,7 +227,7 @@ extension XMPPSession {
         case .streamEnd: return self.fail("the server closed the stream")
         case .stanza(let element):
             if let error = XMPPStreamError(element) {
-                // Without TLS anybody on the way can say so.
+                // Without TLS the error may be forged.
                 let isFinal = self.isSecure && [.hostUnknown, .hostGone].contains(error.condition)
                 return self.fail("the server closed the stream: \(error.condition.rawValue)", isFinal: isFinal)
             }
@@ -256,7 +257,7 @@ extension XMPPSession {
     mutating func send(_ stanza: XMLElement) -> [ChatAction] {
         let text = stanza.xml(in: XMPPNamespaces.client)
         guard self.management?.keep(text) ?? true else { return self.fail("the server acknowledges nothing") }
-        // Some at a time, so that few are kept.
+        // An acknowledgement is requested for several stanzas at a time, so that few are kept.
         let wantsAnswer = self.management.map { $0.waiting.count % 16 == 15 } ?? false
         return [.send(text: wantsAnswer ? text + Self.request : text)]
     }
@@ -276,4 +277,211 @@ extension XMPPSession {
         iq["to"] = address
         return iq
     }
+}
+
+/// The stanzas of a signed-in session.
+extension XMPPSession {
+    /// The maximum number of the user's other clients that are remembered.
+    private static let maximumPresent = 32
+
+    private mutating func receivedOnline(_ element: XMLElement, at now: ClockReading) -> [ChatAction] {
+        switch (element.name, element.namespace) {
+        case (let name, XMPPNamespaces.management): return self.receivedManagement(name, element)
+        case ("message", XMPPNamespaces.client):
+            self.countReceived()
+            return self.receivedMessage(element, at: now)
+        case ("presence", XMPPNamespaces.client):
+            self.countReceived()
+            return self.receivedPresence(element)
+        case ("iq", XMPPNamespaces.client):
+            self.countReceived()
+            return self.receivedQuery(element)
+        default: return []
+        }
+    }
+
+    /// Counts a stanza if the server counts them too.
+    private mutating func countReceived() {
+        if self.isManaged { self.management?.countReceived() }
+    }
+
+    private mutating func receivedManagement(_ name: String, _ element: XMLElement) -> [ChatAction] {
+        switch name {
+        case "enabled":
+            self.isManaged = true
+            let isResumable = ["true", "1"].contains(element["resume"] ?? "")
+            self.management?.id = isResumable ? element["id"].flatMap { $0.utf8.count <= 4096 ? $0 : nil } : nil
+            return [.send(text: Self.request)]
+        // The stream has no counters.
+        case "failed":
+            self.management = nil
+            return []
+        case "r":
+            guard let management else { return [] }
+            return [.send(text: "<a xmlns='\(XMPPNamespaces.management)' h='\(management.received)'/>")]
+        case "a":
+            guard self.management != nil else { return [] }
+            guard let count = element["h"].flatMap({ UInt32($0) }), self.management?.acknowledge(count) ?? false else {
+                return self.fail("the server acknowledges stanzas that were never sent")
+            }
+            return []
+        default: return []
+        }
+    }
+
+    // MARK: Presence
+
+    /// Notes whether the user is present at another of their clients.
+    private mutating func receivedPresence(_ presence: XMLElement) -> [ChatAction] {
+        guard let sender = presence["from"], self.account.owns(sender), sender != self.jid, sender.contains("/"),
+            sender.utf8.count <= 3071
+        else { return [] }
+        let wasAttached = !self.present.isEmpty
+        if Self.isPresent(presence) {
+            if self.present.count < Self.maximumPresent { self.present.insert(sender) }
+        } else {
+            self.present.remove(sender)
+        }
+        let isAttached = !self.present.isEmpty
+        return isAttached == wasAttached ? [] : [.attached(isAttached)]
+    }
+
+    /// Returns `true` for a client at which the user is present and that takes messages. A client that takes none has a
+    /// priority below 0.
+    private static func isPresent(_ presence: XMLElement) -> Bool {
+        guard presence["type"] == nil else { return false }
+        let show = presence.child("show", XMPPNamespaces.client)?.text ?? ""
+        let priority = presence.child("priority", XMPPNamespaces.client).flatMap { Int($0.text) } ?? 0
+        return !["away", "xa"].contains(show) && priority >= 0
+    }
+
+    // MARK: Queries
+
+    /// Answers a query: a ping with a result, every other with an error (RFC 6120 section 8.2.3).
+    ///
+    /// Anyone may send queries. Those that come faster than the server acknowledges the answers get none.
+    private mutating func receivedQuery(_ iq: XMLElement) -> [ChatAction] {
+        guard self.management?.takesAnswers ?? true else { return [] }
+        guard ["get", "set"].contains(iq["type"] ?? ""), let id = iq["id"], id.utf8.count <= 1024 else { return [] }
+        let sender = iq["from"].flatMap { $0.utf8.count <= 3071 ? $0 : nil }
+        if iq["type"] == "get", iq.child("ping", XMPPNamespaces.ping) != nil {
+            return self.send(Self.iq("result", id: id, to: sender))
+        }
+        let condition = XMLElement("service-unavailable", namespace: XMPPNamespaces.stanzaErrors)
+        let error = XMLElement(
+            "error",
+            namespace: XMPPNamespaces.client,
+            attributes: ["type": "cancel"],
+            children: [condition]
+        )
+        return self.send(Self.iq("error", id: id, to: sender, children: [error]))
+    }
+
+    // MARK: Messages
+
+    private mutating func receivedMessage(_ message: XMLElement, at now: ClockReading) -> [ChatAction] {
+        // A message without a sender is from the account itself (RFC 6120 section 8.1.2.1). Carbons from others are
+        // forged.
+        let isOwn = message["from"].map(self.account.owns) ?? true
+        if isOwn, let carbon = message.children.first(where: { $0.namespace == XMPPNamespaces.carbons }) {
+            guard let inner = carbon.child("forwarded", XMPPNamespaces.forward)?.child("message", XMPPNamespaces.client)
+            else { return [] }
+            switch carbon.name {
+            case "received": return self.messages(inner, outer: message, at: now)
+            case "sent":
+                guard let receiver = inner["to"], Self.hasText(inner) else { return [] }
+                return [.wroteElsewhere(conversation: XMPPAccount.bare(receiver))]
+            default: return []
+            }
+        }
+        return self.messages(message, outer: message, at: now)
+    }
+
+    private static func isEncrypted(_ message: XMLElement) -> Bool {
+        message.children.contains { XMPPNamespaces.encrypted.contains($0.namespace) }
+    }
+
+    private static func hasText(_ message: XMLElement) -> Bool {
+        !(message.child("body", XMPPNamespaces.client)?.text ?? "").isEmpty || self.isEncrypted(message)
+    }
+
+    private mutating func messages(_ message: XMLElement, outer: XMLElement, at now: ClockReading) -> [ChatAction] {
+        guard ["chat", "normal"].contains(message["type"] ?? "normal"), let from = message["from"],
+            Self.hasText(message),
+            !self.account.owns(from)
+        else { return [] }
+        let sender = XMPPAccount.bare(from)
+        guard !sender.isEmpty else { return [] }
+        let stamp = [message, outer].lazy.compactMap { $0.child("delay", XMPPNamespaces.delay)?["stamp"] }.first
+        let time = min(stamp.flatMap { Timestamp(rfc3339: $0) } ?? now.wall, now.wall)
+        self.seenThrough = max(self.seenThrough, time)
+        return [
+            .message(
+                ChatMessage(
+                    sender: sender,
+                    conversation: sender,
+                    isDirect: true,
+                    text: Self.isEncrypted(message) ? nil : message.child("body", XMPPNamespaces.client)?.text,
+                    id: self.id(of: message, at: time),
+                    at: time
+                )
+            )
+        ]
+    }
+
+    /// Returns the id by which a repeated message is recognized.
+    ///
+    /// Only ids of the account's server are unique. A sender may reuse an id, so it is combined with the hour and the
+    /// text. A message that is repeated with a time stamp after a lost connection has the same id.
+    private func id(of message: XMLElement, at time: Timestamp) -> String? {
+        let given = message.children("stanza-id", XMPPNamespaces.stanzaID).first { self.account.owns($0["by"] ?? "") }
+        if let id = given?["id"] { return id }
+        guard let id = message["id"] else { return nil }
+        let said = message.children.filter {
+            $0.has("body", XMPPNamespaces.client) || XMPPNamespaces.encrypted.contains($0.namespace)
+        }
+        return ([id, "\(time.seconds / 3600)"] + said.flatMap(Self.texts)).joined(separator: "\0")
+    }
+
+    /// Returns the texts of an element and of its descendants. The parser limits the depth.
+    private static func texts(of element: XMLElement) -> [String] {
+        [element.text] + element.children.flatMap(self.texts)
+    }
+}
+
+/// The account of a session at an XMPP server: a bare JID (RFC 7622).
+struct XMPPAccount: Hashable, Sendable {
+    /// The maximum length of an address, in bytes.
+    private static let maximumAddress = 3071
+
+    let name: String
+    /// The domain, which is the name in the server's certificate.
+    let domain: String
+    /// The address in lower case, for comparison with others.
+    private let folded: String
+
+    /// - Throws: ``RequestError`` that names the member `account`.
+    init(_ text: String) throws(RequestError) {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        let isPlain = text.unicodeScalars.allSatisfy { scalar in
+            scalar.value > 0x20 && scalar.value != 0x7f && !"/\"&'<>:".unicodeScalars.contains(scalar)
+        }
+        guard parts.count == 2, isPlain, (1...1023).contains(parts[0].utf8.count),
+            (1...253).contains(parts[1].utf8.count)
+        else {
+            let message = "write the address as name@domain, without resource"
+            throw RequestError(.invalid, code: "invalid_value", message: message, path: "account")
+        }
+        (self.name, self.domain, self.folded) = (String(parts[0]), parts[1].lowercased(), text.lowercased())
+    }
+
+    var bare: String { "\(self.name)@\(self.domain)" }
+
+    /// Returns `true` for an address of the account, with or without a resource.
+    func owns(_ address: String) -> Bool {
+        address.utf8.count <= Self.maximumAddress && Self.bare(address).lowercased() == self.folded
+    }
+
+    /// Returns an address without its resource.
+    static func bare(_ address: String) -> String { String(address.prefix { $0 != "/" }) }
 }

@@ -9,13 +9,13 @@ struct ComponentConnector: Sendable {
     typealias Channel = NIOAsyncChannel<ComponentEvent, ComponentResponse>
 
     let bridge: ComponentBridge
-    /// The time to resolve a name, and to connect.
+    /// The longest time for resolving a name, and for connecting.
     let timeout: Duration
-    /// The addresses of servers that callers which are limited to apps have named.
+    /// The addresses that servers may have if callers with keys of single apps have named them.
     let addresses: AddressPolicy
     let resolver: any NameResolver
 
-    /// - Parameter attempt: The number of the try: another try goes to another address of a name.
+    /// - Parameter attempt: The number of the try. Each try goes to another address of the name.
     func connect(attempt: Int) async throws -> Channel {
         let settings = self.bridge.settings
         let tls = settings.security == .direct ? try self.tls() : nil
@@ -25,7 +25,7 @@ struct ComponentConnector: Sendable {
                 let pipeline = channel.pipeline.syncOperations
                 let name = settings.host.serverName
                 if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name)) }
-                // A server that takes no answers is read no further.
+                // Bytes of a server that takes none itself are not read.
                 try pipeline.addHandlers([BackPressureHandler(), ComponentHandler(Self.stateMachine(bridge))])
                 return try Channel(wrappingChannelSynchronously: channel)
             }
@@ -42,7 +42,7 @@ struct ComponentConnector: Sendable {
         return try await bootstrap.connect(to: remote, channelInitializer: initialize)
     }
 
-    /// Returns the address to connect to, which is the one that was checked.
+    /// Returns the checked address to connect to.
     private func address(attempt: Int) async throws -> IPAddress {
         let (host, app) = (self.bridge.settings.host, self.bridge.app)
         var found = IPAddress(host).map { [$0] } ?? []

@@ -4,12 +4,12 @@ import NIOCore
 enum ComponentEvent: Hashable, Sendable {
     case established
     case request(ComponentRequest)
-    /// The component has left: the end that follows is no failure.
+    /// The component has left. The end of the connection is not a failure.
     case left
 }
 
-/// The event by which the service asks a link to close the stream and the connection, once the requests in flight have their
-/// answers. It is no write: a server that reads nothing would hold it up.
+/// The event by which the service asks a link to close the stream and the connection once the requests in flight are
+/// answered. It is not a write, because a server that reads nothing would delay it.
 struct ComponentShutdown: Hashable, Sendable {}
 
 /// Translates between bytes and ``ComponentStateMachine``. A failure of the link is an error of the channel.
@@ -21,7 +21,7 @@ final class ComponentHandler: ChannelDuplexHandler {
 
     private var stateMachine: ComponentStateMachine
     private var timer: Scheduled<Void>?
-    /// Indicates whether a read waits until the server may send again.
+    /// Indicates whether a read is delayed until the server's bytes may be read again.
     private var isReadHeld = false
 
     init(_ stateMachine: ComponentStateMachine) { self.stateMachine = stateMachine }

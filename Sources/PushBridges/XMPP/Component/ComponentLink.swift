@@ -2,13 +2,13 @@ import Logging
 import NIOCore
 import PushSupport
 
-/// The link of one component to its server: connects, answers, and connects again after each end.
+/// The link of one component to its server. It connects, answers requests, and connects again after each end.
 struct ComponentLink: Sendable {
     /// The delays between tries.
     static let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
-    /// The time that a link has to last for the next delay to be short again.
+    /// The time for which a link must last until the next delay is short again.
     private static let lasting = Duration.seconds(10)
-    /// The most requests that are worked on at a time.
+    /// The maximum number of requests that are carried out at a time.
     private static let width = 32
 
     let connector: ComponentConnector
@@ -18,7 +18,7 @@ struct ComponentLink: Sendable {
 
     private var bridge: ComponentBridge { self.connector.bridge }
 
-    /// Works until `stop` is set, whose link ends when the requests in flight are answered, or until the task is cancelled.
+    /// Runs until `stop` is set and the requests in flight are answered, or until the task is cancelled.
     func run(until stop: OneShotValue<Void>) async {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
@@ -58,7 +58,8 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Opens a connection, unless stopped or cancelled first. A connection that opens later is closed.
+    /// Opens a connection, unless the link is stopped or the task cancelled first. A connection that opens later is
+    /// closed.
     /// - Returns: `nil` once stopped or cancelled.
     private func open(attempt: Int, until stop: OneShotValue<Void>) async throws -> ComponentConnector.Channel? {
         let opened = OneShotValue<ComponentConnector.Channel?>()
@@ -83,7 +84,7 @@ struct ComponentLink: Sendable {
     }
 
     /// Connects and answers until stopped.
-    /// - Throws: The reason for which the link ended by itself.
+    /// - Throws: The reason why the link ended by itself.
     private func connect(
         attempt: Int,
         until stop: OneShotValue<Void>,

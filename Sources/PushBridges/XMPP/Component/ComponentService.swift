@@ -7,22 +7,22 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Keeps a link for each configured component, and follows changes of the configuration.
+/// Runs a link for each configured component, and applies changes of the configuration.
 struct ComponentService: Service {
-    /// The time between two looks at whether the configuration has changed.
+    /// The time between two checks for changes of the configuration.
     private static let interval = Duration.seconds(1)
-    /// The time between two searches for nodes that nobody uses.
+    /// The time between two searches for unused nodes.
     private static let cleaning = Duration.seconds(86_400)
-    /// The age of a node from which it needs a device.
+    /// The age from which on a node without a device is removed.
     private static let unusedAge = Duration.seconds(30 * 86_400)
-    /// The most nodes that one transaction removes.
+    /// The maximum number of nodes that one transaction removes.
     private static let removedAtOnce = 500
 
     private let store: any AppStore & BridgeStore & XMPPNodeStore
     private let publishes: PublishResponder
     private let registrations: RegistrationResponder
     private let metrics: ComponentMetrics
-    /// The time to resolve a name, and to connect.
+    /// The longest time for resolving a name, and for connecting.
     private let timeout: Duration
     private let addresses: AddressPolicy
     private let resolver: any NameResolver
@@ -50,13 +50,13 @@ struct ComponentService: Service {
         )
     }
 
-    /// A link that runs.
+    /// A running link.
     private struct Running {
         var bridge: ComponentBridge
         let stop: OneShotValue<Void>
     }
 
-    /// Works until graceful shutdown, at which the requests in flight are answered.
+    /// Runs until graceful shutdown, at which the requests in flight are answered.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await cancelWhenGracefulShutdown { await self.clean() } }
@@ -74,7 +74,7 @@ struct ComponentService: Service {
         }
     }
 
-    /// Returns the configured components; `nil` if they cannot be read now.
+    /// Returns the configured components, or `nil` if they cannot be read at present.
     private func bridges() async -> [ComponentBridge]? {
         do {
             var bridges: [ComponentBridge] = []
@@ -94,7 +94,7 @@ struct ComponentService: Service {
         }
     }
 
-    /// Ends links of what has been removed or changed, and begins those that are new.
+    /// Ends the links of removed and changed components, and starts those of new ones.
     private func follow(
         _ bridges: [ComponentBridge],
         _ running: inout [String: Running],
@@ -133,7 +133,7 @@ struct ComponentService: Service {
         }
     }
 
-    /// Removes nodes whose installations and users have no devices any more, once a day.
+    /// Removes nodes whose installations and users no longer have devices, once a day.
     private func clean() async {
         while (try? await Task.sleep(for: Self.cleaning)) != nil {
             do {
@@ -144,4 +144,39 @@ struct ComponentService: Service {
             }
         }
     }
+}
+
+/// The metrics of XMPP components.
+///
+/// `martlet_xmpp_publishes` counts publishes by `answer`, `martlet_xmpp_connections` connections to servers by `result`.
+struct ComponentMetrics: Sendable {
+    enum Answer: String, CaseIterable {
+        case accepted, coalesced, failed, forbidden, missing
+    }
+
+    enum Connection: String, CaseIterable {
+        case established, failed
+    }
+
+    private let publishes: [Answer: Counter]
+    private let connections: [Connection: Counter]
+
+    init(factory: any MetricsFactory) {
+        func counters<Label: RawRepresentable<String> & CaseIterable>(
+            _ label: String,
+            _ dimension: String,
+            _ type: Label.Type
+        ) -> [Label: Counter] {
+            Dictionary(
+                uniqueKeysWithValues: Label.allCases.map { value in
+                    (value, Counter(label: label, dimensions: [(dimension, value.rawValue)], factory: factory))
+                }
+            )
+        }
+        self.publishes = counters("martlet_xmpp_publishes", "answer", Answer.self)
+        self.connections = counters("martlet_xmpp_connections", "result", Connection.self)
+    }
+
+    func countPublish(_ answer: Answer) { self.publishes[answer]?.increment() }
+    func countConnection(_ connection: Connection) { self.connections[connection]?.increment() }
 }

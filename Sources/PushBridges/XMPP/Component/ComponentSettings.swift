@@ -6,11 +6,11 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The settings of an XMPP push component: its server, and what its pushes show.
+/// The settings of an XMPP push component: its server, and the content of its pushes.
 struct ComponentSettings: BridgeSettings, Hashable {
     /// The protection of the connection to the server.
     enum Security: String, Hashable, Sendable, CaseIterable {
-        /// TLS from the first byte.
+        /// TLS begins with the first byte.
         case direct
         case none
     }
@@ -20,7 +20,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
         "host", "port", "tls", "trust", "title", "body", "sound", "accountMember", "consentCategory", "registration",
     ]
 
-    /// The member that says that the server must be public; a caller that is limited to apps has named it then.
+    /// The member that requires a public server. It is set if a caller with a key of single apps has named the server.
     static let publicOnly = "publicOnly"
     static let hiddenMembers: Set<String> = [Self.publicOnly]
 
@@ -31,17 +31,18 @@ struct ComponentSettings: BridgeSettings, Hashable {
     var host: String
     var port: Int
     var security: Security
-    /// The certificates that the server's is checked against, in PEM; `nil` for those of the system.
+    /// The authorities that the server's certificate is checked against, in PEM, or `nil` for those of the system.
     var trust: String?
     var title: String
     var body: String?
     var sound: String
-    /// The member of a payload that has the account tag.
+    /// The member of the payload for the account tag.
     var accountMember: String
     var consentCategory: String?
     /// The dialects in which clients may register themselves.
     var dialects: Set<RegistrationDialect>
-    /// `true` if the name of the server may lead to none but the addresses that callers may name.
+    /// Indicates whether the server's name may resolve only to addresses that callers with keys of single apps may
+    /// name.
     var isPublicOnly: Bool
 
     static func check(name: String) throws(RequestError) {
@@ -84,28 +85,45 @@ struct ComponentSettings: BridgeSettings, Hashable {
         return .certificates(certificates)
     }
 
-    /// Indicates whether a host is this one: what goes there needs no protection on the way.
+    /// Returns `true` if a host is this one. Connections to it need no TLS.
     private static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || host.isIPAddress && host.hasPrefix("127.")
     }
 }
 
-/// A configured component, with the app that it is for.
+/// A configured component, with its app.
 struct ComponentBridge: Hashable, Sendable {
     /// The domain of the component.
     var name: String
     var app: Int64
     var bundleID: Topic
-    /// The environment of its pushes; `nil` is that of each device.
+    /// The environment of its pushes, or `nil` for that of each device.
     var environment: PushEnvironment?
     var settings: ComponentSettings
     var secret: String
     var revision: UUID
 
-    /// - Throws: ``RequestError`` for settings that another version has stored.
+    /// - Throws: ``RequestError`` for settings that another version has stored and this one cannot read.
     init(_ record: BridgeRecord, bundleID: Topic) throws(RequestError) {
         (self.name, self.app, self.environment) = (record.name, record.app, record.environment)
         (self.bundleID, self.secret, self.revision) = (bundleID, record.secret, record.revision)
         self.settings = try ComponentSettings(record)
+    }
+}
+
+extension ComponentSettings {
+    /// Checks the server by the rules for webhooks and chat servers, for a caller with a key of single apps.
+    ///
+    /// A name is resolved only when its server is connected to. Here only names that always mean this host are refused.
+    /// - Throws: ``RequestError`` for an address that only this host or its network can reach, and for a port of other
+    ///   services.
+    func checkServer(_ policy: AddressPolicy) throws(RequestError) {
+        do throws(RequestError) {
+            _ = try ChatServerAddress(host: self.host, port: self.port, policy: policy)
+        } catch {
+            let member = error.path == "port" ? "port" : "host"
+            let message = "\(error.message); or let a caller with all apps set it"
+            throw RequestError(error.kind, code: error.code, message: message, path: "settings.\(member)")
+        }
     }
 }

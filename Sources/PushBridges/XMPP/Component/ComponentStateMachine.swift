@@ -1,13 +1,16 @@
+import Crypto
+import Foundation
 import NIOCore
+import PushTypes
 
-/// An order of the component's end of a link.
+/// An action that the state machine of a component's link requests.
 enum ComponentAction: Hashable, Sendable {
     case write(String)
     /// The server has accepted the component.
     case established
-    /// A request for others to answer.
+    /// A request that is answered outside the state machine.
     case request(ComponentRequest)
-    /// Close the connection, because of a failure or because the component leaves. It is the last order.
+    /// Close the connection, because of a failure or because the component leaves. No actions follow.
     case close(ComponentFailure?)
 }
 
@@ -15,15 +18,15 @@ enum ComponentAction: Hashable, Sendable {
 enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The server did not accept the component in time.
     case notAccepted
-    /// The server has not been heard of for too long.
+    /// The server has been silent for too long.
     case silent
-    /// The server has sent what cannot be used.
+    /// The server has sent a malformed stream.
     case malformed(XMPPStreamError)
     /// The server has ended the stream with an error.
     case refused(XMPPStreamError.Condition)
     /// The server has ended the stream.
     case ended
-    /// The name of the server leads to no address that its settings allow.
+    /// The name of the server resolves to no address that its settings allow.
     case notPublic
 
     var description: String {
@@ -40,24 +43,24 @@ enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The component's end of a link to a server (XEP-0114), without I/O.
 ///
-/// It opens the stream, proves the secret, answers what it can by itself, and hands publishes and registrations on.
+/// It opens the stream, proves the secret, answers simple queries itself, and passes on publishes and registrations.
 struct ComponentStateMachine {
-    /// The time in which the server has to accept the component.
+    /// The longest time until the server accepts the component.
     static let acceptance = TimeAmount.seconds(15)
-    /// The time after which white space is written, so that no router forgets the connection.
+    /// The interval at which white space is written, so that routers keep the connection.
     static let keepAlive = TimeAmount.seconds(60)
-    /// The silence after which the component asks itself through the server whether the link still is one.
+    /// The silence after which the component pings itself through the server, to check the link.
     static let silence = TimeAmount.seconds(120)
-    /// The time in which the server has to carry that.
+    /// The longest time until that ping comes back.
     static let probe = TimeAmount.seconds(30)
-    /// The time that a component which leaves waits for the last answers.
+    /// The longest time for which a leaving component waits for the last answers.
     static let leaving = TimeAmount.seconds(10)
-    /// The maximum number of requests that wait for their answers.
+    /// The maximum number of requests in flight.
     ///
-    /// One domain may have as many of them as are still free (a dynamic threshold): alone it gets half, and a few that take
-    /// all they can leave room. A dozen domains fill it until answers come.
+    /// One domain may have as many of them as are still free (a dynamic threshold). A single domain thus gets at most
+    /// half, and a few busy domains leave room for others.
     static let maximumInFlight = 2000
-    /// The most elements that are read in a second. What a server sends beyond that waits in the connection.
+    /// The maximum number of elements that are read in a second. Further ones wait in the connection.
     static let elementsPerSecond = 20_000
 
     private enum Phase {
@@ -66,7 +69,7 @@ struct ComponentStateMachine {
         /// The proof has been sent.
         case proving
         case open
-        /// The component waits for the last answers since then, and takes no further requests.
+        /// The component has been waiting for the last answers since this time, and takes no further requests.
         case leaving(since: NIODeadline)
         case closed
     }
@@ -79,13 +82,13 @@ struct ComponentStateMachine {
     private var openedAt = NIODeadline.uptimeNanoseconds(0)
     private var readAt = NIODeadline.uptimeNanoseconds(0)
     private var writtenAt = NIODeadline.uptimeNanoseconds(0)
-    /// The time at which the component asked itself; `nil` since it was answered.
+    /// The time at which the component pinged itself, or `nil` if no ping is outstanding.
     private var probedAt: NIODeadline?
     private var probes = 0
-    /// The second in which elements are counted now, and their number at its beginning.
+    /// The beginning of the second in which elements are counted, and their total number then.
     private var counted = (since: NIODeadline.uptimeNanoseconds(0), elements: 0)
     private var inFlight = 0
-    /// The number of requests in flight of each domain that has some.
+    /// The number of requests in flight, for each domain that has any.
     private var inFlightByDomain: [String: Int] = [:]
 
     /// - Parameter dialects: The dialects in which clients may register themselves.
@@ -96,7 +99,7 @@ struct ComponentStateMachine {
 
     // MARK: Events
 
-    /// The connection is open.
+    /// Begins the stream on an open connection.
     mutating func connected(now: NIODeadline) -> [ComponentAction] {
         guard case .idle = self.phase else { return [] }
         self.phase = .opening
@@ -121,7 +124,7 @@ struct ComponentStateMachine {
         return actions
     }
 
-    /// Decides whether the server may be heard now; otherwise it may be when ``deadline`` has come.
+    /// Decides whether the server's bytes may be read now. If not, they may be at ``deadline``.
     mutating func mayRead(now: NIODeadline) -> Bool {
         self.countAnew(now)
         return !self.isPaused
@@ -133,7 +136,7 @@ struct ComponentStateMachine {
 
     private var isPaused: Bool { self.parser.elementsRead - self.counted.elements >= Self.elementsPerSecond }
 
-    /// A request has its answer.
+    /// Sends the answer to a request.
     mutating func answered(_ response: ComponentResponse, now: NIODeadline) -> [ComponentAction] {
         self.giveBack(response.stanza)
         guard self.isConnected else { return [] }
@@ -142,7 +145,7 @@ struct ComponentStateMachine {
         return [answer] + self.left(now)
     }
 
-    /// The time of ``deadline`` has come.
+    /// Handles the arrival of ``deadline``.
     mutating func timePassed(now: NIODeadline) -> [ComponentAction] {
         self.countAnew(now)
         switch self.phase {
@@ -162,7 +165,7 @@ struct ComponentStateMachine {
         }
     }
 
-    /// The time at which ``timePassed(now:)`` has to be asked next; `nil` for none.
+    /// The time at which ``timePassed(now:)`` must be called next, or `nil` for none.
     var deadline: NIODeadline? {
         let deadline: NIODeadline
         switch self.phase {
@@ -176,7 +179,7 @@ struct ComponentStateMachine {
         return self.isPaused ? min(deadline, self.counted.since + .seconds(1)) : deadline
     }
 
-    /// The component goes away, once the requests in flight have their answers.
+    /// Makes the component leave once the requests in flight are answered.
     mutating func leave(now: NIODeadline) -> [ComponentAction] {
         switch self.phase {
         case .closed, .leaving: return []
@@ -254,7 +257,7 @@ extension ComponentStateMachine {
             guard header["xmlns"] == ComponentNamespace.accept else {
                 throw XMPPStreamError(.invalidNamespace, "the stream is none for components")
             }
-            // A server that refuses the component may give no id; its error follows.
+            // A server that refuses the component may send no id. Its error follows.
             guard let id = header["id"], !id.isEmpty else { return [] }
             self.phase = .proving
             let proof = ComponentHandshake.proof(stream: id, secret: self.secret)
@@ -271,7 +274,7 @@ extension ComponentStateMachine {
         }
     }
 
-    /// Takes the server's answer to the proof.
+    /// Handles the server's answer to the proof.
     private mutating func accepted(_ stanza: XMLElement) throws(XMPPStreamError) -> [ComponentAction] {
         guard case .proving = self.phase, stanza.has("handshake", ComponentNamespace.accept) else {
             throw XMPPStreamError(.unsupportedStanzaType, "it has stanzas before the component is accepted")
@@ -282,13 +285,13 @@ extension ComponentStateMachine {
     }
 
     private mutating func iq(_ stanza: XMLElement, _ now: NIODeadline) -> [ComponentAction] {
-        // Responses answer the component's own probes, and mean that the link is one.
+        // Responses answer the component's own pings. They show that the link works.
         guard let type = stanza["type"], type == "get" || type == "set", let id = stanza["id"],
             let from = stanza["from"],
             let sender = JabberAddress(from)
         else { return [] }
         let to = stanza["to"] ?? self.domain
-        // A server ends the stream of a component that answers for another domain.
+        // A server ends the stream if a component answers for another domain.
         guard let receiver = JabberAddress(to), receiver.domain == self.domain else { return [] }
         let request = RequestStanza(id: id, from: from, to: to)
         guard receiver.local == nil, let element = stanza.children.first, stanza.children.count == 1
@@ -328,5 +331,14 @@ extension ComponentStateMachine {
             }
         default: return .answer(.error(.serviceUnavailable))
         }
+    }
+}
+
+/// The proof of the component's secret (XEP-0114 §3).
+enum ComponentHandshake {
+    /// Returns the hexadecimal text that proves the secret for a stream.
+    /// - Parameter stream: The id that the server has given to the stream.
+    static func proof(stream: String, secret: String) -> String {
+        Hexadecimal.encode(Insecure.SHA1.hash(data: Data((stream + secret).utf8)))
     }
 }

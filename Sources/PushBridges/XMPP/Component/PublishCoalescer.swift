@@ -1,34 +1,35 @@
 import PushTypes
 
-/// Makes one push of the publishes that come for a node within an interval.
+/// Coalesces the publishes for a node within an interval into one push.
 ///
-/// The first is sent at once. Of those that follow within the interval one is sent at its end, so that the app is woken for the
-/// last of them too. An important one does not wait for the end of the interval that an unimportant one has begun.
+/// The first publish is sent at once. Of those that follow within the interval one is sent at its end, so that the app
+/// is woken for the last of them too. An important publish does not wait for the end of an interval that an unimportant
+/// one began.
 struct PublishCoalescer {
     /// The time between two pushes of a node.
     static let interval = Duration.seconds(20)
-    /// The most nodes that are remembered. Beyond that, publishes are sent at once.
+    /// The maximum number of nodes that are remembered. Beyond it publishes are sent at once.
     static let maximumNodes = 100_000
 
     enum Decision: Hashable, Sendable {
-        /// Send it at a time of the steady clock, which may be now.
+        /// Send the publish at this time of the steady clock, which may be now.
         case send(at: Timestamp)
-        /// A push that is under way already tells of it.
+        /// A push that will be sent already covers the publish.
         case covered
     }
 
     private struct Entry: Hashable {
-        /// The time of the last push, which may be ahead.
+        /// The time of the last push, which may be in the future.
         var sentAt: Timestamp
         var isImportant: Bool
     }
 
     private var entries: [String: Entry] = [:]
-    /// The time before which entries have been removed that count no more.
+    /// The time at which expired entries were last removed.
     private var cleanedAt: Timestamp?
 
     /// Decides about a publish.
-    /// - Parameter now: The time of the steady clock.
+    /// - Parameter now: The present time, by the steady clock.
     mutating func decide(_ node: String, isImportant: Bool, now: Timestamp) -> Decision {
         self.clean(now: now)
         guard let entry = self.entries[node], now < entry.sentAt.advanced(by: Self.interval) else {

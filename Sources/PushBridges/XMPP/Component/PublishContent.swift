@@ -5,9 +5,9 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The notification that a publish becomes.
+/// The notification for a publish.
 struct PublishContent {
-    /// The time that a message's push is kept for a device that is off.
+    /// The time for which a push about a message is kept for an offline device, in seconds.
     private static let importantExpiry: Int64 = 7 * 86_400
     private static let otherExpiry: Int64 = 3600
 
@@ -15,7 +15,7 @@ struct PublishContent {
     let node: XMPPNodeRecord
     let isImportant: Bool
 
-    /// Returns the request to push to the owner of the node.
+    /// Returns the request that pushes to the owner of the node.
     /// - Parameters:
     ///   - tokens: The tokens of the owner's devices.
     ///   - delay: The time until it is sent.
@@ -32,7 +32,7 @@ struct PublishContent {
         if delay > .zero { members["when"] = .object(["at": .string(now.advanced(by: delay).rfc3339)]) }
         var request = try NotificationRequest(.object(members), bundleID: self.bridge.bundleID, now: now)
         request.lane = .urgent
-        // A cap is for campaigns: who writes to a user does not ask for the number.
+        // A message from a person does not count against the cap, which is for campaigns.
         request.consent.ignoresCap = true
         return request
     }
@@ -61,7 +61,7 @@ struct PublishContent {
         return payload
     }
 
-    /// The name by which a later push takes the place of this one.
+    /// The collapse id, by which a later push replaces this one.
     private var collapseID: String {
         Hexadecimal.encode(SHA256.hash(data: Data(self.node.node.utf8)).prefix(16))
     }

@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 import Logging
 import PushProvider
 import PushStore
@@ -5,12 +7,12 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Turns publishes into notifications, and answers them once the ledger has these.
+/// Turns publishes into notifications, and answers them once the ledger has the notifications.
 ///
-/// A registration ends at the user's server only for what the store knows for certain: a node that is gone, a secret that is
-/// wrong, devices that the push service has called gone. Everything else is *wait*.
+/// The answer ends a registration at the user's server only in cases that the store knows for certain: the node is
+/// gone, the secret is wrong, or the push service has called all devices inactive. All other errors are *wait*.
 final class PublishResponder: Sendable {
-    /// The most devices of an owner that are pushed to.
+    /// The maximum number of devices of an owner that are pushed to.
     private static let maximumDevices = 50
 
     private let store: any XMPPNodeStore
@@ -43,7 +45,7 @@ final class PublishResponder: Sendable {
             switch PublishAuthorization(publish, from: sender, over: bridge, stored) {
             case .refused(let error): return self.refuse(error)
             case .allowed(let node):
-                // Strangers, whose publishes are refused, take nothing of the app's.
+                // Publishes that are refused, such as those of strangers, do not use the app's budget.
                 guard (try? self.budget.spend(for: BudgetCaller(app: bridge.bundleID))) != nil else {
                     self.metrics.countPublish(.failed)
                     return .error(.resourceConstraint)
@@ -59,7 +61,7 @@ final class PublishResponder: Sendable {
                 return try await self.push(content, to: tokens, receivedAt: receivedAt)
             }
         } catch let error as RequestError where error.code == "no_token_of_kind" {
-            // The devices have left since they were counted.
+            // The devices have been removed since they were counted.
             return self.refuse(.itemNotFound)
         } catch {
             self.metrics.countPublish(.failed)
@@ -73,9 +75,9 @@ final class PublishResponder: Sendable {
         }
     }
 
-    /// Answers a publish for an owner whom the component does not reach.
+    /// Answers a publish whose owner has no device that the component can reach.
     ///
-    /// Devices of the other environment are not gone: the component's environment may be the mistake.
+    /// Devices of the other environment still exist, because the component's environment may be set wrongly.
     private func answerWithoutDevice(
         _ node: XMPPNodeRecord,
         over bridge: ComponentBridge
@@ -120,5 +122,22 @@ final class PublishResponder: Sendable {
     private func refuse(_ error: StanzaError) -> StanzaResponse {
         self.metrics.countPublish(error == .forbidden ? .forbidden : .missing)
         return .error(error)
+    }
+}
+
+/// The authorization of a publish by the stored node.
+enum PublishAuthorization: Hashable, Sendable {
+    case allowed(XMPPNodeRecord)
+    case refused(StanzaError)
+
+    /// - Parameter node: The stored node of that name, or `nil` for none.
+    init(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge, _ node: XMPPNodeRecord?) {
+        guard let node, node.app == bridge.app, node.component == bridge.name else {
+            self = .refused(.itemNotFound)
+            return
+        }
+        // The comparison need not take constant time, because senders cannot choose the digests.
+        let isProven = Data(SHA256.hash(data: Data(publish.secret.utf8))) == node.secretHash
+        self = isProven && sender.domain == node.domain ? .allowed(node) : .refused(.forbidden)
     }
 }

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Registers the devices of clients that ask for it over XMPP, and makes their nodes.
+/// Registers the devices of clients that request it over XMPP, and makes their nodes.
 struct RegistrationResponder: Sendable {
     private let store: any DeviceStore & UserSecretStore & XMPPNodeStore
     private let time: any TimeSource
@@ -28,9 +28,10 @@ struct RegistrationResponder: Sendable {
         from sender: JabberAddress,
         over bridge: ComponentBridge
     ) async -> StanzaResponse {
-        // A server has no devices.
+        // The sender is a server, which has no devices.
         guard sender.local != nil else { return .error(.forbidden) }
-        // The server whose component this is stands alone: other servers cannot take what its users need.
+        // The component's own server has a budget of its own, so that other servers cannot use up the share of its
+        // users.
         let isHome = bridge.name.hasSuffix(".\(sender.domain)")
         let domain = BudgetCaller(app: isHome ? nil : bridge.bundleID, .name(sender.domain))
         guard (try? self.budget.spend(for: domain)) != nil else { return .error(.resourceConstraint) }
@@ -62,7 +63,7 @@ struct RegistrationResponder: Sendable {
         var registration = DeviceRegistration(environment: bridge.environment ?? .production, token: token)
         (registration.installation, registration.kind) = (installation, .alert)
         let clocks = self.time.reading
-        // The server has proven who the sender is, and so whose installation it is.
+        // The server has authenticated the sender, and thereby the user of the installation.
         let result = try await self.store.registerOwn(registration, isProven: true, app: bridge.app, at: clocks)
         guard let result, result.device != 0 else { return .error(.badRequest) }
         let seed = self.store.installationSecret("xmpp-node/\(installation)", of: bridge.bundleID)

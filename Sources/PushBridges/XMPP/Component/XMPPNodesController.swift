@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Hummingbird
 import ProviderAPI
@@ -7,7 +8,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/xmpp-nodes` and `…/installations/{installation}/xmpp-nodes`: the nodes that users' servers publish to.
+/// The operations below `/v1/apps/{app}/xmpp-nodes` and `…/installations/{installation}/xmpp-nodes`, which manage the
+/// nodes that users' servers publish to.
 ///
 /// Back ends use the first for any installation or user. An app uses the second for its own installation.
 struct XMPPNodesController: Controller {
@@ -141,7 +143,7 @@ struct XMPPNodesController: Controller {
         return try .json(XMPPNodeResponse(node: node, secret: credentials.secret), status: .created)
     }
 
-    /// Returns the name of the component that a new node is at.
+    /// Returns the name of the component for a new node.
     private func component(_ name: String?, _ domain: String, _ app: AppRecord) async throws -> String {
         let names = try await self.store.bridges(app: app.id).filter { $0.kind == .xmpp }.map(\.name).sorted()
         if let name {
@@ -174,7 +176,7 @@ struct XMPPNodesController: Controller {
 /// A node in a response.
 struct XMPPNodeResponse: ResponseObject {
     let node: XMPPNodeRecord
-    /// The secret, if this response shows it.
+    /// The secret of the node, if this response shows it.
     var secret: String?
 
     private var installation: String? {
@@ -193,4 +195,30 @@ struct XMPPNodeResponse: ResponseObject {
         .optional("installation", \.installation), .optional("user", \.user),
         .required("createdAtMs", \.node.createdAt),
     ]
+}
+
+/// The name and the secret of a new node.
+struct NodeCredentials: Hashable, Sendable {
+    /// The name of the node: 128 bits, in hexadecimal.
+    let node: String
+    /// The secret: 192 bits, in base64url. It is empty for a node without one.
+    let secret: String
+
+    var secretHash: Data { Data(SHA256.hash(data: Data(self.secret.utf8))) }
+
+    /// Makes random credentials.
+    init() {
+        self.node = Hexadecimal.encode(RandomBytes.make(16))
+        self.secret = Base64URL.encode(RandomBytes.make(24))
+    }
+
+    /// Makes the credentials of a device that registers itself. They are the same each time.
+    /// - Parameters:
+    ///   - seed: A text for the device that only this provider can derive.
+    ///   - hasSecret: Whether the node has a secret. Some clients know none.
+    init(seed: String, hasSecret: Bool) {
+        let digest = Array(SHA512.hash(data: Data(seed.utf8)))
+        self.node = Hexadecimal.encode(digest.prefix(16))
+        self.secret = hasSecret ? Base64URL.encode(digest.dropFirst(16).prefix(24)) : ""
+    }
 }

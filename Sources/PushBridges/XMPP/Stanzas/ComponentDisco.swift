@@ -1,4 +1,4 @@
-/// The answers about what the component is (XEP-0030, XEP-0357 §4.2).
+/// The answers to service discovery of the component (XEP-0030, XEP-0357 §4.2).
 struct ComponentDisco: Hashable, Sendable {
     var domain: String
     /// The dialects in which clients may register themselves.
@@ -10,7 +10,7 @@ struct ComponentDisco: Hashable, Sendable {
         ComponentNamespace.pubsub, ComponentNamespace.push,
     ]
 
-    /// Returns what the component, or one of its nodes, is.
+    /// Returns the identities and the features of the component or of one of its nodes.
     func info(node: String?) -> StanzaResponse {
         let isCommands = node == ComponentNamespace.commands
         let command = self.commands.first { $0.node == node }
@@ -27,7 +27,7 @@ struct ComponentDisco: Hashable, Sendable {
         return .result(self.query(ComponentNamespace.discoInfo, node, [identity] + children))
     }
 
-    /// Returns the items of the component: none but the commands.
+    /// Returns the items of the component, which are only the commands.
     func items(node: String?) -> StanzaResponse {
         let commands = node == ComponentNamespace.commands ? self.commands : []
         let items = commands.map { command in
@@ -54,4 +54,18 @@ struct ComponentDisco: Hashable, Sendable {
         query["node"] = node
         return query
     }
+}
+
+/// The namespaces that only a push component uses, besides those of ``XMPPNamespaces``.
+enum ComponentNamespace {
+    static let accept = "jabber:component:accept"
+    static let commands = "http://jabber.org/protocol/commands"
+    static let discoInfo = "http://jabber.org/protocol/disco#info"
+    static let discoItems = "http://jabber.org/protocol/disco#items"
+    static let encryption = "tigase:push:encrypt:0"
+    static let form = "jabber:x:data"
+    static let priority = "tigase:push:priority:0"
+    static let publishOptions = "http://jabber.org/protocol/pubsub#publish-options"
+    static let pubsub = "http://jabber.org/protocol/pubsub"
+    static let push = "urn:xmpp:push:0"
 }

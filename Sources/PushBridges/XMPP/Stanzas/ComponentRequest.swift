@@ -1,4 +1,4 @@
-/// A request that the component's end of a link cannot answer by itself.
+/// A request that ``ComponentStateMachine`` does not answer itself.
 struct ComponentRequest: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case publish(PushPublish)
@@ -7,7 +7,7 @@ struct ComponentRequest: Hashable, Sendable {
 
     var stanza: RequestStanza
     var kind: Kind
-    /// The sender: for a publish the user's server.
+    /// The sender, which is the user's server for a publish.
     var from: JabberAddress
 }
 
@@ -19,7 +19,7 @@ struct RequestStanza: Hashable, Sendable {
     /// The address of the component, as it was written.
     var to: String
 
-    /// Returns the stanza that answers it.
+    /// Returns the stanza that answers the request.
     func response(_ answer: StanzaResponse) -> XMLElement {
         var stanza = XMLElement("iq", namespace: ComponentNamespace.accept)
         stanza.attributes = ["id": self.id, "from": self.to, "to": self.from]
@@ -39,4 +39,42 @@ struct RequestStanza: Hashable, Sendable {
 struct ComponentResponse: Hashable, Sendable {
     var stanza: RequestStanza
     var answer: StanzaResponse
+}
+
+/// The answer to a request of another XMPP entity.
+enum StanzaResponse: Hashable, Sendable {
+    /// Success, with the element of the response if it has one.
+    case result(XMLElement?)
+    case error(StanzaError)
+}
+
+/// An error that answers a stanza (RFC 6120 §8.3).
+///
+/// A server's reaction depends only on the type. It tries again after *wait*, and may end a registration after any
+/// other.
+struct StanzaError: Hashable, Sendable {
+    enum Kind: String, Sendable {
+        case auth, cancel, modify, wait
+    }
+
+    var kind: Kind
+    var condition: String
+
+    static let badRequest = StanzaError(kind: .modify, condition: "bad-request")
+    static let featureNotImplemented = StanzaError(kind: .cancel, condition: "feature-not-implemented")
+    static let forbidden = StanzaError(kind: .auth, condition: "forbidden")
+    static let internalServerError = StanzaError(kind: .wait, condition: "internal-server-error")
+    static let itemNotFound = StanzaError(kind: .cancel, condition: "item-not-found")
+    static let resourceConstraint = StanzaError(kind: .wait, condition: "resource-constraint")
+    static let serviceUnavailable = StanzaError(kind: .cancel, condition: "service-unavailable")
+
+    var element: XMLElement {
+        let condition = XMLElement(self.condition, namespace: XMPPNamespaces.stanzaErrors)
+        return XMLElement(
+            "error",
+            namespace: ComponentNamespace.accept,
+            attributes: ["type": self.kind.rawValue],
+            children: [condition]
+        )
+    }
 }

@@ -1,14 +1,14 @@
-/// An address of XMPP: `local@domain/resource`, of which the domain alone is always there (RFC 7622).
+/// An XMPP address, `local@domain/resource`. Only the domain is always present (RFC 7622).
 struct JabberAddress: Hashable, Sendable {
-    /// The longest of its three parts, in bytes.
+    /// The maximum length of each of its three parts, in bytes.
     static let maximumPart = 1023
 
     var local: String?
-    /// In small letters.
+    /// The domain, in lower case.
     var domain: String
     var resource: String?
 
-    /// Reads an address; `nil` for text that is none.
+    /// Reads an address. Returns `nil` for text that is not one.
     init?(_ text: String) {
         guard text.utf8.count <= 3 * Self.maximumPart + 2 else { return nil }
         var rest = text[...]
@@ -30,7 +30,7 @@ struct JabberAddress: Hashable, Sendable {
     /// The address without its resource.
     var bare: String { self.local.map { "\($0)@\(self.domain)" } ?? self.domain }
 
-    /// Indicates whether text can be a domain: none of the characters that end one, or that XML could not hold.
+    /// Returns `true` if text can be a domain. It must have no characters that end one or that XML cannot contain.
     static func isDomain(_ text: String) -> Bool {
         (1...Self.maximumPart).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy {

@@ -1,13 +1,14 @@
-/// A publish of a user's server: something has come for a client that is away (XEP-0357 §7).
+/// A publish of a user's server, which reports that something has come for an absent client (XEP-0357 §7).
 struct PushPublish: Hashable, Sendable {
-    /// The longest name of a node, in bytes.
+    /// The maximum length of a node's name, in bytes.
     static let maximumNode = 1024
 
     var node: String
-    /// The secret that the client gave to its server; empty without one.
+    /// The secret that the client gave to its server. It is empty without one.
     var secret: String
-    /// Indicates whether what has come is for the user to see, as the server's priority says. Without one it is if its summary has the
-    /// text of a message, mostly a constant, or is encrypted, as nobody but the app knows then.
+    /// Indicates whether the event is for the user to see. The server's priority decides that. Without a priority the
+    /// event is important if its summary has the text of a message, which is mostly a constant, or is encrypted,
+    /// because only the app can read it then.
     var isImportant: Bool
 
     enum Reading: Hashable, Sendable {
@@ -24,7 +25,7 @@ struct PushPublish: Hashable, Sendable {
         guard let node = publish["node"], (1...self.maximumNode).contains(node.utf8.count) else {
             return .error(.badRequest)
         }
-        // Old modules of servers close one element too few, so that the options are within the publish.
+        // Old server modules close one element too few, so that the options are inside the publish.
         let options = [pubsub, publish, item].lazy.compactMap { $0.child("publish-options", ComponentNamespace.pubsub) }
             .first
         let secret = DataForm(options?.child("x", ComponentNamespace.form))?["secret"]

@@ -1,10 +1,10 @@
 import PushTypes
 
-/// A form of the commands by which clients register themselves (XEP-0050).
+/// A dialect of the commands by which clients register themselves (XEP-0050).
 enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
-    /// That of Conversations' proxy and its relatives. A device has an id and keeps its node and secret.
+    /// The dialect of Conversations' proxy and similar ones. A device has an id and keeps its node and secret.
     case p2
-    /// That of Tigase's component and its clients. There is no secret: the node is one.
+    /// The dialect of Tigase's component and its clients. It has no secret, because the node itself is one.
     case tigase
 
     var registerCommand: String {
@@ -21,7 +21,7 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The features by which clients find it.
+    /// The features by which clients discover it.
     var features: [String] {
         switch self {
         case .p2: []
@@ -29,7 +29,7 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The fields of the form of a command, empty.
+    /// Returns the empty form of a command.
     func form(isRegistration: Bool) -> DataForm {
         switch self {
         case .p2: DataForm(isRegistration ? ["token": "", "device-id": ""] : ["device-id": ""])
@@ -42,9 +42,9 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
 
 /// A command by which a client registers itself, or ends its registration.
 struct RegistrationCommand: Hashable, Sendable {
-    /// The longest id of a device, in bytes.
+    /// The maximum length of a device's id, in bytes.
     static let maximumDeviceID = 256
-    /// The shortest token of a device, in bytes.
+    /// The minimum length of a device token, in bytes.
     static let minimumToken = 8
 
     enum Action: Hashable, Sendable {
@@ -53,16 +53,16 @@ struct RegistrationCommand: Hashable, Sendable {
     }
 
     var dialect: RegistrationDialect
-    /// The id of the device among those of its user.
+    /// The id of the device, which is unique to its user.
     var device: String
     var action: Action
-    /// The node of the command, for the response.
+    /// The command's node, which the response repeats.
     var node: String
 
-    /// The reading of a command.
+    /// The result of reading a command.
     enum Reading: Hashable, Sendable {
         case command(RegistrationCommand)
-        /// An answer that needs nothing else: the empty form, or an error.
+        /// An immediate answer: the empty form, or an error.
         case answer(StanzaResponse)
     }
 
@@ -88,7 +88,7 @@ struct RegistrationCommand: Hashable, Sendable {
         return .command(RegistrationCommand(dialect: dialect, device: device, action: action, node: node))
     }
 
-    /// Returns the device that a form names, with its token; `nil` for a form that lacks something.
+    /// Returns the device that a form names, with its token. Returns `nil` if the form is incomplete.
     private static func device(_ form: DataForm, _ dialect: RegistrationDialect) -> (String, DeviceToken?)? {
         func token(_ name: String) -> DeviceToken? {
             form[name].flatMap { DeviceToken(userInput: $0) }.flatMap { $0.bytes.count >= self.minimumToken ? $0 : nil }
@@ -116,9 +116,37 @@ struct RegistrationCommand: Hashable, Sendable {
         XMLElement(
             "command",
             namespace: ComponentNamespace.commands,
-            // There is nothing to continue: each command is one request.
+            // Each command is a single request, so nothing can be continued.
             attributes: ["node": node, "status": status, "sessionid": "1"],
             children: form.map { [$0] } ?? []
         )
+    }
+}
+
+/// The fields of a form (XEP-0004), each with its first value.
+struct DataForm: Hashable, Sendable {
+    var fields: [String: String] = [:]
+
+    init(_ fields: [String: String] = [:]) { self.fields = fields }
+
+    /// Reads a form. Returns `nil` for any other element.
+    init?(_ element: XMLElement?) {
+        guard let element, element.has("x", ComponentNamespace.form) else { return nil }
+        for field in element.children("field", ComponentNamespace.form) {
+            guard let name = field["var"], self.fields[name] == nil else { continue }
+            self.fields[name] = field.child("value", ComponentNamespace.form)?.text ?? ""
+        }
+    }
+
+    subscript(name: String) -> String? { self.fields[name] }
+
+    /// The element.
+    /// - Parameter type: `form`, `submit` or `result`.
+    func element(type: String) -> XMLElement {
+        let fields = self.fields.sorted { $0.key < $1.key }.map { name, value in
+            let value = XMLElement("value", namespace: ComponentNamespace.form, text: value)
+            return XMLElement("field", namespace: ComponentNamespace.form, attributes: ["var": name], children: [value])
+        }
+        return XMLElement("x", namespace: ComponentNamespace.form, attributes: ["type": type], children: fields)
     }
 }

@@ -1,13 +1,15 @@
-/// An element of a stream of XML, with everything in it.
+import PushSupport
+
+/// An element of an XML stream, with its content.
 package struct XMLElement: Hashable, Sendable {
     /// The name without a prefix.
     package var name: String
-    /// The namespace, which no prefix stands for any more.
+    /// The namespace. Prefixes have been resolved.
     package var namespace: String
-    /// The attributes without a prefix, and those of `xml:`, such as `xml:lang`.
+    /// The attributes without a prefix, and those with the prefix `xml:`, such as `xml:lang`.
     package var attributes: [String: String]
     package var children: [XMLElement]
-    /// The characters that stand directly in the element, those between its children included.
+    /// The characters directly in the element, including those between its children.
     package var text: String
 
     package init(
@@ -36,6 +38,56 @@ package struct XMLElement: Hashable, Sendable {
         self.children.filter { $0.has(name, namespace) }
     }
 
-    /// Indicates whether it has a name and namespace.
+    /// Returns `true` if the element has this name and namespace.
     package func has(_ name: String, _ namespace: String) -> Bool { self.name == name && self.namespace == namespace }
+}
+
+extension XMLElement {
+    /// Returns the XML of the element within a parent.
+    ///
+    /// Characters that XML cannot hold become U+FFFD.
+    /// - Parameter parent: The default namespace of the parent, which is that of the stream for a stanza.
+    package func xml(in parent: String = "") -> String {
+        var output = ""
+        self.write(to: &output, in: parent)
+        return output
+    }
+
+    private func write(to output: inout String, in parent: String) {
+        let isStream = self.namespace == XMPPStream.namespace
+        let name = isStream ? "stream:\(self.name)" : self.name
+        output += "<\(name)"
+        if !isStream, self.namespace != parent { output += " xmlns='\(Self.escaped(self.namespace))'" }
+        for (name, value) in self.attributes.sorted(by: { $0.key < $1.key }) {
+            output += " \(name)='\(Self.escaped(value))'"
+        }
+        guard !self.text.isEmpty || !self.children.isEmpty else {
+            output += "/>"
+            return
+        }
+        output += ">\(Self.escaped(self.text))"
+        // An element with the prefix of the stream leaves the default namespace as it is.
+        for child in self.children { child.write(to: &output, in: isStream ? parent : self.namespace) }
+        output += "</\(name)>"
+    }
+
+    /// Returns escaped text, for contents and for attributes.
+    static func escaped(_ text: String) -> String {
+        var output = ""
+        output.reserveCapacity(text.utf8.count)
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": output += "&amp;"
+            case "<": output += "&lt;"
+            case ">": output += "&gt;"
+            case "'": output += "&apos;"
+            case "\"": output += "&quot;"
+            // A reader would normalize them to spaces and line feeds otherwise.
+            case "\t", "\n", "\r": output += "&#\(character.value);"
+            case _ where !XMLCharacters.isAllowed(character): output += "\u{fffd}"
+            default: output.unicodeScalars.append(character)
+            }
+        }
+        return output
+    }
 }

@@ -1,11 +1,11 @@
 import PushSupport
 
-/// The declarations of namespaces that are in force at a place of a stream.
+/// The namespace declarations that are in force at a position of a stream.
 struct XMLScope {
     private static let xml = "http://www.w3.org/XML/1998/namespace"
     private static let xmlns = "http://www.w3.org/2000/xmlns/"
 
-    /// The prefixes and their namespaces, the outermost first; the prefix of the default namespace is empty.
+    /// The prefixes and their namespaces, the outermost first. The prefix of the default namespace is empty.
     private var bindings: [(prefix: String, namespace: String)] = []
 
     /// The number of declarations in force.
@@ -13,8 +13,8 @@ struct XMLScope {
 
     var defaultNamespace: String { self.namespace("") ?? "" }
 
-    /// Enters an element: its declarations are in force until ``leave(to:)``.
-    /// - Returns: The element, and what to leave it with.
+    /// Enters an element. Its declarations are in force until ``leave(to:)``.
+    /// - Returns: The element, and the argument for ``leave(to:)``.
     mutating func enter(_ tag: XMLTag) throws(XMPPStreamError) -> (XMLElement, Int) {
         let outside = self.bindings.count
         for (name, value) in tag.attributes {
@@ -32,7 +32,7 @@ struct XMLScope {
             switch prefix {
             case "xmlns": break
             case "", "xml": element[name] = value
-            // No extension that is read here has attributes in namespaces.
+            // Attributes in namespaces are ignored, because no supported extension uses them.
             default: _ = try self.resolve(prefix)
             }
         }
@@ -42,9 +42,9 @@ struct XMLScope {
         return (element, outside)
     }
 
-    /// Returns the element of a tag that is not entered, without its attributes and what these declare.
+    /// Returns the element of a tag without its attributes and their declarations, and without entering it.
     ///
-    /// The namespace is empty for a prefix that is not declared.
+    /// The namespace of an undeclared prefix is empty.
     func bareElement(_ tag: XMLTag) -> XMLElement {
         let (prefix, local) = XMLTag.split(tag.name)
         return XMLElement(String(local), namespace: prefix == "xml" ? "" : self.namespace(prefix) ?? "")

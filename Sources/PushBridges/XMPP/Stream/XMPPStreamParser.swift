@@ -2,32 +2,32 @@ import PushSupport
 
 /// Reads a stream of XMPP from bytes that arrive in pieces (RFC 6120 §11), without I/O.
 ///
-/// There is no document type, no comment, no processing instruction besides the declaration of XML, and no entity besides the
-/// five of XML: each is refused with `restricted-xml`. Depth, sizes and counts are limited, and the time is linear in the number
-/// of bytes. White space between stanzas is skipped, and none of it is kept.
+/// Document types, comments, processing instructions besides the XML declaration, and entities besides the five of XML
+/// are refused with `restricted-xml`. Depth, sizes and counts are limited, and the time is linear in the number of
+/// bytes. White space between stanzas is skipped and not kept.
 package struct XMPPStreamParser: Sendable {
-    /// The longest stanza without a limit of one's own, in bytes.
+    /// The default maximum length of a stanza, in bytes.
     package static let maximumStanza = 512 * 1024
-    /// The deepest nesting of a stanza, itself counted.
+    /// The maximum depth of nested elements, including the stanza itself.
     package static let maximumDepth = 32
-    /// The longest stanza whose content is left out, without a limit of one's own, in bytes.
+    /// The default maximum length of a stanza whose content is left out, in bytes.
     ///
-    /// A server may write what strangers send at many times its length, as it escapes characters and may repeat a namespace on
-    /// each element. There is an end nevertheless, so that a stanza without one does not hide all that follows for good.
+    /// A server may write a stranger's stanza at many times its length, because it escapes characters and may repeat a
+    /// namespace on each element. The limit ensures that an endless stanza does not hide all later ones.
     package static let maximumTruncated = 64 * 1024 * 1024
-    /// The most elements of a stanza.
+    /// The maximum number of elements in a stanza.
     package static let maximumElements = 1000
-    /// The longest header of a stream, with the declaration before it, in bytes.
+    /// The maximum length of a stream header and the declaration before it, in bytes.
     package static let maximumHeader = 16 * 1024
-    /// The most prefixes that are declared at a time.
+    /// The maximum number of prefixes that are declared at a time.
     static let maximumPrefixes = 64
 
     private enum Phase {
-        /// Nothing has been read.
+        /// No byte has been read.
         case start
-        /// The declaration of XML has been read.
+        /// The XML declaration has been read.
         case declared
-        /// Within the stream, whose element has this name.
+        /// The stream is open. Its element has this name.
         case open(String)
         case ended
         case failed(XMPPStreamError)
@@ -35,18 +35,18 @@ package struct XMPPStreamParser: Sendable {
 
     private struct OpenElement {
         var element: XMLElement
-        /// The name as it is written.
+        /// The name with its prefix.
         var name: String
-        /// The number of declarations that are in force outside of it.
+        /// The number of declarations in force outside the element.
         var scope: Int
     }
 
-    /// Indicates whether a stanza that is too long, has too much, or has namespaces that cannot be resolved is read without any
-    /// of its content, instead of ending the stream: a server routes stanzas of strangers, and vouches for none of them.
+    /// Indicates whether the content of a stanza that is too long, has too many elements or has unresolvable namespaces
+    /// is left out, instead of ending the stream. A server routes stanzas of strangers without checking them.
     ///
-    /// Of such a stanza only the depth of its elements is counted, and what has been read of it is released. Its attributes stay
-    /// if its own tag can be read. The stream still ends for what is not well-formed where it is looked at, and for a stanza of
-    /// more than ``maximumTruncated`` bytes.
+    /// Of such a stanza only the depth of its elements is tracked, and its read content is released. Its attributes
+    /// stay if its own tag can be read. The stream still ends if a part that is parsed is not well-formed, and for a
+    /// stanza of more than ``maximumTruncated`` bytes.
     package var truncates = false
     private let maximumStanza: Int
     private let maximumTruncated: Int
@@ -56,23 +56,24 @@ package struct XMPPStreamParser: Sendable {
     private var position = 0
     private var scanner = XMLTokenScanner()
     private var scope = XMLScope()
-    /// The open elements of the stanza that goes on, itself first.
+    /// The open elements of the present stanza, the stanza first.
     private var open: [OpenElement] = []
-    /// The numbers of its bytes and elements that have been read.
+    /// The number of bytes and of elements of the stanza that have been read.
     private var length = 0
     private var elements = 0
-    /// Indicates whether its content is left out. Then nothing but itself is in ``open``.
+    /// Indicates whether the content of the stanza is left out. Then only the stanza itself is in ``open``.
     private var isTruncated = false
     /// The number of open elements that are left out.
     private var hidden = 0
-    /// The number of elements that were read since the beginning. Empty ones are short, and cost as much as others.
+    /// The number of elements that have been read since the beginning. It limits work, because an empty element is
+    /// short but costs as much as others.
     package private(set) var elementsRead = 0
 
     package init(maximumStanza: Int = Self.maximumStanza, maximumTruncated: Int = Self.maximumTruncated) {
         (self.maximumStanza, self.maximumTruncated) = (maximumStanza, maximumTruncated)
     }
 
-    /// Takes the bytes that have arrived. What they mean is asked with ``next()``.
+    /// Takes received bytes. ``next()`` returns their events.
     package mutating func receive(_ bytes: some Collection<UInt8>) throws(XMPPStreamError) {
         switch self.phase {
         case .failed(let error): throw error
@@ -86,8 +87,8 @@ package struct XMPPStreamParser: Sendable {
         self.bytes += bytes
     }
 
-    /// Returns the next event; `nil` until more bytes arrive, and after the end.
-    /// - Throws: ``XMPPStreamError`` to close the stream with. Every later call throws it again.
+    /// Returns the next event, or `nil` until more bytes arrive and after the end.
+    /// - Throws: The ``XMPPStreamError`` with which the stream must be closed. Every later call throws it again.
     package mutating func next() throws(XMPPStreamError) -> XMPPStreamEvent? {
         if case .failed(let error) = self.phase { throw error }
         do {
@@ -103,7 +104,7 @@ package struct XMPPStreamParser: Sendable {
         return error
     }
 
-    /// Releases the bytes that have been read, so that a silent stream holds none.
+    /// Releases the bytes that have been read, so that an idle stream holds none.
     private mutating func forget() {
         if self.position == self.bytes.count {
             (self.bytes, self.position) = ([], 0)
@@ -122,7 +123,7 @@ extension XMPPStreamParser {
             if case .ended = self.phase { return nil }
             if self.open.isEmpty {
                 self.skipSpace()
-                // Characters between stanzas mean nothing, whatever follows them, and however many have arrived.
+                // Characters between stanzas are ignored.
                 if self.position < self.bytes.count, self.bytes[self.position] != UInt8(ascii: "<") {
                     throw XMPPStreamError(.badFormat, "it has text between stanzas")
                 }
@@ -145,7 +146,7 @@ extension XMPPStreamParser {
         while self.position < self.bytes.count, XMLCharacters.isSpace(self.bytes[self.position]) { self.position += 1 }
     }
 
-    /// Counts the bytes of a token, of which more may follow.
+    /// Counts the bytes of a token, which may be incomplete.
     private mutating func count(_ bytes: Int, isWhole: Bool) throws(XMPPStreamError) {
         let length = self.length + bytes
         let limit =
@@ -157,7 +158,7 @@ extension XMPPStreamParser {
         if isWhole { self.length = length }
     }
 
-    /// Indicates whether a stanza of some length is one whose content is left out.
+    /// Returns `true` if the content of a stanza of this length is left out.
     ///
     /// Without ``truncates``, ``count(_:isWhole:)`` has thrown for it already.
     private func isTooLong(_ length: Int) -> Bool {
@@ -165,7 +166,7 @@ extension XMPPStreamParser {
         return length > self.maximumStanza
     }
 
-    /// Releases what is not needed of a token that has no end yet, in a stanza that is too long.
+    /// Releases the unneeded bytes of an incomplete token in a stanza that is too long.
     private mutating func shorten() {
         let waiting = self.bytes.count - self.position
         guard self.isTooLong(self.length + waiting) else { return }
@@ -182,7 +183,7 @@ extension XMPPStreamParser {
         _ token: XMLToken,
         _ bytes: ArraySlice<UInt8>
     ) throws(XMPPStreamError) -> XMPPStreamEvent? {
-        // The outcome depends on the end of the token alone, and not on the pieces in which it has arrived.
+        // The result depends only on the end of the token, not on the pieces in which it arrived.
         let isLeftOut = self.isTooLong(self.length)
         if isLeftOut { self.truncate() }
         switch token {
@@ -222,7 +223,7 @@ extension XMPPStreamParser {
         try Self.xml { () throws(XMLFault) in try XMLCharacters.decode(bytes, place) }
     }
 
-    /// Returns the value of `body`, whose fault ends the stream.
+    /// Returns the value of `body`. Turns its fault into an error that ends the stream.
     private static func xml<Value>(_ body: () throws(XMLFault) -> Value) throws(XMPPStreamError) -> Value {
         do throws(XMLFault) {
             return try body()
@@ -238,7 +239,7 @@ extension XMPPStreamParser {
 
     private static func check(declaration: ArraySlice<UInt8>) throws(XMPPStreamError) {
         let start = XMLTokenScanner.declarationStart.count
-        // Its attributes are those of a tag.
+        // The attributes of the declaration have the syntax of those of a tag.
         let attributes = declaration.dropFirst(start).dropLast(2)
         guard let first = attributes.first, XMLCharacters.isSpace(first) else {
             throw XMPPStreamError(.restrictedXML, "it has a processing instruction")
@@ -326,7 +327,7 @@ extension XMPPStreamParser {
         return try self.scope.enter(tag)
     }
 
-    /// Leaves out the content of the stanza that goes on, or that begins.
+    /// Leaves out the content of the stanza that has begun or begins.
     private mutating func truncate() {
         guard !self.isTruncated else { return }
         self.isTruncated = true

@@ -1,6 +1,6 @@
 /// A consequence of an input to ``HTTP2ClientStateMachine``.
 ///
-/// Requests are named by the tickets that their caller gave them. Each ends in exactly one event.
+/// A ticket is the number that the caller gave to a request. Each ends in exactly one event.
 package enum HTTP2ClientEvent: Sendable {
     /// The server's settings are known: requests may start.
     case ready
@@ -17,10 +17,10 @@ package enum HTTP2ClientEvent: Sendable {
 
 /// A GOAWAY frame (RFC 9113 section 6.8).
 package struct GoAway: Hashable, Sendable {
-    /// The bytes of debug data that are kept.
+    /// The maximum number of bytes of debug data that are kept.
     static let maximumDebugData = 256
 
-    /// The highest stream that may have been processed.
+    /// The id of the highest stream that may have been processed.
     package var lastStreamID: UInt32
     package var code: UInt32
     /// The debug data. Apple sends JSON with a `reason`, or plain text (reference 1.3).
@@ -39,7 +39,7 @@ package enum HTTP2RequestFailure: Hashable, Sendable {
     case reset(UInt32)
     /// No response came before the deadline. Other requests of the connection go on.
     case responseTimeout
-    /// Nothing came any more, not even the acknowledgement of a PING.
+    /// The server sent nothing any more, not even the acknowledgement of a PING.
     case unresponsive
     /// The transport ended.
     case closed(String)
@@ -47,10 +47,29 @@ package enum HTTP2RequestFailure: Hashable, Sendable {
     case violation(HTTP2ErrorCode, String)
     /// No SETTINGS frame came before the deadline.
     case handshakeTimeout
-    /// The deadline for draining came first.
+    /// The response did not come before the deadline for draining.
     case drainTimeout
     /// The headers exceed what the server or HTTP/2 allows. The request was never sent.
     case headersTooLong
     /// `apns-id` or `apns-collapse-id` contains a control character or has a space at an end. The request was never sent.
     case malformedHeader
+}
+
+/// The whole response to one request.
+package struct HTTP2Response: Hashable, Sendable {
+    package var head: ResponseHead
+    /// The body, at most ``HTTP2ClientLimits/maximumResponseBody`` bytes. It is empty with status 200 of a push.
+    package var body: [UInt8] = []
+}
+
+/// The header fields of a push service's response (reference 1.8).
+package struct ResponseHead: Hashable, Sendable {
+    /// The status, or 0 if `:status` is missing or not a number.
+    package var status = 0
+    /// The header `apns-id`, or `apns-request-id`, which takes its place for broadcasts and channels.
+    package var id: String?
+    /// The header `apns-unique-id`, or `apns-channel-id` of a new channel: no response has both.
+    package var uniqueID: String?
+    /// The header `retry-after`, as text.
+    package var retryAfter: String?
 }

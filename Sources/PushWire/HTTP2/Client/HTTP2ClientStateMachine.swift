@@ -1,6 +1,37 @@
 package import NIOCore
 package import PushTypes
 
+/// The limits and timeouts of a connection to a push service.
+package struct HTTP2ClientLimits: Sendable {
+    /// The maximum number of requests in flight, if the server allows as many. Default 1000.
+    package var maximumConcurrentStreams = 1000
+    /// The longest time from the end of the TLS handshake to the server's first SETTINGS frame. Default 10 s.
+    package var handshakeTimeout: TimeAmount = .seconds(10)
+    /// The longest time from a request to its response. Default 30 s.
+    package var responseTimeout: TimeAmount = .seconds(30)
+    /// The silence before a PING while responses are outstanding. Default 10 s.
+    package var pingAfter: TimeAmount = .seconds(10)
+    /// The silence before a PING without requests in flight. Default 60 s.
+    package var idlePingAfter: TimeAmount = .seconds(60)
+    /// The longest time from a PING to any frame. Default 10 s.
+    package var pingTimeout: TimeAmount = .seconds(10)
+    /// The longest time for which a draining connection waits for responses. Default 30 s.
+    package var drainTimeout: TimeAmount = .seconds(30)
+    /// The maximum length of a response body, in bytes. Default 4096: error bodies have under 100.
+    package var maximumResponseBody = 4096
+    /// The first stream id. Only tests change it.
+    package var firstStreamID: UInt32 = 1
+
+    /// The maximum size of a request's header list, in bytes. It always fits one frame.
+    static let maximumRequestHeaders = 15_000
+    /// The maximum number of settings in one frame.
+    static let maximumSettings = 32
+    /// The number of streams whose windows a change of settings adjusts at the cost of one idle frame.
+    static let streamsPerIdleFrame = 16
+
+    package init() {}
+}
+
 /// The client's end of an HTTP/2 connection to a push service (RFC 9113), without I/O.
 ///
 /// Bytes, requests and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences. A
@@ -22,18 +53,18 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         var lastTick: NIODeadline
     }
 
-    let limits: HTTP2ClientLimits
+    private let limits: HTTP2ClientLimits
     package private(set) var phase = Phase.waitingForSettings
     private var events: [HTTP2ClientEvent] = []
     var output: ByteBuffer
     var reader = HTTP2FrameReader()
     var encoder: RequestEncoder
-    var decoder = HeaderBlockDecoder<ResponseHeaderList>()
+    private var decoder = HeaderBlockDecoder<ResponseHeaderList>()
     var streams: HTTP2ClientStreamTable
     var peer = HTTP2PeerSettings(of: .server)
-    var sendWindow = HTTP2SendWindow()
-    var receiveWindow = HTTP2ReceiveWindow(capacity: HTTP2Constants.connectionReceiveWindow)
-    var floodLimiter = HTTP2FloodLimiter()
+    private var sendWindow = HTTP2SendWindow()
+    private var receiveWindow = HTTP2ReceiveWindow(capacity: HTTP2Constants.connectionReceiveWindow)
+    private var floodLimiter = HTTP2FloodLimiter()
     var timers: Timers
 
     /// Writes the preface and the client's settings to the output.
@@ -157,7 +188,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Ending
 
-    mutating func becomeOpen() {
+    private mutating func becomeOpen() {
         self.phase = .open
         self.add(.ready)
     }
@@ -171,13 +202,13 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         self.finishIfDrained()
     }
 
-    mutating func finishIfDrained() {
+    private mutating func finishIfDrained() {
         guard case .draining = self.phase, self.streams.count == 0 else { return }
         self.finish(nil)
     }
 
-    /// Ends the connection and with it every request. Does nothing the second time.
-    mutating func finish(_ cause: HTTP2RequestFailure?) {
+    /// Ends the connection and every request on it. Further calls do nothing.
+    private mutating func finish(_ cause: HTTP2RequestFailure?) {
         guard self.phase != .finished else { return }
         self.phase = .finished
         var code = HTTP2ErrorCode.noError
@@ -189,8 +220,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         self.add(.finished(cause))
     }
 
-    /// Ends a request. A known status counts; a request that was not sent to its end was not processed.
-    mutating func end(_ stream: HTTP2ClientStream, _ response: HTTP2Response?, _ cause: HTTP2RequestFailure) {
+    /// Ends a request. It has a response if its status is known, and was not processed if it was not sent to its end.
+    private mutating func end(_ stream: HTTP2ClientStream, _ response: HTTP2Response?, _ cause: HTTP2RequestFailure) {
         if let response {
             self.add(.response(ticket: stream.ticket, response))
         } else if stream.isSent {
@@ -198,5 +229,266 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         } else {
             self.add(.notProcessed(ticket: stream.ticket, cause))
         }
+    }
+}
+
+/// Frames of the connection: SETTINGS, PING and GOAWAY.
+extension HTTP2ClientStateMachine: HTTP2Endpoint {
+    /// Takes bytes from the server, in any portions.
+    package mutating func receive(_ bytes: ByteBuffer, now: NIODeadline) {
+        guard self.phase != .finished else { return }
+        self.timers.lastReceived = now
+        self.timers.pingSent = nil
+        var input = self.reader.append(bytes)
+        do {
+            let used = try self.receiveFrames(input.readableBytesUInt8Span, now: now)
+            guard self.phase != .finished else { return }
+            input.moveReaderIndex(forwardBy: used)
+            self.reader.keep(&input)
+        } catch {
+            self.finish(.violation(error.code, error.description))
+        }
+    }
+
+    mutating func receive(
+        _ frame: HTTP2Frame,
+        _ bytes: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(HTTP2ConnectionError) {
+        switch frame.payload {
+        case .headers(let block):
+            try self.checkOpened(frame.streamID)
+            if let block { try self.receiveBlock(block, bytes) }
+        case .continuation(let block):
+            try self.floodLimiter.spend()
+            if let block { try self.receiveBlock(block, bytes) }
+        case .data(let range): try self.receiveData(frame, bytes.extracting(range))
+        case .resetStream(let code): try self.receiveReset(frame.streamID, code)
+        case .settings(let range): try self.receiveSettings(bytes.extracting(range))
+        case .windowUpdate(let increment): try self.receiveWindowUpdate(increment, streamID: frame.streamID)
+        case .ping(let data):
+            try self.floodLimiter.spend()
+            self.output.writePing(data, flags: .acknowledgement)
+        case .goAway(let last, let code, let debugData):
+            try self.floodLimiter.spend()
+            let end = min(debugData.upperBound, debugData.lowerBound + GoAway.maximumDebugData)
+            let text = bytes.extracting(debugData.lowerBound..<end)
+                .withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+            self.receiveGoAway(GoAway(lastStreamID: last, code: code, debugData: text), now: now)
+        case .pushPromise: throw HTTP2ConnectionError(.protocolError, "PUSH_PROMISE in spite of ENABLE_PUSH 0")
+        case .settingsAcknowledgement, .pingAcknowledgement, .priority, .unknown: try self.floodLimiter.spend()
+        }
+    }
+
+    /// Applies the server's settings (RFC 9113 section 6.5).
+    private mutating func receiveSettings(_ content: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
+        try self.floodLimiter.spend()
+        guard content.count / 6 <= HTTP2ClientLimits.maximumSettings else {
+            throw HTTP2ConnectionError(.enhanceYourCalm, "too many settings")
+        }
+        try self.applySettings(content)
+        if self.phase == .waitingForSettings { self.becomeOpen() }
+        self.sendBlocked()
+    }
+
+    mutating func setTableSize(_ size: Int) { self.encoder.setTableSize(size) }
+
+    /// Charges the flood limiter in proportion to the open streams.
+    mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
+        guard difference != 0 else { return }
+        try self.floodLimiter.spend(self.streams.count / HTTP2ClientLimits.streamsPerIdleFrame)
+        for position in 0..<self.streams.count where !self.streams[position].sendWindow.change(by: difference) {
+            throw HTTP2ConnectionError(.flowControlError, "stream window over 2^31-1")
+        }
+    }
+
+    /// Ends the requests that the server did not process, and drains (RFC 9113 section 6.8).
+    private mutating func receiveGoAway(_ goAway: GoAway, now: NIODeadline) {
+        for stream in self.streams.table.sorted(where: { $0.id > goAway.lastStreamID }) {
+            let response = self.streams.remove(stream.id)?.response
+            if response == nil {
+                self.add(.notProcessed(ticket: stream.ticket, .goAway(goAway)))
+            } else {
+                self.end(stream, response, .goAway(goAway))
+            }
+        }
+        self.beginDraining(goAway, now: now)
+    }
+}
+
+/// Frames of a response: HEADERS with CONTINUATION, DATA and RST_STREAM.
+extension HTTP2ClientStateMachine {
+    private mutating func receiveBlock(
+        _ block: HTTP2HeaderBlock,
+        _ bytes: borrowing Span<UInt8>
+    ) throws(HTTP2ConnectionError) {
+        guard let range = block.range else {
+            let gathered = self.reader.takeGatheredBlock()
+            return try self.receiveHeaders(block, gathered.span)
+        }
+        try self.receiveHeaders(block, bytes.extracting(range))
+    }
+
+    /// Decodes a header block, also that of a stream that has ended, because the dynamic table depends on it.
+    private mutating func receiveHeaders(
+        _ block: HTTP2HeaderBlock,
+        _ bytes: borrowing Span<UInt8>
+    ) throws(HTTP2ConnectionError) {
+        let list: ResponseHeaderList
+        do {
+            list = try self.decoder.decode(bytes)
+        } catch {
+            throw HTTP2ConnectionError(.compressionError, "header block cannot be decoded")
+        }
+        guard !list.isTooLong else { throw HTTP2ConnectionError(.enhanceYourCalm, "header list too long") }
+        let (id, status) = (block.streamID, list.head.status)
+        guard let position = self.streams.position(of: id) else { return try self.floodLimiter.spend() }
+        if self.streams.hasResponse(at: position) {
+            // Trailers: nothing in them matters, but they end the stream.
+            guard block.endsStream else { return self.reset(id, .protocolError) }
+            return self.complete(id)
+        }
+        if (100..<200).contains(status) {
+            try self.floodLimiter.spend()
+            if block.endsStream { self.reset(id, .protocolError) }
+            return
+        }
+        guard status != 0 else { return self.reset(id, .protocolError) }
+        guard block.endsStream, self.streams[position].isSent else {
+            self.streams.setResponse(list.head, at: position)
+            if block.endsStream { self.complete(id) }
+            return
+        }
+        guard let (stream, _) = self.streams.remove(id) else { return }
+        self.floodLimiter.earn()
+        self.add(.response(ticket: stream.ticket, HTTP2Response(head: list.head)))
+        self.finishIfDrained()
+    }
+
+    private mutating func receiveData(_ frame: HTTP2Frame, _ data: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
+        let id = frame.streamID
+        try self.checkOpened(id)
+        try self.receiveWindow.receiveOnConnection(frame.length, output: &self.output)
+        guard self.streams.position(of: id) != nil else { return try self.floodLimiter.spend() }
+        guard let fits = self.streams.appendBody(data, to: id) else { return self.reset(id, .protocolError) }
+        if data.isEmpty, !frame.endsStream { try self.floodLimiter.spend() }
+        if !fits { return self.reset(id, .cancel) }
+        if frame.endsStream { self.complete(id) }
+    }
+
+    private mutating func receiveReset(_ streamID: UInt32, _ code: UInt32) throws(HTTP2ConnectionError) {
+        try self.checkOpened(streamID)
+        guard let (stream, response) = self.streams.remove(streamID) else { return try self.floodLimiter.spend() }
+        if response == nil, code == HTTP2ErrorCode.refusedStream.rawValue {
+            self.add(.notProcessed(ticket: stream.ticket, .reset(code)))
+        } else {
+            self.end(stream, response, .reset(code))
+        }
+        self.finishIfDrained()
+    }
+
+    /// Ends a request whose response is complete. If the server responded before the whole request, its rest is
+    /// cancelled (RFC 9113 section 8.1).
+    private mutating func complete(_ streamID: UInt32) {
+        guard let (stream, response) = self.streams.remove(streamID) else { return }
+        if !stream.isSent { self.output.writeReset(streamID, .cancel) }
+        self.floodLimiter.earn()
+        self.end(stream, response, .responseTimeout)
+        self.finishIfDrained()
+    }
+
+    /// Resets one stream.
+    private mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode, cause: HTTP2RequestFailure? = nil) {
+        guard let (stream, response) = self.streams.remove(streamID) else { return }
+        self.output.writeReset(streamID, code)
+        self.end(stream, response, cause ?? .violation(code, "malformed response"))
+        self.finishIfDrained()
+    }
+
+    /// Throws for a stream that was never opened (RFC 9113 section 5.1).
+    private func checkOpened(_ streamID: UInt32) throws(HTTP2ConnectionError) {
+        guard self.streams.hasOpened(streamID) else {
+            throw HTTP2ConnectionError(.protocolError, "frame on a stream that was never opened")
+        }
+    }
+}
+
+/// Sending bodies within the flow-control windows (RFC 9113 section 5.2).
+extension HTTP2ClientStateMachine {
+    /// Sends as much of a body as the windows allow, and keeps the rest.
+    mutating func sendBody(_ body: ByteBuffer, streamID: UInt32) {
+        guard let position = self.streams.position(of: streamID) else { return }
+        var rest = body
+        _ = self.output.writeData(
+            &rest,
+            streamID: streamID,
+            connectionWindow: &self.sendWindow,
+            streamWindow: &self.streams[position].sendWindow,
+            maximumFrameLength: self.peer.maximumFrameLength
+        )
+        self.streams.setUnsentBody(rest, at: position)
+    }
+
+    /// Continues with the bodies that waited for a window, the oldest first.
+    private mutating func sendBlocked() {
+        guard self.sendWindow.size > 0 else { return }
+        for id in self.streams.blockedStreams where self.sendWindow.size > 0 { self.sendRest(of: id) }
+    }
+
+    private mutating func sendRest(of streamID: UInt32) {
+        guard let body = self.streams.unsentBody(of: streamID) else { return }
+        self.sendBody(body, streamID: streamID)
+    }
+
+    /// WINDOW_UPDATE (RFC 9113 section 6.9).
+    private mutating func receiveWindowUpdate(_ increment: UInt32, streamID: UInt32) throws(HTTP2ConnectionError) {
+        try self.floodLimiter.spend()
+        if streamID == 0 {
+            try self.sendWindow.increaseConnection(by: increment)
+            return self.sendBlocked()
+        }
+        try self.checkOpened(streamID)
+        guard let position = self.streams.position(of: streamID) else { return try self.floodLimiter.spend() }
+        if let code = self.streams[position].sendWindow.increase(by: increment) {
+            return self.reset(streamID, code)
+        }
+        if !self.streams[position].isSent { self.sendRest(of: streamID) }
+    }
+}
+
+/// The deadlines of the handshake, the requests and the PING.
+extension HTTP2ClientStateMachine {
+    /// The time between two ticks from which on the process is taken to have been suspended.
+    static var standstill: TimeAmount { .seconds(5) }
+
+    /// Checks the deadlines. The handler calls it a few times per second.
+    package mutating func tick(now: NIODeadline) {
+        let hasStoodStill = now >= self.timers.lastTick + Self.standstill
+        self.timers.lastTick = now
+        // The bytes that came meanwhile are still unread, and a response among them is in time. The next tick decides.
+        guard !hasStoodStill else { return }
+        switch self.phase {
+        case .finished: return
+        case .waitingForSettings where now >= self.timers.handshakeDeadline: return self.finish(.handshakeTimeout)
+        case .draining(let until) where now >= until: return self.finish(.drainTimeout)
+        case .waitingForSettings, .open, .draining: break
+        }
+        self.floodLimiter.earn()
+        for stream in self.streams.table.sorted(where: { $0.deadline <= now }) {
+            self.reset(stream.id, .cancel, cause: .responseTimeout)
+        }
+        if self.phase != .waitingForSettings { self.checkHealth(now: now) }
+    }
+
+    private mutating func checkHealth(now: NIODeadline) {
+        guard self.phase != .finished else { return }
+        if let sent = self.timers.pingSent {
+            if now >= sent + self.limits.pingTimeout { self.finish(.unresponsive) }
+            return
+        }
+        let patience = self.streams.count == 0 ? self.limits.idlePingAfter : self.limits.pingAfter
+        guard now >= self.timers.lastReceived + patience else { return }
+        self.timers.pingSent = now
+        self.output.writePing(now.uptimeNanoseconds)
     }
 }

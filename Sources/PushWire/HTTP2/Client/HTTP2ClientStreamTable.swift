@@ -3,9 +3,9 @@ import NIOCore
 /// An open stream of a connection to a push service.
 struct HTTP2ClientStream: StreamTableEntry {
     let id: UInt32
-    /// The caller's number for the request.
+    /// The number that the caller gave to the request.
     let ticket: Int
-    /// The latest time of the response.
+    /// The deadline of the response.
     let deadline: NIODeadline
     var sendWindow: HTTP2SendWindow
     /// Indicates whether the request has been sent to its end.
@@ -35,7 +35,7 @@ struct HTTP2ClientStreamTable {
     private var nextID: UInt32
     private let maximumBody: Int
 
-    /// - Parameter maximumBody: The largest body of a response, in bytes.
+    /// - Parameter maximumBody: The maximum length of a response body, in bytes.
     init(firstID: UInt32, maximumBody: Int) {
         self.nextID = firstID | 1
         self.maximumBody = maximumBody
@@ -66,7 +66,7 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Removes a stream.
-    /// - Returns: The stream, and as much of its response as came.
+    /// - Returns: The stream, and the part of its response that came.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
@@ -88,7 +88,7 @@ struct HTTP2ClientStreamTable {
         self.parts[id]?.unsentBody
     }
 
-    /// Notes the part of a request's body that waits for a window; an empty one is sent.
+    /// Notes the part of a request's body that waits for a window. A request with an empty rest is sent.
     mutating func setUnsentBody(_ body: ByteBuffer, at position: Int) {
         let isSent = body.readableBytes == 0
         if isSent, self.table[position].isSent { return }

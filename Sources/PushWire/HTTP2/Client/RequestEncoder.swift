@@ -7,9 +7,9 @@ import PushTypes
 /// The fields that all pushes of one topic, push type and priority share are prepared once, as a
 /// ``RequestHeaderTemplate``.
 struct RequestEncoder {
-    /// The part of the server's dynamic table that is used, in bytes, even if the server offers more.
-    static let maximumTableSize = HTTP2Constants.headerTableSize
-    /// The number of templates kept. When there are more, they are made anew.
+    /// The maximum size of the server's dynamic table that is used, in bytes.
+    private static let maximumTableSize = HTTP2Constants.headerTableSize
+    /// The maximum number of templates that are kept. Beyond it all are discarded.
     private static let maximumTemplates = 256
 
     private static let devicePath = Array(RequestHeaderTemplate.devicePath.utf8)
@@ -39,7 +39,7 @@ struct RequestEncoder {
         self.table.reset(limit: min(size, Self.maximumTableSize))
     }
 
-    /// The size of what all header lists have, in bytes.
+    /// The size of the fields that all header lists have, in bytes.
     var commonSize: Int { Self.fixedSize + self.authority.utf8.count + self.authorization.count }
 
     /// Returns an upper bound of the request's header list in bytes (RFC 9113 section 6.5.2).
@@ -111,7 +111,7 @@ struct RequestEncoder {
 
     // MARK: Without a template
 
-    /// Writes one field after the other, and inserts those that will be repeated into the table.
+    /// Writes one field after the other. Fields that will be repeated are inserted into the table.
     private mutating func encodeField(by push: Push, into buffer: inout ByteBuffer) {
         let notification = push.notification
         var replaced = Set(push.additionalHeaders.map(\.name))
@@ -175,5 +175,188 @@ struct RequestEncoder {
         bytes.appendString(value)
         self.table.insert(name, value)
         return bytes
+    }
+}
+
+/// The prepared pieces of the header blocks of all pushes with one topic, push type and priority.
+///
+/// Pseudo-headers precede all others (RFC 9113 section 8.3), so the pieces are written around `:path` and the literals.
+private struct RequestHeaderTemplate {
+    /// The properties that the pushes share.
+    struct Key: Hashable {
+        var topic: Topic
+        var pushType: PushType?
+        var priority: Priority
+
+        init(_ notification: PushNotification) {
+            self.topic = notification.topic
+            self.pushType = notification.pushType
+            self.priority = notification.priority
+        }
+
+        func matches(_ notification: PushNotification) -> Bool {
+            self.priority == notification.priority && self.pushType == notification.pushType
+                && self.topic == notification.topic
+        }
+    }
+
+    static let authority = ":authority"
+    static let devicePath = "/3/device/"
+    /// `:method POST` and `:scheme https` of the static table.
+    static let methodAndScheme: [UInt8] = [0x83, 0x87]
+    /// A literal without indexing, with its name from the static table.
+    static let pathName: UInt8 = 0x04
+
+    let key: Key
+    /// The generation of the table that the positions belong to.
+    let generation: Int
+    /// The fields up to the name of `:path`.
+    let head: [UInt8]
+    /// The name of `apns-id`.
+    let idName: [UInt8]
+    let pushType: [UInt8]
+    /// The fields of priority and topic.
+    let tail: [UInt8]
+    /// The name of `apns-expiration`, or `nil` while it is not in the table but has room there.
+    let expirationName: [UInt8]?
+    /// The name of `apns-collapse-id`, or `nil` while it is not in the table but has room there.
+    let collapseIDName: [UInt8]?
+
+    /// Returns `nil` while a field of all its pushes is not in `table`, although that has room for it.
+    init?(key: Key, authority: String, table: RequestHeaderTable) {
+        var fields = [(Self.authority, authority), ("apns-priority", String(key.priority.rawValue))]
+        fields.append(("apns-topic", key.topic.name))
+        if let type = key.pushType { fields.append(("apns-push-type", type.rawValue)) }
+        for (name, value) in fields where table.position(of: name, value) == nil && table.hasRoom(for: name, value) {
+            return nil
+        }
+        guard let idName = Self.preparedName("apns-id", in: table) else { return nil }
+        self.key = key
+        self.generation = table.generation
+        self.head = Self.methodAndScheme + Self.field(Self.authority, authority, in: table) + [Self.pathName]
+        self.idName = idName
+        self.pushType = key.pushType.map { Self.field("apns-push-type", $0.rawValue, in: table) } ?? []
+        self.tail =
+            Self.field("apns-priority", String(key.priority.rawValue), in: table)
+            + Self.field("apns-topic", key.topic.name, in: table)
+        self.expirationName = Self.preparedName("apns-expiration", in: table)
+        self.collapseIDName = Self.preparedName("apns-collapse-id", in: table)
+    }
+
+    /// Returns a whole field: its position, or a literal without indexing.
+    static func field(_ name: String, _ value: String, in table: RequestHeaderTable) -> [UInt8] {
+        var bytes: [UInt8] = []
+        if let position = table.position(of: name, value) {
+            bytes.appendInteger(position, prefix: 7, pattern: 0x80)
+            return bytes
+        }
+        bytes = Self.name(name, in: table)
+        bytes.appendString(value)
+        return bytes
+    }
+
+    /// Returns the start of a literal without indexing, up to its value.
+    static func name(_ name: String, in table: RequestHeaderTable) -> [UInt8] {
+        var bytes: [UInt8] = []
+        if let position = table.position(of: name) ?? Self.staticPosition(of: name) {
+            bytes.appendInteger(position, prefix: 4, pattern: 0)
+        } else {
+            bytes.append(0)
+            bytes.appendString(name)
+        }
+        return bytes
+    }
+
+    /// Returns the position of `:authority`, the only name with one in the static table that is not written directly.
+    static func staticPosition(of name: String) -> Int? {
+        name == Self.authority ? 1 : nil
+    }
+
+    /// Returns the start of a literal whose value has at most 64 bytes, or `nil` while its name should be inserted
+    /// first.
+    private static func preparedName(_ name: String, in table: RequestHeaderTable) -> [UInt8]? {
+        let longest = String(repeating: "-", count: PushNotification.maximumCollapseIDLength)
+        if table.position(of: name) == nil, table.hasRoom(for: name, longest) { return nil }
+        return Self.name(name, in: table)
+    }
+}
+
+/// The client's copy of the server's dynamic table (RFC 7541 section 2.3.2).
+///
+/// Entries are added until the table is full and never evicted: the server keeps it small, and the entries are the few
+/// that every push repeats.
+private struct RequestHeaderTable {
+    /// The number of entries of the static table.
+    private static let staticCount = 61
+
+    /// A number that changes whenever positions change.
+    private(set) var generation = 0
+    private var limit: Int
+    private var used = 0
+    private var count = 0
+    private var fields: [Field: Int] = [:]
+    private var names: [String: Int] = [:]
+    /// Indicates whether the next block must begin with ``takeResize()``.
+    private(set) var hasPendingResize = false
+
+    /// An entry of the table.
+    private struct Field: Hashable {
+        var name: String
+        var value: String
+    }
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Empties the table on both ends and sets its size, at the start of the next header block.
+    mutating func reset(limit: Int) {
+        guard limit != self.limit else { return }
+        self = Self(limit: limit, generation: self.generation + 1)
+    }
+
+    private init(limit: Int, generation: Int) {
+        (self.limit, self.generation) = (limit, generation)
+        self.hasPendingResize = true
+    }
+
+    /// Returns the position of an entry with this name and value.
+    func position(of name: String, _ value: String) -> Int? {
+        self.fields[Field(name: name, value: value)].map(self.position)
+    }
+
+    /// Returns the position of the newest entry with this name.
+    func position(of name: String) -> Int? {
+        self.names[name].map(self.position)
+    }
+
+    func hasRoom(for name: String, _ value: String) -> Bool {
+        self.used + Self.size(name, value) <= self.limit
+    }
+
+    mutating func insert(_ name: String, _ value: String) {
+        self.fields[Field(name: name, value: value)] = self.count
+        self.names[name] = self.count
+        self.used += Self.size(name, value)
+        self.count += 1
+        self.generation += 1
+    }
+
+    /// Returns the table size updates that must begin the next header block (RFC 7541 section 4.2): to zero, which
+    /// empties the table, and to the new limit.
+    mutating func takeResize() -> [UInt8] {
+        guard self.hasPendingResize else { return [] }
+        self.hasPendingResize = false
+        var bytes: [UInt8] = [0x20]
+        if self.limit > 0 { bytes.appendInteger(self.limit, prefix: 5, pattern: 0x20) }
+        return bytes
+    }
+
+    private func position(_ insertion: Int) -> Int {
+        Self.staticCount + self.count - insertion
+    }
+
+    private static func size(_ name: String, _ value: String) -> Int {
+        name.utf8.count + value.utf8.count + 32
     }
 }

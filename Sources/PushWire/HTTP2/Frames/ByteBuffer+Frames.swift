@@ -57,7 +57,7 @@ extension ByteBuffer {
         return start
     }
 
-    /// Fills in the length of the frame that began at `index` and ends here.
+    /// Fills in the length of the frame that began at `index` and ends at the end of the buffer.
     mutating func endFrame(at index: Int) {
         let length = self.writerIndex - index - FrameHeader.length
         self.setInteger(UInt8(truncatingIfNeeded: length >> 16), at: index)

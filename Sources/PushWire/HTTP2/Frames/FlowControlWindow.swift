@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The bytes that the peer still accepts on a connection or a stream (RFC 9113 section 5.2).
+/// The number of bytes that the peer still accepts on a connection or a stream (RFC 9113 section 5.2).
 struct HTTP2SendWindow: Sendable {
     /// The size in bytes. A change of the peer's settings can make it negative (RFC 9113 section 6.9.2).
     private(set) var size = HTTP2Constants.defaultWindow
@@ -25,14 +25,14 @@ struct HTTP2SendWindow: Sendable {
 }
 
 extension HTTP2SendWindow {
-    /// Applies a WINDOW_UPDATE of the connection, on which every error is the connection's.
+    /// Applies a WINDOW_UPDATE of the connection. Every error in it is a connection error.
     mutating func increaseConnection(by increment: UInt32) throws(HTTP2ConnectionError) {
         guard let code = self.increase(by: increment) else { return }
         throw HTTP2ConnectionError(code, "WINDOW_UPDATE of the connection by \(increment)")
     }
 }
 
-/// The bytes that the peer may still send on a connection or a stream (RFC 9113 section 5.2).
+/// The number of bytes that the peer may still send on a connection or a stream (RFC 9113 section 5.2).
 struct HTTP2ReceiveWindow: Sendable {
     private let capacity: Int
     private var size: Int

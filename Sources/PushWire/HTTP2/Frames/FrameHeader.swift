@@ -2,7 +2,7 @@
 package struct FrameHeader: Sendable {
     /// The length of a frame header in bytes.
     package static let length = 9
-    /// The largest content that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces no more.
+    /// The content length that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces no larger one.
     package static let defaultMaximumLength = 16_384
 
     /// The length of the content in bytes, without this header.
@@ -79,4 +79,21 @@ extension Span<UInt8> {
         UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
             | UInt32(self[offset + 3])
     }
+}
+
+/// The numbers that both ends of an HTTP/2 connection use.
+package enum HTTP2Constants {
+    /// The first bytes that every client sends (RFC 9113 section 3.4).
+    package static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    package static let largestStreamID: UInt32 = 0x7fff_ffff
+    /// The maximum size of a flow-control window, in bytes (RFC 9113 section 6.9.1).
+    package static let largestWindow = 0x7fff_ffff
+    /// The initial flow-control window in bytes (RFC 9113 section 6.9.2).
+    package static let defaultWindow = 65_535
+    /// The receive window of a connection, in bytes. It is replenished when half of it is used.
+    package static let connectionReceiveWindow = 1 << 20
+    /// The maximum length of a header block over all its frames, in bytes.
+    package static let maximumHeaderBlock = 32_768
+    /// The dynamic table's size in bytes: the initial value of RFC 9113 section 6.5.2, which Martlet keeps.
+    package static let headerTableSize = 4096
 }

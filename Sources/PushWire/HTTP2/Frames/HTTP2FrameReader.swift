@@ -5,12 +5,12 @@ import NIOCore
 /// It keeps the bytes of an incomplete frame and gathers header blocks that come in several frames. It checks
 /// everything about a frame that depends neither on the streams nor on the end that reads.
 struct HTTP2FrameReader: Sendable {
-    /// The largest capacity that an empty buffer keeps, in bytes.
+    /// The maximum capacity that an empty buffer keeps, in bytes.
     private static let keptCapacity = 32_768
 
     /// The bytes of an incomplete frame.
     private var rest = ByteBuffer()
-    /// Is set from ``append(_:)`` to ``keep(_:)`` if the buffer in use is that of ``rest``.
+    /// Indicates whether ``rest`` has lent its buffer, from ``append(_:)`` to ``keep(_:)``.
     private var usesRest = false
     private var openBlock: HTTP2HeaderBlock?
     /// The bytes of ``openBlock`` so far, or of the last block that was complete.
@@ -23,7 +23,7 @@ struct HTTP2FrameReader: Sendable {
     /// The memory in bytes that incomplete frames and blocks take.
     var heldBytes: Int { self.rest.storageCapacity + self.gathered.count }
 
-    /// Begins to read: returns what is left of earlier bytes with `bytes` behind it.
+    /// Begins to read. Returns the unread earlier bytes, followed by `bytes`.
     mutating func append(_ bytes: ByteBuffer) -> ByteBuffer {
         self.usesRest = self.rest.readableBytes > 0
         guard self.usesRest else { return bytes }
@@ -33,7 +33,8 @@ struct HTTP2FrameReader: Sendable {
         return input
     }
 
-    /// Ends reading: keeps the bytes of `input` that belong to an incomplete frame, in the memory that exists.
+    /// Ends reading. Keeps the bytes of `input` that belong to an incomplete frame, in memory that is already allocated
+    /// if they fit.
     mutating func keep(_ input: inout ByteBuffer) {
         if self.usesRest {
             swap(&input, &self.rest)
@@ -211,4 +212,51 @@ struct HTTP2FrameReader: Sendable {
         }
         return content.lowerBound + 1..<content.upperBound - Int(bytes[content.lowerBound])
     }
+}
+
+/// A frame that passed the checks that both ends share (RFC 9113 sections 4 and 6).
+///
+/// It holds no bytes: ranges are positions in the bytes that it was read from.
+struct HTTP2Frame {
+    /// The type of a frame and its content.
+    enum Payload {
+        /// The content of a DATA frame without its padding.
+        case data(Range<Int>)
+        /// A HEADERS frame. The block is `nil` while CONTINUATION frames are missing.
+        case headers(HTTP2HeaderBlock?)
+        /// A CONTINUATION frame of the open block, which is `nil` until it is complete.
+        case continuation(HTTP2HeaderBlock?)
+        /// The stream that a PRIORITY frame names as its parent, or `nil` if the frame has the wrong size, which is a
+        /// stream error (RFC 7540 section 6.3).
+        case priority(dependency: UInt32?)
+        case resetStream(code: UInt32)
+        /// The content of a SETTINGS frame, a multiple of six bytes.
+        case settings(Range<Int>)
+        case settingsAcknowledgement
+        case pushPromise
+        case ping(UInt64)
+        case pingAcknowledgement(UInt64)
+        case goAway(lastStreamID: UInt32, code: UInt32, debugData: Range<Int>)
+        case windowUpdate(increment: UInt32)
+        /// A frame of a type that RFC 9113 does not define. It is ignored (RFC 9113 section 4.1).
+        case unknown
+    }
+
+    var streamID: UInt32
+    /// The length of the content in bytes, with padding.
+    var length: Int
+    var endsStream: Bool
+    var payload: Payload
+}
+
+/// A complete header block, and the properties of its HEADERS frame.
+struct HTTP2HeaderBlock {
+    var streamID: UInt32
+    var endsStream: Bool
+    /// Indicates whether the priority of the frame names its own stream as the parent, which is a stream error (RFC
+    /// 7540 section 5.3.1).
+    var dependsOnItself: Bool
+    /// The position of the block. It is `nil` if the block came in several frames and is with
+    /// ``HTTP2FrameReader/takeGatheredBlock()``.
+    var range: Range<Int>?
 }

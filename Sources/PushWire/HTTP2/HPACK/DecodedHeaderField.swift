@@ -5,7 +5,7 @@ protocol DecodedHeaderField: Sendable {
     associatedtype Name: HeaderFieldName
 
     var name: Name { get }
-    /// The length of the name in bytes.
+    /// The length of the name, in bytes.
     var nameLength: Int { get }
     /// The length of the value in bytes.
     var valueLength: Int { get }
@@ -45,7 +45,8 @@ protocol HeaderFieldName: Sendable {
 protocol HeaderList {
     associatedtype Field: DecodedHeaderField
 
-    /// The largest list in bytes (RFC 9113 section 6.5.2), announced to the peer. Fields beyond it are not added.
+    /// The maximum size of a list, in bytes (RFC 9113 section 6.5.2). It is announced to the peer, and fields beyond it
+    /// are not added.
     static var maximumSize: Int { get }
     /// The size of all fields in bytes (RFC 9113 section 6.5.2), also of those that were not added.
     var size: Int { get set }
@@ -55,7 +56,7 @@ protocol HeaderList {
 }
 
 extension HeaderList {
-    /// Is set for a list over ``maximumSize``, of which not all fields were added.
+    /// Indicates whether the list exceeds ``maximumSize`` and lacks fields.
     var isTooLong: Bool { self.size > Self.maximumSize }
 }
 

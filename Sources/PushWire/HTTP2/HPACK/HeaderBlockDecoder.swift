@@ -1,12 +1,13 @@
 import Foundation
 
-/// A header block that cannot be decoded, and with it no later block of the connection (RFC 7541 section 2.2).
+/// The error for a header block that cannot be decoded. No later block of the connection can be decoded either (RFC
+/// 7541 section 2.2).
 struct HeaderBlockError: Error {}
 
 /// Decodes the header blocks of one connection (RFC 7541), and keeps only the fields that its end uses.
 ///
-/// The dynamic table holds each value as the text that the lists then share. The tests and the fuzz targets compare the
-/// decoder with NIOHPACK.
+/// The dynamic table holds each value as text, which the decoded lists share. The tests and the fuzz targets compare
+/// the decoder with NIOHPACK.
 struct HeaderBlockDecoder<List: HeaderList>: Sendable {
     typealias Field = List.Field
 

@@ -1,7 +1,7 @@
 /// Writes the fields of a header block into memory that the caller has made large enough.
 ///
 /// The caller reserves 32 bytes per field besides names and values, which is more than the block needs. A field that
-/// does not fit nevertheless is left out: nothing is written past the end.
+/// does not fit is left out. Nothing is written past the end.
 struct HeaderBlockWriter {
     private let target: UnsafeMutableRawBufferPointer
     /// The number of bytes written.

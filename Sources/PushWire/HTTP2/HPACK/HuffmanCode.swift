@@ -2,7 +2,7 @@
 ///
 /// The code is canonical: codes of one length rise with the symbol, so the lengths alone define it.
 struct HuffmanCode: Sendable {
-    /// The one instance: its tables are computed once.
+    /// The only instance, whose tables are computed once.
     static let shared = HuffmanCode()
 
     private static let longest = 30

@@ -134,3 +134,314 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
         }
     }
 }
+
+/// Frames of a request: HEADERS with CONTINUATION, DATA and RST_STREAM.
+extension HTTP2ServerStateMachine {
+    private mutating func receiveBlock(
+        _ block: HTTP2HeaderBlock,
+        _ bytes: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(HTTP2ConnectionError) {
+        guard let range = block.range else {
+            let gathered = self.reader.takeGatheredBlock()
+            return try self.receiveHeaders(block, gathered.span, now: now)
+        }
+        try self.receiveHeaders(block, bytes.extracting(range), now: now)
+    }
+
+    /// Decodes a header block, also that of an unwanted request, because the dynamic table depends on it.
+    private mutating func receiveHeaders(
+        _ block: HTTP2HeaderBlock,
+        _ bytes: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(HTTP2ConnectionError) {
+        let (streamID, endsStream) = (block.streamID, block.endsStream)
+        var head: RequestHead
+        do {
+            head = try self.decoder.decode(bytes)
+        } catch {
+            throw HTTP2ConnectionError(.compressionError, "header block cannot be decoded")
+        }
+        if block.dependsOnItself { head.isMalformed = true }
+        if let last = self.shutdown.goAwayStreamID, streamID > last { return try self.floodLimiter.spend() }
+        guard streamID > self.highestStreamID else { return try self.receiveTrailers(head, block, now: now) }
+        self.highestStreamID = streamID
+        guard self.streams.count < self.streamLimit.current else {
+            return try self.refuseExcess(streamID, endsStream: endsStream)
+        }
+        guard !head.isTooLong else { return try self.rejectTooLong(streamID, endsStream: endsStream) }
+        guard !head.isMalformed, head.isRequest, !endsStream || head.contentLength <= 0 else {
+            return try self.rejectMalformed(streamID, endsStream: endsStream)
+        }
+        let state: HTTP2ServerStream.State
+        if endsStream {
+            state = .awaitingResponse
+            self.noteRequest(now: now)
+            self.add(.request(stream: streamID, head.request))
+        } else {
+            let deadline = now + self.limits.request
+            state = .receiving(self.incomplete.insert(IncompleteRequest(stream: streamID, head, deadline: deadline)))
+        }
+        self.streams.insert(
+            HTTP2ServerStream(
+                id: streamID,
+                sendWindow: self.peer.initialWindow,
+                state: state,
+                omitsBody: head.request.method == "HEAD"
+            )
+        )
+    }
+
+    /// Takes trailers: nothing in them matters, but they end the request.
+    private mutating func receiveTrailers(
+        _ head: RequestHead,
+        _ block: HTTP2HeaderBlock,
+        now: NIODeadline
+    ) throws(HTTP2ConnectionError) {
+        guard let position = self.streams.position(of: block.streamID) else {
+            guard self.endedStreams.contains(block.streamID) else {
+                throw HTTP2ConnectionError(.streamClosed, "HEADERS on a closed stream")
+            }
+            return try self.floodLimiter.spend()
+        }
+        guard case .receiving(let slot) = self.streams[position].state else {
+            return try self.reset(faulty: block.streamID, .streamClosed)
+        }
+        guard block.endsStream, !head.isMalformed, head.pseudo == 0, !head.isTooLong,
+            self.incomplete[slot]?.hasWholeBody == true
+        else { return try self.reset(faulty: block.streamID, .protocolError) }
+        self.complete(slot, at: position, now: now)
+    }
+
+    private mutating func receiveData(
+        _ frame: HTTP2Frame,
+        _ data: borrowing Span<UInt8>,
+        now: NIODeadline
+    ) throws(HTTP2ConnectionError) {
+        let id = frame.streamID
+        try self.checkOpened(id)
+        try self.receiveWindow.receiveOnConnection(frame.length, output: &self.output)
+        guard let position = self.streams.position(of: id) else { return try self.receivedOnClosed(id) }
+        guard case .receiving(let slot) = self.streams[position].state else {
+            return try self.reset(faulty: id, .streamClosed)
+        }
+        if data.count < HTTP2ServerLimits.smallData, !frame.endsStream {
+            // Many clients send a small body whole and its end in a frame of its own: the first piece costs nothing.
+            let isFirst = data.count > 0 && self.incomplete[slot]?.request.bodyLength == 0
+            if !isFirst { try self.floodLimiter.spend() }
+        }
+        let error = self.incomplete.append(data, to: slot, length: frame.length, endsStream: frame.endsStream)
+        if let error { return try self.reset(faulty: id, error) }
+        if frame.endsStream { return self.complete(slot, at: position, now: now) }
+        if let increment = self.incomplete[slot]?.replenish() {
+            self.output.writeFrame(.windowUpdate, streamID: id, words: increment)
+        }
+    }
+
+    private mutating func complete(_ slot: Int, at position: Int, now: NIODeadline) {
+        guard let complete = self.incomplete.remove(slot) else { return }
+        self.streams[position].state = .awaitingResponse
+        self.noteRequest(now: now)
+        self.add(.request(stream: complete.stream, complete.request))
+    }
+
+    private mutating func noteRequest(now: NIODeadline) {
+        self.timers.lastRequest = now
+        self.timers.lateChecks = 0
+    }
+
+    private mutating func receiveReset(_ streamID: UInt32) throws(HTTP2ConnectionError) {
+        try self.checkOpened(streamID)
+        guard let stream = self.streams.remove(streamID) else { return try self.floodLimiter.spend() }
+        self.forget(stream)
+        try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
+        self.finishIfDrained()
+    }
+}
+
+/// Responses, sent within the flow-control windows (RFC 9113 section 5.2).
+extension HTTP2ServerStateMachine {
+    /// Sends many responses, in order.
+    package mutating func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
+        for (stream, response) in responses { self.respond(stream, response) }
+    }
+
+    /// Sends the response to a request. It is dropped if the stream no longer expects one.
+    package mutating func respond(_ streamID: UInt32, _ response: ProviderResponse) {
+        guard let stream = self.streams.remove(streamID) else { return }
+        guard case .awaitingResponse = stream.state else { return self.streams.insert(stream) }
+        // Rejected requests cost a client nothing, so they earn it nothing.
+        if (200..<300).contains(response.status) { self.floodLimiter.earn() }
+        if !stream.omitsBody, let body = response.body, !body.isEmpty {
+            self.write(response, body, of: stream)
+        } else {
+            self.encoder.write(response, streamID: streamID, omitsBody: true, into: &self.output)
+        }
+        self.finishIfDrained()
+    }
+
+    private mutating func write(_ response: ProviderResponse, _ body: String, of stream: HTTP2ServerStream) {
+        let length = body.utf8.count
+        guard self.output.readableBytes + self.unsent.byteCount + length <= HTTP2ServerLimits.maximumOutput else {
+            return self.output.writeReset(stream.id, .enhanceYourCalm)
+        }
+        self.encoder.write(response, streamID: stream.id, into: &self.output)
+        if length <= min(self.sendWindow.size, stream.sendWindow.size, self.peer.maximumFrameLength) {
+            self.sendWindow.consume(length)
+            self.output.write(FrameHeader(length: length, type: .data, flags: .endStream, streamID: stream.id))
+            self.output.writeString(body)
+            self.allowUpdates(forFrames: 1)
+        } else {
+            var stream = stream
+            stream.state = .sending
+            self.streams.insert(stream)
+            self.unsent.set(ByteBuffer(string: body), for: stream.id)
+            self.sendBody(of: stream.id)
+        }
+    }
+
+    /// Sends as much of a body as the windows allow.
+    private mutating func sendBody(of streamID: UInt32) {
+        self.streamsVisited += 1
+        guard let position = self.streams.position(of: streamID), var rest = self.unsent[streamID] else { return }
+        let frames = self.output.writeData(
+            &rest,
+            streamID: streamID,
+            connectionWindow: &self.sendWindow,
+            streamWindow: &self.streams[position].sendWindow,
+            maximumFrameLength: self.peer.maximumFrameLength
+        )
+        self.allowUpdates(forFrames: frames)
+        if frames > 0 { self.timers.windowlessSince = nil }
+        self.unsent.set(rest, for: streamID)
+        guard rest.readableBytes == 0 else { return self.enqueue(at: position) }
+        _ = self.streams.remove(streamID)
+        self.finishIfDrained()
+    }
+
+    /// Queues a body that only the connection's window holds back.
+    private mutating func enqueue(at position: Int) {
+        let stream = self.streams[position]
+        guard case .sending = stream.state, stream.sendWindow.size > 0, !stream.isQueued else { return }
+        self.unsent.enqueue(stream.id)
+        self.streams[position].isQueued = true
+    }
+
+    /// Continues with the queued bodies. No other stream is visited.
+    private mutating func sendBodies() {
+        while self.sendWindow.size > 0, let streamID = self.unsent.dequeue() {
+            guard let position = self.streams.position(of: streamID) else { continue }
+            self.streams[position].isQueued = false
+            self.sendBody(of: streamID)
+        }
+    }
+
+    /// Expects the WINDOW_UPDATE frames that the client sends in return for DATA frames.
+    private mutating func allowUpdates(forFrames frames: Int) {
+        let allowed = self.allowedUpdates + frames * HTTP2ServerLimits.updatesPerData
+        self.allowedUpdates = min(HTTP2ServerLimits.maximumUpdates, allowed)
+    }
+
+    /// WINDOW_UPDATE (RFC 9113 section 6.9). Those that correspond to no DATA frame count as idle frames.
+    private mutating func receiveWindowUpdate(_ increment: UInt32, streamID: UInt32) throws(HTTP2ConnectionError) {
+        if self.allowedUpdates > 0 { self.allowedUpdates -= 1 } else { try self.floodLimiter.spend() }
+        if streamID == 0 {
+            try self.sendWindow.increaseConnection(by: increment)
+            return self.sendBodies()
+        }
+        try self.checkOpened(streamID)
+        guard let position = self.streams.position(of: streamID) else { return }
+        if let code = self.streams[position].sendWindow.increase(by: increment) {
+            return try self.reset(faulty: streamID, code)
+        }
+        self.sendBody(of: streamID)
+    }
+}
+
+/// Ending streams before they have a response.
+extension HTTP2ServerStateMachine {
+    /// Resets an open stream. The client's next frames on it are ignored.
+    package mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode) {
+        guard self.phase != .finished, let stream = self.streams.remove(streamID) else { return }
+        self.output.writeReset(streamID, code)
+        if case .receiving = stream.state { self.endedStreams.insert(streamID) }
+        self.forget(stream)
+        self.finishIfDrained()
+    }
+
+    /// Resets a stream on which the client broke a rule.
+    private mutating func reset(faulty streamID: UInt32, _ code: HTTP2ErrorCode) throws(HTTP2ConnectionError) {
+        try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
+        self.reset(streamID, code)
+    }
+
+    /// Resets the stream of a malformed request (RFC 9113 section 8.1.1).
+    private mutating func rejectMalformed(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
+        try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
+        self.output.writeReset(streamID, .protocolError)
+        if !endsStream { self.endedStreams.insert(streamID) }
+    }
+
+    /// Refuses a request beyond the stream limit.
+    private mutating func refuseExcess(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
+        switch self.limits.excess {
+        case .refuseStream:
+            try self.floodLimiter.spend()
+            self.output.writeReset(streamID, .refusedStream)
+            if !endsStream { self.endedStreams.insert(streamID) }
+        case .endConnection:
+            let (opened, allowed) = (self.streams.count + 1, self.streamLimit.current)
+            throw HTTP2ConnectionError(
+                .refusedStream,
+                "Violated maximum of active streams: \(opened) opened, \(allowed) allowed"
+            )
+        }
+    }
+
+    /// Responds with status 431, which the log of a client can name.
+    private mutating func rejectTooLong(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
+        try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
+        self.encoder.write(ProviderResponse(status: 431), streamID: streamID, into: &self.output)
+        guard !endsStream else { return }
+        // RFC 9113 section 8.1: the rest of the request is not wanted.
+        self.output.writeReset(streamID, .noError)
+        self.endedStreams.insert(streamID)
+    }
+
+    /// Frees the memory of a stream that has been removed.
+    private mutating func forget(_ stream: HTTP2ServerStream) {
+        switch stream.state {
+        case .receiving(let slot): _ = self.incomplete.remove(slot)
+        case .awaitingResponse: self.add(.cancelled(stream: stream.id))
+        case .sending: self.unsent.remove(stream.id)
+        }
+    }
+
+    /// Removes and forgets the streams with the given property.
+    mutating func forgetStreams(where matches: (HTTP2ServerStream) -> Bool) {
+        for stream in self.streams.sorted(where: matches) {
+            _ = self.streams.remove(stream.id)
+            self.forget(stream)
+        }
+    }
+
+    /// Throws for a stream that was never opened (RFC 9113 section 5.1).
+    /// - Parameter code: The code of the connection error.
+    private func checkOpened(
+        _ streamID: UInt32,
+        orElse code: HTTP2ErrorCode = .protocolError
+    ) throws(HTTP2ConnectionError) {
+        let last = self.shutdown.goAwayStreamID == nil ? self.highestStreamID : HTTP2Constants.largestStreamID
+        guard streamID & 1 == 1, streamID <= last else {
+            throw HTTP2ConnectionError(code, "frame on a stream that was never opened")
+        }
+    }
+
+    /// DATA for a stream that has ended. It is harmless if the server ended the stream first.
+    private mutating func receivedOnClosed(_ streamID: UInt32) throws(HTTP2ConnectionError) {
+        if let last = self.shutdown.goAwayStreamID, streamID > last { return try self.floodLimiter.spend() }
+        guard !self.endedStreams.contains(streamID) else { return try self.floodLimiter.spend() }
+        try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
+        self.output.writeReset(streamID, .streamClosed)
+    }
+}

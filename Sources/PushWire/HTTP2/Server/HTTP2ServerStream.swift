@@ -2,7 +2,7 @@ import NIOCore
 
 /// An open stream of a provider's connection.
 struct HTTP2ServerStream: StreamTableEntry {
-    /// The part of the exchange that is going on.
+    /// The stage of the exchange.
     enum State {
         /// The request is incomplete. It is in this slot of ``IncompleteRequestTable``.
         case receiving(Int)
@@ -14,19 +14,19 @@ struct HTTP2ServerStream: StreamTableEntry {
     let id: UInt32
     var sendWindow: HTTP2SendWindow
     var state: State
-    /// The request was HEAD: its response has no content (RFC 9110 section 9.3.2).
+    /// Indicates whether the request was HEAD, whose response has no content (RFC 9110 section 9.3.2).
     var omitsBody = false
     /// Indicates whether the stream is in the queue of ``UnsentBodies``.
     var isQueued = false
 }
 
-/// A request without its end.
+/// An incomplete request.
 struct IncompleteRequest {
     var stream: UInt32
     var request: ProviderRequest
     /// The value of `content-length`, or -1 if there is none.
     var contentLength: Int
-    /// The latest time of the request's end.
+    /// The deadline of the request's end.
     var deadline: NIODeadline
     /// The memory in bytes that the request takes.
     private(set) var heldBytes: Int
@@ -128,11 +128,11 @@ struct IncompleteRequestTable {
 
 /// The bodies of responses that wait for a flow-control window.
 struct UnsentBodies {
-    /// The number of streams that may be in ``queue`` after their end, besides as many as wait.
+    /// The number of entries in ``queue``, beyond twice the number of bodies, above which ended streams are removed.
     private static let queueSlack = 64
 
     private var bodies: [UInt32: ByteBuffer] = [:]
-    /// The number of bytes that wait.
+    /// The total length of the bodies, in bytes.
     private(set) var byteCount = 0
     /// The streams that wait for the connection's window alone, and perhaps some that have ended.
     private var queue = CircularBuffer<UInt32>()
@@ -162,4 +162,23 @@ struct UnsentBodies {
     }
 
     mutating func dequeue() -> UInt32? { self.queue.popFirst() }
+}
+
+/// The newest streams that the server ended before the client did, and whose frames may still come.
+///
+/// They are in a ring, so that adding a stream to a full one writes one element.
+struct EndedStreams {
+    /// The ids. They form a ring once there are ``HTTP2ServerLimits/maximumEndedStreams``.
+    private(set) var ids: [UInt32] = []
+    /// The position of the oldest stream of a full ring.
+    private var oldest = 0
+
+    /// Adds a stream. In a full ring it replaces the oldest one.
+    mutating func insert(_ id: UInt32) {
+        guard self.ids.count >= HTTP2ServerLimits.maximumEndedStreams else { return self.ids.append(id) }
+        self.ids[self.oldest] = id
+        self.oldest = (self.oldest + 1) % self.ids.count
+    }
+
+    func contains(_ id: UInt32) -> Bool { self.ids.contains(id) }
 }

@@ -1,0 +1,160 @@
+/// Command 9, *Filter topics*: the topics that the device wants, by mode (device link reference 3).
+package struct DeviceLinkFilter: Hashable, Sendable {
+    /// The maximum number of topics in one filter.
+    package static let maximumTopics = 512
+
+    package var baseToken: [UInt8]?
+    package var enabled: [TopicHash]
+    package var ignored: [TopicHash]
+    package var opportunistic: [TopicHash]
+    package var paused: [TopicHash]
+    package var nonWaking: [TopicHash]
+
+    package init(
+        baseToken: [UInt8]? = nil,
+        enabled: [TopicHash],
+        ignored: [TopicHash] = [],
+        opportunistic: [TopicHash] = [],
+        paused: [TopicHash] = [],
+        nonWaking: [TopicHash] = []
+    ) {
+        (self.baseToken, self.enabled, self.ignored) = (baseToken, enabled, ignored)
+        (self.opportunistic, self.paused, self.nonWaking) = (opportunistic, paused, nonWaking)
+    }
+
+    /// Returns `nil` if the packet names more than ``maximumTopics``.
+    package init?(_ packet: DeviceLinkPacket) {
+        guard packet.fields.count <= Self.maximumTopics + 1 else { return nil }
+        self.init(
+            baseToken: packet.bytes(1),
+            enabled: packet.topicHashes(2),
+            ignored: packet.topicHashes(3),
+            opportunistic: packet.topicHashes(4),
+            paused: packet.topicHashes(5),
+            nonWaking: packet.topicHashes(6)
+        )
+    }
+
+    package var packet: DeviceLinkPacket {
+        let lists: [(UInt8, [TopicHash])] = [
+            (2, self.enabled), (3, self.ignored), (4, self.opportunistic), (5, self.paused), (6, self.nonWaking),
+        ]
+        return DeviceLinkPacket(
+            .filter,
+            [.bytes(1, self.baseToken)] + lists.flatMap { id, hashes in hashes.map { .bytes(id, $0.bytes) } }
+        )
+    }
+}
+
+/// Command 17, *Scoped token*, the request for an app's device token (device link reference 3).
+package struct DeviceLinkTokenRequest: Hashable, Sendable {
+    package var baseToken: [UInt8]?
+    package var topic: TopicHash
+
+    package init(baseToken: [UInt8]?, topic: TopicHash) {
+        (self.baseToken, self.topic) = (baseToken, topic)
+    }
+
+    /// Returns `nil` without a topic hash.
+    package init?(_ packet: DeviceLinkPacket) {
+        guard let topic = packet.topicHash(2) else { return nil }
+        self.init(baseToken: packet.bytes(1), topic: topic)
+    }
+
+    package var packet: DeviceLinkPacket {
+        DeviceLinkPacket(.scopedToken, [.bytes(1, self.baseToken ?? []), .bytes(2, self.topic.bytes)])
+    }
+}
+
+/// Command 18, *Scoped token response*: the app's device token, or an error (device link reference 3).
+package struct DeviceLinkTokenResponse: Hashable, Sendable {
+    /// 0 means success; 2 means that the push service knows no app of this topic.
+    package var status: UInt8
+    package var token: [UInt8]
+    package var topic: TopicHash
+
+    package init(status: UInt8, token: [UInt8], topic: TopicHash) {
+        (self.status, self.token, self.topic) = (status, token, topic)
+    }
+
+    /// Returns `nil` without topic hash or status.
+    package init?(_ packet: DeviceLinkPacket) {
+        guard let status = packet.integer(1, as: UInt8.self), let topic = packet.topicHash(3) else { return nil }
+        self.init(status: status, token: packet.bytes(2) ?? [], topic: topic)
+    }
+
+    package var packet: DeviceLinkPacket {
+        DeviceLinkPacket(
+            .scopedTokenResponse,
+            [.integer(1, self.status), .bytes(2, self.token), .bytes(3, self.topic.bytes)]
+        )
+    }
+}
+
+/// Command 29, a request to follow or unfollow a broadcast channel (device link reference 6).
+///
+/// The command is Apple's, its fields are Martlet's (docs/decisions/0010). Only a device that sent field 128 in
+/// *Connect* uses it.
+package struct DeviceLinkChannelRequest: Hashable, Sendable {
+    /// The maximum length of a channel id, in bytes of base64 text.
+    package static let maximumChannelLength = 128
+
+    /// The hash of the app's bundle id.
+    package var topic: TopicHash
+    /// The channel id in base64, as in `apns-channel-id`.
+    package var channel: String
+    package var follows: Bool
+
+    package init(topic: TopicHash, channel: String, follows: Bool) {
+        (self.topic, self.channel, self.follows) = (topic, channel, follows)
+    }
+
+    /// Returns `nil` without topic hash or channel, or if the channel is longer than ``maximumChannelLength``.
+    package init?(_ packet: DeviceLinkPacket) {
+        guard let topic = packet.topicHash(2), let channel = packet.text(3),
+            !channel.isEmpty, channel.utf8.count <= Self.maximumChannelLength
+        else { return nil }
+        self.init(topic: topic, channel: channel, follows: packet.integer(4, as: UInt8.self) != 0)
+    }
+
+    package var packet: DeviceLinkPacket {
+        DeviceLinkPacket(
+            .channel,
+            [.bytes(2, self.topic.bytes), .text(3, self.channel), .integer(4, UInt8(self.follows ? 1 : 0))]
+        )
+    }
+}
+
+/// Command 32: the response to command 29 (device link reference 6).
+package struct DeviceLinkChannelResponse: Hashable, Sendable {
+    package enum Status: UInt8, Hashable, Sendable {
+        case ok = 0
+        /// The device already follows the maximum number of channels.
+        case tooMany = 1
+        /// The channel does not exist.
+        case unknownChannel = 2
+    }
+
+    package var status: Status
+    package var topic: TopicHash
+    package var channel: String
+
+    package init(status: Status, topic: TopicHash, channel: String) {
+        (self.status, self.topic, self.channel) = (status, topic, channel)
+    }
+
+    /// Returns `nil` without status, topic hash or channel.
+    package init?(_ packet: DeviceLinkPacket) {
+        guard let status = packet.integer(1, as: UInt8.self).flatMap(Status.init(rawValue:)),
+            let topic = packet.topicHash(2), let channel = packet.text(3)
+        else { return nil }
+        self.init(status: status, topic: topic, channel: channel)
+    }
+
+    package var packet: DeviceLinkPacket {
+        DeviceLinkPacket(
+            .channelResponse,
+            [.integer(1, self.status.rawValue), .bytes(2, self.topic.bytes), .text(3, self.channel)]
+        )
+    }
+}
