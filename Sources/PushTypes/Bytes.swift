@@ -1,3 +1,36 @@
+package import Foundation
+
+/// The encoding base64url without padding (RFC 4648 section 5).
+package enum Base64URL {
+    /// Returns bytes as text.
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var text = Data(bytes).base64EncodedData()
+        while text.last == UInt8(ascii: "=") { text.removeLast() }
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
+            default: break
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Returns the bytes of text, with or without padding; `nil` for other text.
+    package static func decode(_ text: some StringProtocol) -> Data? {
+        var standard = text.utf8.filter { $0 != UInt8(ascii: "=") }
+        for index in standard.indices {
+            switch standard[index] {
+            case UInt8(ascii: "-"): standard[index] = UInt8(ascii: "+")
+            case UInt8(ascii: "_"): standard[index] = UInt8(ascii: "/")
+            default: break
+            }
+        }
+        standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
+        return Data(base64Encoded: Data(standard))
+    }
+}
+
 /// Reads and writes bytes as hexadecimal text.
 package enum Hexadecimal {
     /// Returns lower-case digits, two per byte.
@@ -30,7 +63,7 @@ package enum Hexadecimal {
 
     /// Returns the bytes of text in either case, or `nil` for an odd length or a character that is not a digit.
     ///
-    /// The gateway calls it for every request: it reads the digits by table and without a branch.
+    /// It looks the digits up in a table and does not branch, because the gateway calls it for every request.
     package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
         // A character that is not a digit has the value 0xff, which stays visible in the high bits of the union.
@@ -57,5 +90,14 @@ package enum Hexadecimal {
         case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
         default: nil
         }
+    }
+}
+
+/// Makes random bytes for secrets and salts.
+package enum RandomBytes {
+    /// Returns `count` bytes of the system's random number generator.
+    package static func make(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 }
