@@ -1,4 +1,5 @@
 package import Foundation
+package import PushSupport
 package import PushTypes
 
 /// A permission of an API key or a person.
@@ -58,4 +59,57 @@ package enum KeyChangeResult: Hashable, Sendable {
     case missing
     /// Nothing is changed: it is the only key that can administer everything and never expires.
     case lastAdmin
+}
+
+extension APICaller {
+    /// The caller whose requests bring an API key, or who has signed in with it.
+    package init(_ key: APIKeyRecord, session: UUID? = nil) {
+        self.init(
+            id: key.id,
+            name: key.name,
+            scopes: Self.names(key.scopes),
+            apps: key.apps,
+            rate: key.rate,
+            session: session
+        )
+    }
+
+    /// `true` if the text of the key is not a secret, because it is in every copy of an app.
+    package var isPublic: Bool { self.has(.registerSelf) }
+
+    /// Returns `true` if the caller may call operations of a scope, as far as it is not limited to apps.
+    ///
+    /// The scope `admin` includes all others, `read` the metrics.
+    package func allows(_ scope: APIScope) -> Bool {
+        self.has(scope) || self.has(.admin) || scope == .metrics && self.has(.read)
+    }
+
+    /// The caller as what its requests make keeps it.
+    package var reference: KeyReference { KeyReference(id: self.id, name: self.name) }
+
+    /// Returns the names of scopes in alphabetical order.
+    static func names(_ scopes: Set<APIScope>) -> [String] { scopes.map(\.rawValue).sorted() }
+
+    private func has(_ scope: APIScope) -> Bool { self.scopes.contains(scope.rawValue) }
+}
+
+/// The API key of a request, as what the request made keeps it.
+package struct KeyReference: Hashable, Sendable {
+    package var id: UUID
+    /// The name of the key at that time.
+    package var name: String
+
+    package init(id: UUID, name: String) { (self.id, self.name) = (id, name) }
+}
+
+/// A secret with which the back end of an app signs that an installation belongs to a user.
+package struct UserSecretRecord: Hashable, Sendable {
+    package var id: UUID
+    package var createdAt: Timestamp
+    /// The text, whose bytes are the key of HMAC-SHA256. The store seals it with the master key.
+    package var secret: String
+
+    package init(id: UUID, createdAt: Timestamp, secret: String) {
+        (self.id, self.createdAt, self.secret) = (id, createdAt, secret)
+    }
 }

@@ -99,3 +99,101 @@ package enum BridgeChangeResult: Hashable, Sendable {
     /// Nothing is added: the app has ``BridgeRecord/maximumOfApp`` bridges.
     case tooMany
 }
+
+/// The bridge that a notification came over.
+package struct NotificationOrigin: Hashable, Sendable, CustomStringConvertible {
+    package var kind: BridgeKind
+    /// The name of the bridge.
+    package var bridge: String
+
+    package init(_ kind: BridgeKind, bridge: String) { (self.kind, self.bridge) = (kind, bridge) }
+
+    /// Reads the text of an origin; `nil` for any other.
+    package init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let kind = BridgeKind(rawValue: String(parts[0])) else { return nil }
+        self.init(kind, bridge: String(parts[1]))
+    }
+
+    /// The kind and the name, such as `matrix com.example.MyApp.ios.prod`.
+    package var description: String { "\(self.kind.rawValue) \(self.bridge)" }
+}
+
+/// The news for an old provider that the push service has called a token of its pushes invalid.
+package struct LegacyToken: Hashable, Sendable {
+    package var token: DeviceToken
+    /// The time from which the push service calls it invalid.
+    package var since: Timestamp
+
+    package init(token: DeviceToken, since: Timestamp) { (self.token, self.since) = (token, since) }
+}
+
+/// A named token that a page's responses have proven invalid, to be remembered for the bridge it came over.
+package struct InvalidNamedToken: Hashable, Sendable {
+    package var token: DeviceToken
+    package var environment: PushEnvironment
+    /// The time from which the push service calls it invalid.
+    package var since: Timestamp
+    /// Indicates whether the app is gone from the device, which feedback lists; otherwise the token is bad.
+    package var isUnregistered: Bool
+
+    package init(token: DeviceToken, environment: PushEnvironment, since: Timestamp, isUnregistered: Bool) {
+        (self.token, self.environment) = (token, environment)
+        (self.since, self.isUnregistered) = (since, isUnregistered)
+    }
+}
+
+/// A push that came over the legacy bridge, by which a repetition of it is recognized.
+package struct LegacyPush: Hashable, Sendable {
+    package var app: Int64
+    package var token: DeviceToken
+    package var payload: Data
+    /// The value of the header `apns-expiration`; `nil` without one.
+    package var expiration: String?
+}
+
+/// The comparison of one shadowed request: what the bridge would have sent, and what the old server answered.
+package struct ShadowComparison: Hashable, Sendable {
+    /// The most differences of one request that are kept; further ones are counted.
+    package static let maximumDifferences = 100
+
+    /// The differences, each of which is in one field; empty where both agree.
+    package var differences: [ShadowDifference] = []
+
+    package init() {}
+}
+
+/// A difference between the verdict of a bridge and the answer of the old server. It has nothing of a content.
+package struct ShadowDifference: Hashable, Sendable {
+    /// The longest text of a verdict, in bytes.
+    package static let maximumText = 120
+
+    /// The time of the request.
+    package var at: Timestamp
+    /// The part of the answer that differs, such as `status`, `counts`, `token` or `notification`.
+    package var subject: String
+    /// The beginning of the token, or the member of the request at fault; `nil` where the whole request is meant.
+    package var field: String?
+    /// The verdict of the bridge, a reason or a number.
+    package var ours: String
+    /// The verdict of the old server.
+    package var theirs: String
+
+    package init(at: Timestamp, subject: String, field: String? = nil, ours: String, theirs: String) {
+        (self.at, self.subject, self.field, self.ours, self.theirs) = (at, subject, field, ours, theirs)
+    }
+}
+
+/// The report about the shadowed requests of a bridge.
+package struct ShadowReport: Hashable, Sendable {
+    /// The most differences that are kept of a bridge.
+    package static let maximumDifferences = 1000
+
+    /// The time of the first request.
+    package var since: Timestamp
+    package var requests: Int
+    /// The requests without any difference.
+    package var agreements: Int
+    /// The newest differences, the newest first.
+    package var differences: [ShadowDifference]
+}

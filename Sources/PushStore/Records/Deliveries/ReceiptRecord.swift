@@ -74,3 +74,94 @@ package struct NewReceipt: Hashable, Sendable {
     package var environment: PushEnvironment?
     package var user: String?
 }
+
+/// The event that a receipt reports.
+package enum ReceiptEvent: Int64, Hashable, Sendable, CaseIterable {
+    /// The device has it, by its app or by the gateway.
+    case delivered = 1
+    /// The user could see it.
+    case shown = 2
+    /// The user opened the app with it.
+    case opened = 3
+    /// The user removed it.
+    case dismissed = 4
+    /// The user chose one of its actions.
+    case action = 5
+    /// The user did what it was sent for.
+    case converted = 6
+
+    /// The name in the API.
+    package var word: String {
+        switch self {
+        case .delivered: "delivered"
+        case .shown: "shown"
+        case .opened: "opened"
+        case .dismissed: "dismissed"
+        case .action: "action"
+        case .converted: "converted"
+        }
+    }
+
+    package init?(word: String) {
+        guard let event = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = event
+    }
+}
+
+/// The program that reported a receipt.
+package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
+    case app = 0
+    case gateway = 1
+
+    /// The name in the API.
+    package var word: String { self == .app ? "app" : "gateway" }
+}
+
+/// The receipt level that apps may report at most.
+package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
+    /// Nothing.
+    case none = 0
+    /// Counts. No row names a device, and times are rounded.
+    case counts = 1
+    /// The receipts of each device.
+    case device = 2
+
+    /// The name in the API, and in a payload.
+    package var word: String {
+        switch self {
+        case .none: "none"
+        case .counts: "counts"
+        case .device: "device"
+        }
+    }
+
+    package init?(word: String) {
+        guard let privacy = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = privacy
+    }
+
+    /// Returns `true` if the first level tells less.
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The bounds of what is kept of receipts.
+package enum ReceiptLimits {
+    /// The time after a notification's end until which its receipts are accepted.
+    package static let latest: Duration = .seconds(30 * 86_400)
+    /// The most receipts of one installation, notification and event.
+    package static let perEvent = 20
+    /// The most different names of actions and conversions of a notification.
+    package static let actions = 50
+    /// The unit to which times are rounded where only counts are kept: an hour, in milliseconds.
+    static let rounding: Int64 = 3_600_000
+}
+
+/// The place up to which the events of a gateway have been read: its newest event.
+package struct GatewayCursor: Hashable, Sendable {
+    /// The number of the event; 0 before the first one.
+    package var position: Int64
+    /// The time of the event, by which it is told from that of another log; `nil` if it is not known.
+    package var at: Timestamp?
+
+    package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }
+}

@@ -54,3 +54,32 @@ package struct ExceededDeviceBound: Hashable, Sendable {
     /// The bound in words, such as `100 attributes`.
     package var limit: String
 }
+
+/// The tags or attributes that installations may write, by their names or the beginnings of those.
+package struct NamePatterns: Hashable, Sendable {
+    /// The most patterns of an app.
+    package static let maximum = 100
+
+    /// Names; one that ends in `*` stands for every name that begins with the rest.
+    package var texts: [String]
+
+    package init(_ texts: [String] = []) { self.texts = texts }
+
+    /// Returns `true` if a text can be a pattern: a star only ends it, and no line end is in it.
+    package static func isPattern(_ text: String) -> Bool {
+        !text.dropLast().contains("*") && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
+    }
+
+    package func match(_ name: String) -> Bool {
+        self.texts.contains { pattern in
+            pattern.last == "*"
+                ? name.utf8.starts(with: pattern.utf8.dropLast()) : name.utf8.elementsEqual(pattern.utf8)
+        }
+    }
+
+    /// Reads the stored form: one pattern a line.
+    init(stored text: String?) { self.init((text ?? "").split(separator: "\n").map(String.init)) }
+
+    /// The form in the database; `nil` for none.
+    var stored: String? { self.texts.isEmpty ? nil : self.texts.joined(separator: "\n") }
+}

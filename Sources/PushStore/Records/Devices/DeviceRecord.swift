@@ -105,3 +105,79 @@ package struct RegistrationResult: Hashable, Sendable {
     /// Returns `true` if nothing was stored.
     var isRejected: Bool { if case .rejected = self.kind { true } else { false } }
 }
+
+/// The public key of an installation, to which the content of encrypted notifications is sealed.
+package struct InstallationPublicKey: Hashable, Sendable {
+    /// The length of a key, in bytes.
+    package static let length = 32
+    /// The maximum length of a key's name, in bytes.
+    package static let maximumID = 64
+
+    /// The name by which the installation finds its private key.
+    package var id: String
+    /// The X25519 public key, 32 bytes.
+    package var bytes: [UInt8]
+
+    package init(id: String, bytes: [UInt8]) { (self.id, self.bytes) = (id, bytes) }
+}
+
+/// The time for which a device was a user's.
+package struct UserPeriod: Hashable, Sendable {
+    package var device: Int64
+    /// The end of the time before; `nil` for a device that had no other user before.
+    package var since: Timestamp?
+    /// `nil` while the device is the user's.
+    package var until: Timestamp?
+
+    package init(device: Int64, since: Timestamp? = nil, until: Timestamp? = nil) {
+        (self.device, self.since, self.until) = (device, since, until)
+    }
+
+    /// Returns the tokens of a user's devices, each with the time from which it is the user's.
+    package static func tokens(of devices: [DeviceRecord], _ periods: [UserPeriod]) -> [DeviceToken: Timestamp?] {
+        let since = Dictionary(periods.filter { $0.until == nil }.map { ($0.device, $0.since) }) { $1 }
+        return Dictionary(devices.map { ($0.token, since[$0.id] ?? nil) }) { $1 }
+    }
+}
+
+/// The conditions on the devices of a list, all of which must hold.
+package struct DeviceSearch: Hashable, Sendable {
+    /// The states of a device.
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        case active
+        case inactive
+        /// Active, and called bad by the push service since the last accepted push.
+        case suspected
+    }
+
+    /// The least bytes of a token's beginning.
+    package static let minimumPrefix = 2
+
+    package var app: Int64
+    /// The first bytes of the token.
+    package var tokenPrefix: [UInt8]?
+    package var user: String?
+    package var installation: String?
+    package var tag: String?
+    package var environment: PushEnvironment?
+    package var kind: DeviceTokenKind?
+    package var state: State?
+
+    package init(app: Int64) { self.app = app }
+
+    /// Indicates whether a condition leaves few devices, which are sorted for each page.
+    package var isNarrow: Bool { self.tokenPrefix != nil || self.user != nil || self.installation != nil }
+}
+
+/// The orders in which devices are listed. Each has an index.
+package enum DeviceSort: String, Hashable, Sendable, CaseIterable {
+    /// The first registration, the oldest first.
+    case oldest
+    /// The first registration, the newest first.
+    case newest
+    /// The latest registration, the newest first.
+    case lastSeen
+    /// Those with a user, by the bytes of its id.
+    case user
+    case token
+}

@@ -1,3 +1,4 @@
+package import Foundation
 package import PushTypes
 
 /// The state of a token of an app in one environment, by its device and by the pushes that named it.
@@ -15,4 +16,100 @@ package enum TokenState: Hashable, Sendable {
         guard case .invalid(let at) = self else { return false }
         return at.map { $0 >= since } ?? true
     }
+}
+
+/// A change of what is known of a device's token.
+///
+/// The provider's token invalidation policy decides it from the response to a push, and the store applies it
+/// (`TokenInvalidation`). Each change but ``Kind/confirmed`` is recorded as an event (``TokenEventRecord/Action``).
+package struct TokenStateChange: Hashable, Sendable {
+    /// The change of the device or of what is recorded of it.
+    package enum Kind: Hashable, Sendable {
+        /// The token was suspected, and a push to it was accepted.
+        case confirmed
+        /// The device is inactive from now on, unless it registered at this time or later (reference 7.7).
+        case deactivated(since: Timestamp)
+        /// The token is invalid, or the environment or the topic is wrong: neither is proven.
+        case suspected
+        /// The device would be inactive, but too many others would be too: an operator decides.
+        case withheld(since: Timestamp)
+        /// The token works in this environment and not in its own.
+        case moved(to: PushEnvironment)
+    }
+
+    package var device: Int64
+    package var kind: Kind
+    /// The reason that the push service gave.
+    package var reason: String?
+    /// The token that was sent to, or that a list names: a device that has another one since is left as it is. `nil` if the
+    /// time of the registration decides.
+    package var token: DeviceToken?
+
+    package init(device: Int64, kind: Kind, reason: String? = nil, token: DeviceToken? = nil) {
+        (self.device, self.kind, self.reason, self.token) = (device, kind, reason, token)
+    }
+}
+
+/// An entry in the history of a token.
+package struct TokenEventRecord: Hashable, Sendable {
+    /// The change of the token's state: by a response (``TokenStateChange``), by a registration or by an operator.
+    package enum Action: String, Hashable, Sendable, CaseIterable {
+        /// A registration brought an inactive token back, or a person undid its deactivation.
+        case reactivated
+        /// The installation has another token now.
+        case replaced
+        case deactivated
+        /// The circuit breaker was open: an operator decides.
+        case withheld
+        /// An operator has decided about a withheld deactivation.
+        case settled
+        /// The device stayed active: it registered after the time from which the push service calls the token invalid.
+        case keptAlive
+        case suspected
+        /// The device belongs to the other environment now.
+        case moved
+        case deleted
+    }
+
+    package var id, app, device: Int64
+    package var token: DeviceToken
+    package var environment: PushEnvironment
+    package var action: Action
+    package var reason: String?
+    /// The notification whose push led to the change.
+    package var notification: UUID?
+    package var at: Timestamp
+}
+
+/// A selection of deactivations of tokens, to be undone.
+package struct DeactivationFilter: Hashable, Sendable {
+    /// The time of the first deactivation, and the time before which the last one was.
+    package var from, to: Timestamp
+    /// The reason that the push service gave; `nil` for any.
+    package var reason: String?
+    /// The environment; `nil` for both.
+    package var environment: PushEnvironment?
+    /// The notification whose push led to the deactivation; `nil` for any.
+    package var notification: UUID?
+
+    package init(
+        from: Timestamp,
+        to: Timestamp,
+        reason: String? = nil,
+        environment: PushEnvironment? = nil,
+        notification: UUID? = nil
+    ) {
+        (self.from, self.to, self.reason) = (from, to, reason)
+        (self.environment, self.notification) = (environment, notification)
+    }
+}
+
+/// The result of undoing deactivations.
+package struct Reactivation: Hashable, Sendable {
+    /// The devices that are active again.
+    package var devices: Int
+    /// `false` if the limit was reached before the end: the same call continues.
+    package var isComplete: Bool
+
+    package init(devices: Int, isComplete: Bool) { (self.devices, self.isComplete) = (devices, isComplete) }
 }

@@ -177,3 +177,111 @@ package enum Acceptance: Hashable, Sendable {
     /// The session at a chat server whose messages it tells of is gone, such as with its user.
     case sessionRemoved
 }
+
+/// The acceptance of a notification as it is remembered.
+package struct AcceptanceRecord: Hashable, Sendable {
+    /// The time at which the request had arrived.
+    package var receivedAt: Timestamp?
+    /// The time that reading and checking the request took, in microseconds.
+    package var checkedIn: Int64?
+    /// The members that were allowed and probably not intended.
+    package var warnings: [String]
+    /// The bridge whose request it was; `nil` for a request of the API.
+    package var origin: NotificationOrigin?
+    /// The time since which the caller has had the tokens that the notification names. One of them that is known to be invalid
+    /// since is not accepted (``Acceptance/inactiveToken(_:)``). It is not stored. `nil` accepts all.
+    package var tokensSince: Timestamp?
+
+    package init(
+        receivedAt: Timestamp? = nil,
+        checkedIn: Int64? = nil,
+        warnings: [String] = [],
+        origin: NotificationOrigin? = nil,
+        tokensSince: Timestamp? = nil
+    ) {
+        (self.receivedAt, self.checkedIn, self.warnings, self.origin) = (receivedAt, checkedIn, warnings, origin)
+        self.tokensSince = tokensSince
+    }
+}
+
+/// The work that remains of a notification in progress, as far as the store knows it.
+package struct RemainingWork: Hashable, Sendable {
+    /// The parts of the audience that have not been read to their end.
+    package var shards = 0
+    /// Indicates whether a page is in flight.
+    package var isInFlight = false
+    /// The earliest and the latest time at which one of these parts may be sent, by the wall clock.
+    package var firstShardAt, lastShardAt: Timestamp?
+    /// Indicates whether nothing of the earliest part was sent.
+    package var isFirstShardUnread = false
+    /// The time zone of the part that comes last; `nil` for others than a named one.
+    package var lastZone: String?
+    /// The time before which no further page is sent, by the steady clock.
+    package var nextPageAt: Timestamp?
+    /// The time of the next retry, by the steady clock.
+    package var retryAt: Timestamp?
+
+    package init() {}
+}
+
+/// A notification and the counts beside it, all of one moment.
+package struct NotificationDetail: Hashable, Sendable {
+    package var notification: NotificationRecord
+    /// The numbers of skipped recipients for each reason, as ``NotificationStore/skipCounts(of:)``.
+    package var skipCounts: [SkipCount] = []
+    /// The numbers of receipts, as ``ReceiptStore/receiptCounts(of:)``; empty if it asks for none.
+    package var receiptCounts: [ReceiptCount] = []
+
+    package init(_ notification: NotificationRecord) { self.notification = notification }
+}
+
+/// A notification with few recipients and the states of these, all of one moment.
+package struct NotificationOutcomes: Hashable, Sendable {
+    package var notification: NotificationRecord
+    /// The states of the recipients that have one.
+    package var deliveries: [DeliveryRecord] = []
+    /// The devices of the audience while it is in progress; empty for other audiences.
+    package var devices: [DeviceRecord] = []
+
+    package init(_ notification: NotificationRecord) { self.notification = notification }
+}
+
+extension NotificationRecord {
+    /// Indicates whether no recipient changes its state any more.
+    package var hasEnded: Bool { self.state == .done || self.state == .cancelled && self.progress.retrying == 0 }
+}
+
+/// The conditions on the notifications of a list, all of which must hold.
+package struct NotificationFilter: Hashable, Sendable {
+    /// The apps of the notifications.
+    package var apps: [Int64]
+    package var state: NotificationRecord.State?
+    /// The whole name.
+    package var name: String?
+    /// A part of the name, in any case of ASCII letters.
+    package var nameContains: String?
+    /// The API key or the person that sent it, by the id.
+    package var key: UUID?
+    package var lane: NotificationRecord.Lane?
+    package var pushType: PushType?
+    /// The schedule that made it.
+    package var schedule: UUID?
+    /// The range of times of acceptance, without its end.
+    package var from, to: Timestamp?
+
+    package init(apps: [Int64]) { self.apps = apps }
+}
+
+/// The orders in which notifications are listed. Each has an index.
+package enum NotificationSort: String, Hashable, Sendable, CaseIterable {
+    case newest
+    /// Those with a name, by its bytes.
+    case name
+    /// Those with more than one recipient, the most recipients first.
+    case recipients
+    /// Those in progress first, see ``states``; the newest of a state first.
+    case state
+
+    /// The order of the states.
+    static let states: [NotificationRecord.State] = [.sending, .accepted, .paused, .scheduled, .cancelled, .done]
+}

@@ -78,3 +78,50 @@ package struct WebhookList: Sendable {
         (self.webhooks, self.unreadable) = (webhooks, unreadable)
     }
 }
+
+/// The secret that signs a webhook's posts: `whsec_` and 32 random bytes in base64url. The whole text is the key.
+///
+/// A webhook's record holds one secret, or while it is being changed two with a space between them, the newer first.
+package enum WebhookSecret {
+    package static let prefix = "whsec_"
+
+    /// Makes a new secret.
+    package static func make() -> String { self.prefix + RandomText.make() }
+
+    /// Returns `new` beside the newest of `stored`, so that receivers that know either accept the posts.
+    package static func adding(_ new: String, to stored: String) -> String {
+        ([new] + self.all(in: stored).prefix(1)).joined(separator: " ")
+    }
+
+    /// Returns only the newest of `stored`, at the end of a rotation.
+    package static func newest(of stored: String) -> String { self.all(in: stored).first ?? stored }
+
+    /// Returns the stored secrets, the newest first.
+    package static func all(in stored: String) -> [String] {
+        stored.split(separator: " ").map(String.init)
+    }
+}
+
+/// The random part of secrets and API keys.
+package enum RandomText {
+    /// The number of random bytes.
+    package static let length = 32
+
+    /// Returns random bytes in base64url (RFC 4648 section 5), without padding.
+    package static func make() -> String { Base64URL.encode(RandomBytes.make(Self.length)) }
+}
+
+/// A block of events, and what became of it at one webhook.
+package struct WebhookDeliveryRecord: Hashable, Sendable {
+    /// The position of the block, from which events can be posted again.
+    package var block: Int64
+    package var kind: WebhookRecord.Event
+    /// The time of its events.
+    package var at: Timestamp
+    /// The length of the events as they are stored; 0 for those of tokens, which are stored elsewhere.
+    package var bytes: Int
+    /// Indicates whether the receiver has accepted the block, or it was passed over.
+    package var isAcknowledged: Bool
+    /// The times of the latest post that the receiver accepted; `nil` if there was none, or not any more.
+    package var postedAt, acknowledgedAt: Timestamp?
+}
