@@ -122,7 +122,7 @@ extension SQLiteStore {
     /// Copies a log that is long into the database, as ``foldLog()`` does, unless a snapshot prevented that a moment ago.
     package func foldLongLog() async { await self.database.log.foldFile(self.database.pool) }
 
-    /// The numbers of times the log was folded, and that a snapshot prevented it.
+    /// The numbers of completed folds of the log, and of folds that a snapshot prevented.
     package var logFolds: (complete: Int, prevented: Int) { self.database.log.folds }
 
     /// The numbers of long queries that run and that wait.

@@ -2,9 +2,9 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The delivery time of a notification, the member `when` of a request: the start of sending, and the hours.
+/// The delivery time of a notification: the start of sending, and the open hours. It is the member `when` of a request.
 ///
-/// It depends on nothing but the time zone, so that one result holds for all devices of a zone.
+/// Its results depend only on the time zone, so that all devices of a zone share them.
 package struct DeliveryTime: Hashable, Sendable {
     /// The start of sending.
     package enum Beginning: Hashable, Sendable {
@@ -15,30 +15,30 @@ package struct DeliveryTime: Hashable, Sendable {
         case local(LocalDateTime, past: PastPolicy)
     }
 
-    /// The policy for devices in zones where the local time had passed when the request was accepted.
+    /// The policy for devices in whose zone the local time had passed when the request was accepted.
     package enum PastPolicy: String, CaseIterable, Hashable, Sendable {
         /// They are sent to at once.
         case send
         /// They are left out.
         case skip
-        /// They are sent to when their clocks show the time of day next.
+        /// They are sent to when their clocks next show that time of day.
         case nextDay
     }
 
     /// The clock that counts.
     package enum Zone: Hashable, Sendable {
-        /// The device's own, or the standard one where a device has no known zone.
+        /// The device's own zone, or the standard one for a device without a known zone.
         case device(standard: TimeZone)
         case fixed(TimeZone)
     }
 
-    /// The maximum age of a time in a request, which took time to arrive.
+    /// The maximum age of a time in a request, as the request takes time to arrive.
     package static let tolerance: Duration = .seconds(60)
     /// The maximum time ahead that a request may name.
     package static let maximumDelay: Duration = .seconds(366 * 86_400)
 
     package var beginning: Beginning
-    /// The hours; `nil` is at any hour.
+    /// The send window; `nil` for any hour.
     package var window: SendWindow?
     package var zone = Zone.device(standard: .gmt)
 
@@ -201,7 +201,7 @@ extension DeliveryTime: StoredJSON {
 }
 
 extension DeliveryTime {
-    /// Rejects a time that is past in every zone, or too far ahead.
+    /// Checks that the time is not past in every zone, and not too far ahead.
     private func check(_ fields: JSONFields, acceptedAt: Timestamp) throws(RequestError) {
         let (name, latest): (String, Timestamp)
         switch (self.beginning, self.zone) {
@@ -219,7 +219,8 @@ extension DeliveryTime {
         else { throw fields.error(name, "too_far_ahead", "at most 366 days ahead") }
     }
 
-    /// Rejects a start after the expiration, in the fixed zone or the standard one. Devices of others expire one by one.
+    /// Checks that sending starts before the expiration, in the fixed or the standard zone. Devices in other zones are
+    /// checked one by one later.
     private func check(_ fields: JSONFields, acceptedAt: Timestamp, expiration: Expiration) throws(RequestError) {
         guard case .at(let seconds) = expiration else { return }
         guard let start = self.start(for: nil, acceptedAt: acceptedAt), start >= Timestamp(seconds: seconds)

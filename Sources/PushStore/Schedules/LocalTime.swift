@@ -7,7 +7,7 @@ package struct LocalTime: Hashable, Comparable, Sendable {
 
     private init(secondOfDay: Int64) { self.secondOfDay = secondOfDay }
 
-    /// `nil` for a time that no clock shows. A day has no 24:00: its end is the next day's 00:00.
+    /// Creates a time of day; `nil` for one that does not exist. 24:00 does not exist either.
     package init?(hour: Int, minute: Int, second: Int = 0) {
         guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
         self.secondOfDay = Int64(hour * 3600 + minute * 60 + second)
@@ -89,7 +89,7 @@ extension Int64 {
     }
 }
 
-/// A date and a time of day on a local clock, in no particular zone: `2026-11-25T09:30`.
+/// A date and a time of day in no particular zone: `2026-11-25T09:30`.
 package struct LocalDateTime: Hashable, Comparable, Sendable {
     package let date: CivilDate
     package let time: LocalTime
@@ -114,7 +114,7 @@ extension LocalDateTime {
         self.init(date: date, time: time)
     }
 
-    /// The time that a clock shows `localSeconds` seconds after its own 1970-01-01T00:00.
+    /// Creates the time that is this number of seconds after 1970-01-01T00:00 on the same clock.
     init(localSeconds: Int64) {
         let day = localSeconds.floored(by: 86_400)
         let second = localSeconds - day * 86_400

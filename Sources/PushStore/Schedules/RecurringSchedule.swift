@@ -4,8 +4,8 @@ package import PushTypes
 
 /// A recurring schedule: a cron expression in a time zone, bounds, and a policy for missed runs.
 ///
-/// A run is identified by its time. The caller derives the id of the notification from the id of the schedule and that time,
-/// so that asking twice never sends twice. Only the next run is kept between calls.
+/// A run is identified by its time. The caller derives the id of the notification from the schedule's id and that time, so
+/// that a run is never sent twice. Only the next run is kept between calls.
 package struct RecurringSchedule: Hashable, Sendable {
     package var cron: CronExpression
     package var timeZone: TimeZone
@@ -24,11 +24,11 @@ package struct RecurringSchedule: Hashable, Sendable {
     }
 }
 
-/// The runs that are due, and those of them that are made up for after a downtime.
+/// The due runs, including those that are made up for after a downtime.
 extension RecurringSchedule {
-    /// The policy for runs whose time passed more than ``tolerance`` ago.
+    /// The policy for runs that were missed: whose time was more than ``tolerance`` ago.
     package enum MissedRuns: Hashable, Sendable {
-        /// Missed runs are left out.
+        /// Missed runs are not made up for.
         case skip
         /// Only the latest due run is made up for, if it is less than this late.
         case runOnce(maximumLateness: Duration)
@@ -44,18 +44,18 @@ extension RecurringSchedule {
         package var next: Timestamp?
     }
 
-    /// The lateness of a run that is still on time: the scheduler may have slept.
+    /// The maximum lateness of a run that is not regarded as missed.
     package static let tolerance: Duration = .seconds(60)
     /// The default maximum lateness of ``MissedRuns/runOnce(maximumLateness:)``: an hour.
     package static let standardLateness: Duration = .seconds(3600)
-    /// The number of missed runs that are made up for, by default and at most.
+    /// The default and the maximum number of missed runs that are made up for.
     package static let standardRuns = 10
     package static let maximumRuns = 100
 
-    /// The maximum time over which missed runs are looked for: some hundred years.
+    /// The maximum time over which missed runs are searched: about a hundred years.
     private static let longestLookBack: Duration = .seconds(100 * 366 * 86_400)
 
-    /// Returns the runs that are due at `now`. A clock that is set back makes nothing run twice: the next run stays.
+    /// Returns the runs that are due at `now`. If the clock is set back, the next run stays, so that nothing runs twice.
     /// - Parameter nextRun: The next run that the last call returned, or ``nextRun(after:)`` at the start.
     package func due(nextRun: Timestamp, now: Timestamp) -> Due {
         guard nextRun <= now else { return Due(runs: [], next: nextRun) }

@@ -1,10 +1,11 @@
 package import PushSupport
 package import PushTypes
 
-/// The devices: one per app, environment and token, and one per app, environment, installation, kind and activity.
+/// The devices. There is one per app, environment and token, and one per app, environment, installation, kind and activity.
 package protocol DeviceStore: Sendable {
-    /// Adds devices or refreshes them, in one transaction. What a registration leaves out stays as it was.
-    /// - Parameter clocks: The wall clock dates the registration, and the later one what is kept of its changes.
+    /// Adds or refreshes devices in one transaction. Properties that a registration leaves out stay as they are.
+    /// - Parameter clocks: The times of the registration: its own time is that of the wall clock, and its history is dated by
+    ///   the later clock.
     func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
@@ -12,11 +13,12 @@ package protocol DeviceStore: Sendable {
     ) async throws -> [RegistrationResult]
     /// Adds or refreshes the device of an installation that registers itself.
     ///
-    /// Whoever registers the token of another installation does not get its user.
+    /// A caller that registers the token of another installation does not get that installation's user.
     /// - Parameters:
-    ///   - isProven: Whether the caller has shown that the installation is its own. Without that, only a token
-    ///     that the installation has, in either environment, is accepted.
-    ///   - clocks: The wall clock dates the registration, and the later one what is kept of its changes.
+    ///   - isProven: Whether the caller has proven that the installation is its own. Otherwise only a token that the
+    ///     installation already has, in either environment, is accepted.
+    ///   - clocks: The times of the registration: its own time is that of the wall clock, and its history is dated by the
+    ///     later clock.
     /// - Returns: The result; `nil` if the installation has another token, and nothing was changed.
     func registerOwn(
         _ registration: DeviceRegistration,
@@ -24,9 +26,9 @@ package protocol DeviceStore: Sendable {
         app: Int64,
         at clocks: ClockReading
     ) async throws -> RegistrationResult?
-    /// Returns devices in the order of their ids, beginning after `after`, with the inactive ones.
+    /// Returns devices in the order of their ids, beginning after `after`, including inactive ones.
     ///
-    /// Devices that cannot be read are left out. There are fewer than `limit` only when no more follow.
+    /// Devices that cannot be read are left out. The result has fewer than `limit` devices only if no more follow.
     /// - Parameters:
     ///   - environment: The environment of the devices; `nil` for both.
     ///   - kind: The kind of their tokens; `nil` for all.
@@ -38,22 +40,22 @@ package protocol DeviceStore: Sendable {
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord]
-    /// Returns a page of the devices that a search finds, in an order. Devices that cannot be read are left out.
+    /// Returns a page of the devices that match a search, in an order. Devices that cannot be read are left out.
     ///
-    /// Also before its limit a page ends once its attributes and tags exceed a megabyte.
+    /// A page ends before its limit if its attributes and tags exceed a megabyte.
     func devices(
         _ search: DeviceSearch,
         sort: DeviceSort,
         after: ListPosition?,
         limit: Int
     ) async throws -> ListPage<DeviceRecord>
-    /// Counts the devices that a search finds, up to ``ListTotal/maximum``.
+    /// Counts the devices that match a search, up to ``ListTotal/maximum``.
     func totalDevices(_ search: DeviceSearch) async throws -> ListTotal
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
     /// - Parameter now: The later clock.
-    /// - Returns: The ids of the deleted devices, with those that cannot be read.
+    /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(
         app: Int64,
         token: DeviceToken,
@@ -62,7 +64,7 @@ package protocol DeviceStore: Sendable {
     ) async throws -> [Int64]
     /// Deletes the devices of this installation, in both environments and of all kinds.
     /// - Parameter now: The later clock.
-    /// - Returns: The ids of the deleted devices, with those that cannot be read.
+    /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64]
     /// Returns the number of active devices in the audience, with tokens of one kind or of all.
     func count(
@@ -78,7 +80,7 @@ package protocol DeviceStore: Sendable {
 }
 
 extension DeviceStore {
-    /// Registers devices at a time of which both clocks are.
+    /// Registers devices at a time that both clocks show.
     package func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
@@ -99,8 +101,8 @@ extension DeviceStore {
     }
 }
 
-/// The records of users: the preferences, which their devices share whatever these register themselves, what counts towards
-/// caps, and the badge counts. A device without a user has a badge count of its own.
+/// The data of users: their preferences, which take precedence over those of their devices, the uses of their caps, and their
+/// badge counts. A device without a user has a badge count of its own.
 package protocol UserStore: Sendable {
     /// Returns the preferences of a user; empty ones for a user without any.
     func preferences(app: Int64, user: String) async throws -> Preferences
@@ -108,14 +110,15 @@ package protocol UserStore: Sendable {
     /// - Returns: The ids of the user's devices; `nil` if there is no such app any more.
     @discardableResult
     func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64]?
-    /// Takes the right to send notifications to users under a cap, in one transaction, so that no two notifications take
-    /// the same.
+    /// Reserves a use of the cap for the users of notifications, in one transaction, so that concurrent notifications cannot
+    /// exceed the cap.
     ///
-    /// A notification counts once for a user, with all devices, retries and repetitions after a crash, at its latest try.
-    /// - Returns: For each reservation, the holders that have had as many notifications as the cap allows.
+    /// A notification counts once for a user, at the time of its latest try, regardless of devices, retries and repetitions
+    /// after a crash.
+    /// - Returns: The holders that have reached the cap, for each reservation.
     func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>]
-    /// Returns the recipients of an audience, grouped by what they are skipped for: active devices, and named tokens that
-    /// are not registered.
+    /// Returns the numbers of an audience's recipients, grouped by the facts for which they are skipped. Recipients are
+    /// active devices, and named tokens that are not registered.
     /// - Parameter now: The time by the steady clock, for the cap.
     /// - Returns: `nil` if there are too many groups to be counted.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`.
@@ -127,7 +130,8 @@ package protocol UserStore: Sendable {
         rules: ConsentRules,
         now: Timestamp
     ) async throws -> [ConsentGroup]?
-    /// Changes the counts that a notification shows: each one once, however often this is called.
+    /// Changes the badge counts of a notification's holders. Each count changes once per notification, even if this is called
+    /// again.
     /// - Returns: The count of each holder.
     func changeBadges(
         by increment: Int,
@@ -135,9 +139,9 @@ package protocol UserStore: Sendable {
         app: Int64,
         holders: [BytewiseString]
     ) async throws -> [BytewiseString: Int]
-    /// Returns the count of a holder; 0 for one without a count.
+    /// Returns the badge count of a holder; 0 for a holder without one.
     func badge(app: Int64, holder: String) async throws -> Int
-    /// Sets the count of a holder.
+    /// Sets the badge count of a holder.
     /// - Returns: `false` if there is no such app any more.
     @discardableResult
     func setBadge(_ count: Int, app: Int64, holder: String) async throws -> Bool

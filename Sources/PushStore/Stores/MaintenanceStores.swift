@@ -1,15 +1,15 @@
 package import Foundation
 package import PushTypes
 
-/// Operators' requests besides the store's work.
+/// Checks and statistics of the store for operators.
 package protocol MaintenanceStore: Sendable {
-    /// Writes and deletes a row, to prove that what is accepted now would be stored.
+    /// Writes and deletes a row, to check that the store is writable.
     /// - Throws: ``StoreError/cannotWrite(why:)``.
     func checkWritable() async throws
-    /// Pauses every notification that has not ended and every schedule, also those that cannot be read.
+    /// Pauses all notifications that have not ended and all schedules, including those that cannot be read.
     /// - Returns: The number of each.
     func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int)
-    /// Counts what waits. Cheap enough to be called every few seconds.
+    /// Counts waiting work, for metrics. It is cheap enough to be called every few seconds.
     func statistics(now: Timestamp) async throws -> StoreStatistics
 }
 
@@ -19,37 +19,37 @@ package struct OpenBreaker: Hashable, Sendable {
     package var environment: PushEnvironment
 }
 
-/// Numbers of what waits, for metrics.
+/// The numbers of waiting work, for metrics.
 package struct StoreStatistics: Hashable, Sendable {
-    /// Notifications that have not ended.
+    /// The numbers of notifications that have not ended, by their states.
     package var notifications: [NotificationRecord.State: Int] = [:]
-    /// Recipients that wait for another try.
+    /// The number of recipients that wait for another try.
     package var retries = 0
-    /// The earliest time at which one of them is due, which may be in the past.
+    /// The earliest due time of a retry, which may be in the past.
     package var oldestRetryDueAt: Timestamp?
-    /// Shards that are being sent.
+    /// The number of shards that are being sent.
     package var shardsLeased = 0
     package var shardsWaiting = 0, tokensDeactivated = 0
-    /// Shards that may be sent now, or are being sent.
+    /// The number of shards that may be sent now, or are being sent.
     package var shardsDue = 0
-    /// The environments of apps in which no token is deactivated.
+    /// The environments of apps whose circuit breaker is open.
     package var openBreakers: [OpenBreaker] = []
-    /// Deactivations that wait for an operator's decision.
+    /// The number of deactivations that wait for an operator's decision.
     package var tokensWithheld = 0
-    /// Blocks of events that the webhook that is furthest behind has not received.
+    /// The number of blocks of events that are outstanding for the webhook that is furthest behind.
     package var webhookBacklog = 0
     /// The time of the oldest of these blocks, by the wall clock; `nil` for none.
     package var oldestWebhookBlockAt: Timestamp?
 }
 
-/// The part of the store that operators monitor: certificates that end, and changes of tokens.
+/// The data that is monitored: expiring certificates, changes of tokens, and campaigns.
 package protocol MonitoringStore: Sendable {
     /// Returns the certificates of all apps, without signing keys and without those that cannot be read.
     func certificates() async throws -> [StoredCertificate]
-    /// Notes the announcement of a certificate's end, unless the certificate was replaced or a later stage was announced,
-    /// and adds the event for webhooks.
+    /// Records the announcement of a certificate's expiry and adds the event for webhooks, unless the certificate was
+    /// replaced or a later stage was announced.
     /// - Parameters:
-    ///   - stage: The number of days that are left at most.
+    ///   - stage: The maximum number of days that are left.
     ///   - event: The event, as ``EventBlock/events``.
     /// - Returns: `true` if it is to be announced.
     func announceEnd(
@@ -58,17 +58,17 @@ package protocol MonitoringStore: Sendable {
         event: Data,
         now: Timestamp
     ) async throws -> Bool
-    /// Counts the token events with ids above `id`, or the first of them if there are very many.
-    /// - Parameter id: The last event that was counted; `nil` counts none and returns the last id.
+    /// Counts the token events with ids above `id`. If there are very many, it counts only the first of them.
+    /// - Parameter id: The id of the last event that was counted; `nil` to count none and get the last id.
     func tokenEvents(after id: Int64?) async throws -> (counts: [TokenEventCount], last: Int64)
-    /// Reads the states of campaigns: those after `newest`, and those of `open`.
+    /// Returns the states of the campaigns after `newest`, and of those in `open`.
     /// - Parameters:
-    ///   - newest: The number of the newest notification that was seen; `nil` reads the campaigns that have not ended.
-    ///   - limit: The most campaigns of each.
+    ///   - newest: The number of the newest notification that is known; `nil` for all campaigns that have not ended.
+    ///   - limit: The maximum number of campaigns of each of the two.
     func campaigns(after newest: Int64?, and open: [Int64], limit: Int) async throws -> CampaignReading
 }
 
-/// The states of campaigns at one time.
+/// The states of campaigns, read in one snapshot.
 package struct CampaignReading: Hashable, Sendable {
     package var campaigns: [CampaignState]
     /// The number of the newest notification, of any kind.
@@ -97,15 +97,15 @@ package struct StoredCertificate: Hashable, Sendable {
     package var bundleID: Topic
     package var environment: PushEnvironment
     package var credential: CredentialRecord
-    /// The sealed secret, by which a replaced certificate is recognized.
+    /// The sealed secret, by which a replacement of the certificate is recognized.
     package var seal: Data
-    /// The stage of its end that was announced last; `nil` for none.
+    /// The stage of its expiry that was announced last; `nil` for none.
     package var announcedStage: Int?
 }
 
-/// A number of changes of tokens of one kind.
+/// The number of changes of tokens with the same properties.
 package struct TokenEventCount: Hashable, Sendable {
-    /// The app's bundle id; its number if the app is gone.
+    /// The app's bundle id, or its number if the app does not exist any more.
     package var app: String
     package var environment: PushEnvironment
     package var action: TokenEventRecord.Action
@@ -113,26 +113,26 @@ package struct TokenEventCount: Hashable, Sendable {
     package var count: Int
 }
 
-/// The deletion of records that are kept for a time only.
+/// The deletion of records whose retention is over.
 package protocol RetentionStore: Sendable {
-    /// Deletes notifications that ended before this time with their deliveries, and token events of that age.
-    /// - Parameter limit: The most rows of one call, so that other writers do not wait long.
+    /// Deletes notifications that ended before this time, with their deliveries, and token events of that age.
+    /// - Parameter limit: The maximum number of rows of one call, so that other writers do not wait long.
     /// - Returns: The number of rows; 0 when there is nothing left to delete.
     func forget(before: Timestamp, limit: Int) async throws -> Int
-    /// Deletes connections that were opened before this time, but for the newest ones, which may be open.
-    /// - Parameter limit: The most rows of one call.
+    /// Deletes connections that were opened before this time, except the newest ones, which may be open.
+    /// - Parameter limit: The maximum number of rows of one call.
     /// - Returns: The number of rows; 0 when there is nothing left to delete.
     func forgetConnections(before: Timestamp, limit: Int) async throws -> Int
     /// Deletes entries of the audit log that are older than this, `limit` at most.
     /// - Returns: Their number.
     func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
-    /// Removes entries about legacy tokens that no provider has asked for since a time.
+    /// Removes entries of feedback lists from before a time, which no provider has read.
     /// - Returns: The number of removed entries.
     func forgetLegacyTokens(before: Timestamp, limit: Int) async throws -> Int
-    /// Adds the counters of charts that are too old for their step to those of the next one, and deletes the oldest days.
+    /// Adds the counters of charts that are too old for their step to those of the next step, and deletes the oldest days.
     /// - Returns: The number of rows of one transaction; 0 once nothing is left to do.
     func rollUpStatistics(now: Timestamp) async throws -> Int
-    /// Deletes what no cap counts any more, of `limit` rows at most.
+    /// Deletes uses of caps that are too old to count, `limit` rows at most.
     /// - Parameter now: The time by the steady clock.
     /// - Returns: The number of deleted rows.
     func forgetCapUses(now: Timestamp, limit: Int) async throws -> Int
@@ -141,57 +141,59 @@ package protocol RetentionStore: Sendable {
     func forgetEvents(before: Timestamp) async throws -> Int
 }
 
-/// The erasure of apps and users, with everything that is kept of them.
+/// The erasure of apps and users with all their data.
 ///
-/// A request marks what has to go, in one transaction. The rows go in transactions of bounded size, and after a restart
-/// too. At last the file is written anew, because SQLite leaves copies of rows in the free space of its pages.
+/// A request marks the app or user in one transaction. The rows are deleted in transactions of bounded size, also after a
+/// restart. Finally the file is rewritten, because SQLite leaves copies of rows in the free space of its pages.
 package protocol ErasureStore: Sendable {
-    /// Marks an app: its notifications end, its credentials are gone, and requests do not find it any more.
+    /// Marks an app for erasure: its notifications end, its credentials are deleted, and requests do not find it any more.
     /// - Returns: The erasure; `nil` if there is no such app.
     func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord?
-    /// Returns the erasure of an app that is marked; `nil` if none with this bundle id is.
+    /// Returns the erasure of the app with this bundle id; `nil` if it is not being erased.
     func erasure(ofApp bundleID: Topic) async throws -> ErasureRecord?
-    /// Marks a user of an app, whether the user has devices or not.
+    /// Marks a user of an app for erasure, whether the user has devices or not.
     ///
-    /// An erasure of the user that is under way stays as it is: what has come since its request is not part of it. Nor is a
-    /// device that became the user's after it, whatever the clocks say. Once it was answered as complete
-    /// (``noteAnswered(_:)``), it is extended to what there is now.
+    /// An erasure of the user that is in progress stays as it is: data and devices that became the user's after its request
+    /// are not part of it, whatever the clocks show. An erasure that was answered as complete (``noteAnswered(_:)``) is
+    /// extended to the present data.
     func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord
-    /// Notes that the request of an erasure is answered as complete, unless it was extended since.
+    /// Records that an erasure was answered as complete, unless it has been extended since.
     func noteAnswered(_ erasure: ErasureRecord) async throws
-    /// Returns all erasures that have not ended, the oldest first.
+    /// Returns all erasures that have not ended, oldest first.
     func erasures() async throws -> [ErasureRecord]
-    /// Erases some rows.
+    /// Erases a bounded number of rows.
     /// - Returns: `true` if more rows remain.
     func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool
-    /// Returns the tokens that the devices of a user have or had, erased or not yet; none for the erasure of an app.
+    /// Returns the tokens that devices of the user have or had, whether these are erased yet or not; none for the erasure of
+    /// an app.
     func tokens(of erasure: ErasureRecord) async throws -> Set<DeviceToken>
-    /// Erases what notifications that were in progress have kept of erased users' time with a device, once they have ended.
+    /// Erases data of erased users that was kept for notifications in progress, once these have ended.
     func eraseEnded(now: Timestamp) async throws
-    /// Notes that all rows are gone, and forgets the name of the user. One that was extended since stays as it is.
+    /// Records that all rows have been deleted, and removes the name of the user. An erasure that has been extended since
+    /// does not change.
     func finishErasure(_ erasure: ErasureRecord) async throws
-    /// Writes the file anew and empties its log, and ends the erasures whose rows are gone.
+    /// Rewrites the database file, empties its log, and ends the erasures whose rows have been deleted.
     ///
-    /// Other writers wait meanwhile. It needs as much free space as the database has.
-    /// - Returns: `false` if a reader holds the log: the erasures stay for another attempt.
+    /// Other writers wait meanwhile. It needs free disk space of the size of the database.
+    /// - Returns: `false` if a reader prevents the log from being emptied. The erasures stay for another attempt then.
     func overwriteErased() async throws -> Bool
 }
 
-/// The record of time from one start to the next.
+/// The store of the steady clock, so that time does not go back from one start to the next.
 package protocol ClockStore: Sendable {
-    /// Returns the mark that was written last; `nil` before the first one.
+    /// Returns the latest mark; `nil` before the first one.
     func clockMark() async throws -> ClockMark?
-    /// Writes a mark in place of the last one.
+    /// Replaces the mark.
     func setClockMark(_ mark: ClockMark) async throws
 }
 
-/// A mark of the steady clock, as it was written last.
+/// The latest stored reading of the steady clock.
 package struct ClockMark: Hashable, Sendable {
     /// The latest reading of the steady clock.
     package var steady: Timestamp
-    /// The reading of the wall clock while that is too far ahead to be believed; `nil` while both agree.
+    /// The reading of the wall clock while it is so far ahead that it is not trusted; `nil` while both clocks agree.
     package var claim: Timestamp?
-    /// The time for which the wall clock has kept to this claim while a provider was running.
+    /// The time for which the wall clock has been consistent with the claim while a provider was running.
     package var agreed: Duration
 
     package init(steady: Timestamp, claim: Timestamp? = nil, agreed: Duration = .zero) {
@@ -199,12 +201,13 @@ package struct ClockMark: Hashable, Sendable {
     }
 }
 
-/// The maximum delays that the provider ever plans.
+/// The maximum delays of work that waits. A longer delay in the store is due to a clock that was wrong.
 package enum MaximumDelay {
-    /// A back-off: 15 min. What was to wait longer is looked at again by then.
+    /// The maximum delay of a back-off: 15 min. Work with a longer delay is examined again by then.
     package static let backoff: Duration = .seconds(15 * 60)
-    /// A recipient that waits for its send window: 26 h.
+    /// The maximum delay of a recipient that waits for its send window: 26 h.
     package static let hours: Duration = .seconds(26 * 3600)
-    /// A time zone of an opened notification: the last begins 26 h after the first, its window within another day.
+    /// The maximum delay of a time zone's shard after the opening: the last zone begins 26 h after the first, and its window
+    /// opens within another day.
     package static let zone: Duration = .seconds(50 * 3600)
 }

@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// Everything that a provider keeps on disk. What a method has written is on disk when it returns.
+/// The whole store of a provider. A method's writes are on disk when it returns.
 package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, DispatchStore, TokenStateStore, UserStore,
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, MonitoringStore, EnvironmentStore, ReceiptStore, RetentionStore, TimelineStore,
@@ -9,7 +9,7 @@ package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, Dispat
     PushResourceStore, XMPPNodeStore, ChatSessionStore
 {}
 
-/// An error of a store that cannot be used, or that does not carry out an operation.
+/// An error of opening a store or of an operation on it.
 package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(path: String, why: String)
     /// The database was written by a newer version.
@@ -21,20 +21,20 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongMasterKey
     /// There is no master key, and the database holds secrets that were sealed with one.
     case missingMasterKey(path: String, database: String)
-    /// The file of the database has nothing in it, though there is a master key, and so there was one.
+    /// The database file is empty, although there is a master key. A database must have been lost.
     case emptyDatabase(path: String, masterKey: String)
     /// Nothing can be written now: the disk is full or read-only.
     case cannotWrite(why: String)
     case cannotBackUp(path: String, why: String)
-    /// There is no app with this bundle id, for which a key would be.
+    /// There is no app with this bundle id, to which a key or a person would be limited.
     case noSuchApp(Topic)
-    /// An app with this bundle id is being erased, and another one cannot be added yet.
+    /// An app with this bundle id is being erased, so a new one cannot be added yet.
     case beingErased(Topic)
-    /// The query was interrupted after this time.
+    /// The query was interrupted because it exceeded this time budget.
     case queryTooExpensive(budget: Duration)
-    /// So much was written meanwhile that the query could not end.
+    /// The query was interrupted too often, because much was being written.
     case queryInterrupted
-    /// The store is being closed: no more long queries are carried out.
+    /// The store is being closed, and runs no more long queries.
     case ending
 
     package var description: String {

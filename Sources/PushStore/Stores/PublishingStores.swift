@@ -1,15 +1,15 @@
 package import Foundation
 package import PushTypes
 
-/// The publications of apps with their issues, and what the catalogue shows of them.
+/// The publications of apps, their issues, and the catalogue.
 package protocol PublishingStore: Sendable {
-    /// Adds a publication to an app, unless it has ``PublicationRecord/maximumOfApp``.
+    /// Adds a publication to an app, unless the app has ``PublicationRecord/maximumOfApp``.
     func addPublication(_ publication: PublicationRecord) async throws -> PublicationAdditionResult
     /// Returns the publications of an app by name.
     func publications(app: Int64) async throws -> [PublicationRecord]
     func publication(_ id: UUID) async throws -> PublicationRecord?
     /// Changes a publication in one transaction.
-    /// - Returns: The publication after that; `nil` if there is none with this id.
+    /// - Returns: The publication after the change; `nil` if there is none with this id.
     func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord?
     /// Removes a publication without issues.
     func deletePublication(_ id: UUID) async throws -> PublicationDeletionResult
@@ -17,7 +17,7 @@ package protocol PublishingStore: Sendable {
     /// Adds a draft to its publication.
     func addIssue(_ issue: IssueRecord) async throws -> IssueChangeResult
     /// Returns the issues of a publication in an order.
-    /// - Parameter state: Returns only those in this state; `nil` for all.
+    /// - Parameter state: The state of the issues; `nil` for any.
     func issues(
         publication: UUID,
         state: IssueState?,
@@ -27,7 +27,7 @@ package protocol PublishingStore: Sendable {
     ) async throws -> [IssueRecord]
     func issue(_ id: UUID) async throws -> IssueRecord?
     func issue(app: Int64, productID: String) async throws -> IssueRecord?
-    /// Returns the issues of an app with some product ids, in no order.
+    /// Returns the issues of an app that have these product ids, in no particular order.
     func issues(app: Int64, productIDs: Set<String>) async throws -> [IssueRecord]
     /// Changes an issue in one transaction.
     func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueChangeResult
@@ -36,42 +36,42 @@ package protocol PublishingStore: Sendable {
     /// Sets or removes the file of an issue for a screen size.
     func setRendition(_ size: ScreenSize, of issue: UUID, to file: ContentHash?, now: Timestamp) async throws
         -> IssueChangeResult
-    /// Sets or removes the cover of an issue. The file of a cover has the media type of its content.
+    /// Sets or removes the cover of an issue. The file gets the media type of its content.
     func setCover(of issue: UUID, to file: CoverFile?, now: Timestamp) async throws -> IssueChangeResult
 
-    /// Returns a number that differs after each change of what the catalogue of an app may show.
+    /// Returns a number that is different after each change of an app's catalogue.
     func catalogueVersion(app: Int64) async throws -> Int64
     /// Returns published issues of an app, the newest first.
-    /// - Parameter account: The publisher's account; with it also the publications of that account are included.
+    /// - Parameter account: The publisher's account; with it, publications of that account are included.
     func catalogue(app: Int64, account: String?, after: IssueCursor?, limit: Int) async throws -> [IssueRecord]
 }
 
-/// The files that were uploaded for publications, and the uploads that are not complete.
+/// The files of publications, and incomplete uploads.
 package protocol FileStore: Sendable {
-    /// Adds an upload to its app, unless it has ``UploadRecord/maximumOfApp`` that are not complete.
+    /// Adds an upload, unless its app has ``UploadRecord/maximumOfApp`` incomplete ones.
     ///
-    /// A file that the app has already takes nothing of the quota, and is none more.
+    /// An upload of a file that the app already has counts neither towards the quota nor as another file.
     /// - Parameters:
-    ///   - quota: The maximum bytes of the app's files and uploads that are not complete; `nil` for no limit.
-    ///   - files: The maximum number of them.
+    ///   - quota: The maximum size of the app's files and incomplete uploads together, in bytes; `nil` for no limit.
+    ///   - files: The maximum number of the app's files and incomplete uploads.
     func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAdditionResult
     func upload(_ id: UUID) async throws -> UploadRecord?
-    /// Notes that the first bytes of an upload are on disk.
+    /// Records that this number of bytes of an upload is on disk.
     /// - Returns: `false` if there is no such upload.
     func noteUpload(_ id: UUID, received: Int, now: Timestamp) async throws -> Bool
-    /// Notes that the file of an upload is complete, and adds it to its app.
+    /// Completes an upload, and adds its file to the app.
     /// - Returns: `nil` if there is no such upload.
     func completeUpload(_ id: UUID, now: Timestamp) async throws -> FileRecord?
-    /// Removes an upload; a file that is complete stays.
+    /// Removes an upload. The file of a complete one stays.
     /// - Returns: `false` if there is none.
     func deleteUpload(_ id: UUID) async throws -> Bool
-    /// Returns the uploads of an app that are not complete, the one with the latest bytes first.
+    /// Returns the incomplete uploads of an app, those with the latest bytes first.
     func openUploads(app: Int64) async throws -> [UploadRecord]
-    /// Returns the ids of uploads.
+    /// Returns the ids of all uploads.
     func uploads() async throws -> Set<UUID>
-    /// Returns the bytes of an app's files and of its uploads that are not complete.
+    /// Returns the size of an app's files and incomplete uploads together, in bytes.
     func storedBytes(app: Int64) async throws -> Int
-    /// Removes the uploads whose last bytes came before a time.
+    /// Removes the uploads whose last bytes arrived before a time.
     /// - Returns: Their number.
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
 
@@ -80,33 +80,33 @@ package protocol FileStore: Sendable {
     func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord]
     /// Returns `true` if any app has a file with this content.
     func hasFile(_ hash: ContentHash) async throws -> Bool
-    /// Returns the files that issues use whose hashes begin with a byte.
+    /// Returns the files that issues use and whose hashes begin with a byte.
     func usedFiles(beginning byte: UInt8) async throws -> [UsedFile]
     /// Returns the hashes of all files that begin with a byte.
     func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
-    /// Removes the files that nothing has referred to since a time.
+    /// Removes the files that have been unused since before a time.
     /// - Returns: Their number.
     func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int
-    /// Returns a file that a published issue uses as a rendition or its cover; `nil` if it does not.
+    /// Returns a file if a published issue uses it as a rendition or cover; otherwise `nil`.
     func downloadable(_ hash: ContentHash, issue: UUID) async throws -> UsedFile?
-    /// Returns the key that signs the addresses of files, which the first call makes.
+    /// Returns the key that signs the addresses of files. The first call creates it.
     func addressKey() async throws -> String
 }
 
 extension FileStore {
-    /// Adds an upload to its app, which has ``FileRecord/maximumOfApp`` files at most.
+    /// Adds an upload to its app, which may have ``FileRecord/maximumOfApp`` files.
     package func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAdditionResult {
         try await self.addUpload(upload, quota: quota, files: FileRecord.maximumOfApp)
     }
 }
 
-/// The publishers' servers that decide about entitlement, one of an app at most.
+/// The publishers' servers that are asked about entitlement, at most one per app.
 package protocol EntitlementServerStore: Sendable {
     /// Returns the server of an app; `nil` if it has none.
-    /// - Throws: An error also for a row whose secret does not open.
+    /// - Throws: An error also for a row whose secret cannot be opened.
     func entitlementServer(app: Int64) async throws -> EntitlementServerRecord?
     /// Sets the server of an app.
-    /// - Parameter keepsSecret: `true` keeps the secret of the server before, if there is one that opens.
+    /// - Parameter keepsSecret: `true` keeps the secret of the existing server, if it can be opened.
     /// - Returns: The server as it is stored.
     func setEntitlementServer(
         _ server: EntitlementServerRecord,

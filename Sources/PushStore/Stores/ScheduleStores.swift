@@ -3,10 +3,10 @@ package import PushTypes
 
 /// The recurring notifications.
 package protocol ScheduleStore: Sendable {
-    /// Adds a schedule unless that would exceed the app's limits. The check and the write are one transaction.
+    /// Adds a schedule unless it would exceed the app's limits. The check and the write are one transaction.
     func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult
-    /// Returns schedules, the oldest first, beginning after `cursor`. Those that cannot be read are left out.
-    /// - Parameter longestRequest: The most bytes of a request; longer ones are left out of their entries.
+    /// Returns schedules, oldest first, beginning after `cursor`. Schedules that cannot be read are left out.
+    /// - Parameter longestRequest: The maximum length of a request, in bytes. Longer ones are left out of their entries.
     func schedules(
         app: Int64,
         after cursor: ScheduleCursor?,
@@ -15,36 +15,36 @@ package protocol ScheduleStore: Sendable {
     ) async throws -> ScheduleList
     /// Returns a schedule; `nil` if there is none.
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
-    /// Returns the app of a schedule, also of one that cannot be read; `nil` if there is none.
+    /// Returns the app of a schedule, even if the schedule cannot be read; `nil` if there is none.
     func app(ofSchedule id: UUID) async throws -> AppRecord?
-    /// Writes a person's change, and no other columns. One that cannot be read can be replaced.
+    /// Writes the columns that a person's change concerns. A schedule that cannot be read can be replaced.
     func changeSchedule(
         _ id: UUID,
         _ change: ScheduleChange,
         limits: ScheduleLimits
     ) async throws -> ScheduleChangeResult
-    /// Writes that the run at `from` is done, and no other columns. Without effect if that is not the next run any
-    /// more, because the schedule was changed meanwhile.
-    /// - Parameter from: The next run until now; `nil` continues a schedule that has ended.
+    /// Records that the run at `from` is done. It has no effect if that is not the next run any more, because the schedule
+    /// was changed meanwhile.
+    /// - Parameter from: The previous next run; `nil` to continue a schedule that has ended.
     func advanceSchedule(_ id: UUID, from: Timestamp?, to next: Timestamp?, lastRunAt: Timestamp?) async throws
-    /// Writes what went wrong with the latest runs of a schedule. A text that is too long is cut.
+    /// Records the problem of the latest runs of a schedule. A text that is too long is truncated.
     func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws
-    /// Removes the problem of a schedule, unless it was noted at a time or later.
+    /// Removes the problem of a schedule, if it was recorded before a time.
     func clearProblem(ofSchedule id: UUID, notedBefore time: Timestamp) async throws
-    /// Returns the schedules with a problem, the latest first, of some apps.
+    /// Returns the schedules of some apps that have a problem, latest problem first.
     func schedulesWithProblems(apps: [Int64], limit: Int) async throws -> [ScheduleRecord]
     /// Deletes a schedule.
     /// - Returns: `true` if there was one.
     func deleteSchedule(_ id: UUID) async throws -> Bool
-    /// Returns the due schedules in the order of their runs. Those that cannot be read are paused.
-    /// - Parameter excluded: Apps whose schedules are left out.
+    /// Returns the due schedules in the order of their runs. Schedules that cannot be read are paused.
+    /// - Parameter excluded: The apps whose schedules are left out.
     /// - Returns: The schedules, and the stored ids of those that cannot be read.
     func dueSchedules(
         now: Timestamp,
         limit: Int,
         excluding excluded: Set<Int64>
     ) async throws -> (schedules: [ScheduleRecord], unreadable: [String])
-    /// Returns the time of the next run of a schedule of an app that is not excluded.
+    /// Returns the time of the next run of any schedule whose app is not excluded.
     func nextScheduleRun(excluding excluded: Set<Int64>) async throws -> Timestamp?
 }
 
@@ -58,9 +58,9 @@ extension ScheduleStore {
 
 /// The limits on the schedules of one app.
 package struct ScheduleLimits: Hashable, Sendable {
-    /// The most schedules. Default 1,000.
+    /// The maximum number of schedules. Default 1,000.
     package var count = 1000
-    /// The most bytes of their requests together. Default 16 MB.
+    /// The maximum size of their requests together, in bytes. Default 16 MB.
     package var bytes = 16 * 1024 * 1024
 
     package init() {}
@@ -68,7 +68,7 @@ package struct ScheduleLimits: Hashable, Sendable {
 
 /// A change of a schedule by a person.
 package enum ScheduleChange: Hashable, Sendable {
-    /// Replaces the name, the request, the rule and the key. A pause and the last run stay.
+    /// Replaces the name, the request, the rule and the key. The pause and the time of the last run stay.
     case replace(
         name: String,
         request: Data,
@@ -92,11 +92,11 @@ package enum ScheduleChangeResult: Hashable, Sendable {
     /// The record after the change.
     case changed(ScheduleRecord)
     case missing
-    /// The schedule has another version than the change was made for.
+    /// The schedule does not have the expected version.
     case stale
-    /// The app has as many schedules as the limits allow.
+    /// The app has reached the maximum number of schedules.
     case tooMany
-    /// The requests of the app's schedules would be larger together than the limits allow.
+    /// The requests of the app's schedules would exceed the maximum size.
     case tooLarge
     /// An audience or a template that the request names was deleted meanwhile.
     case missingUse
@@ -128,9 +128,9 @@ package struct ScheduleList: Hashable, Sendable {
 package protocol LibraryStore: Sendable {
     /// Returns an item; `nil` if there is none.
     func libraryItem(_ name: LibraryItemName, of kind: LibraryItem.Kind, app: Int64) async throws -> LibraryItem?
-    /// Returns a page of the items of a kind in the order in which they were added, beginning after the number `after`. Those that
-    /// cannot be read are left out.
-    /// - Parameter bytes: The bytes of bodies after which the page ends, also before its limit.
+    /// Returns a page of the items of a kind in the order in which they were added, beginning after the number `after`. Items
+    /// that cannot be read are left out.
+    /// - Parameter bytes: The size of bodies after which the page ends before its limit, in bytes.
     func libraryItems(
         of kind: LibraryItem.Kind,
         app: Int64,
@@ -138,27 +138,27 @@ package protocol LibraryStore: Sendable {
         limit: Int,
         bytes: Int
     ) async throws -> ListPage<LibraryItem>
-    /// Returns the names of such items, without reading their contents.
+    /// Returns the names of these items without reading their contents.
     func libraryNames(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryEntry]
-    /// Returns items as they are at one moment. Those that do not exist are left out.
+    /// Returns items, read in one snapshot. Items that do not exist are left out.
     func libraryItems(
         _ names: Set<LibraryItemName>,
         of kind: LibraryItem.Kind,
         app: Int64
     ) async throws -> [LibraryItemName: LibraryItem]
-    /// Makes a change. The checks and the write are one transaction.
+    /// Makes a change in one transaction with its checks.
     func changeLibrary(_ change: LibraryChange, limits: LibraryLimits) async throws -> LibraryChangeResult
-    /// Deletes an item that no schedule uses, with its versions.
-    /// - Parameter expected: The version that it must have; `nil` for any.
+    /// Deletes an item with its versions, unless a schedule uses it.
+    /// - Parameter expected: The version that the item must have; `nil` for any.
     func deleteLibraryItem(
         _ name: LibraryItemName,
         of kind: LibraryItem.Kind,
         app: Int64,
         expected: Int64?
     ) async throws -> LibraryChangeResult
-    /// Returns a page of the kept versions of an item, the newest first, beginning before the version `before`. Those that cannot
-    /// be read are left out.
-    /// - Parameter bytes: The bytes of bodies after which the page ends, also before its limit.
+    /// Returns a page of the kept versions of an item, newest first, beginning before the version `before`. Versions that
+    /// cannot be read are left out.
+    /// - Parameter bytes: The size of bodies after which the page ends before its limit, in bytes.
     func libraryVersions(of item: UUID, before: Int64, limit: Int, bytes: Int) async throws -> ListPage<LibraryVersion>
     /// Returns one version of an item; `nil` if it is not kept.
     func libraryVersion(_ version: Int64, of item: UUID) async throws -> LibraryVersion?

@@ -13,11 +13,11 @@ package struct AuditRecord: Hashable, Sendable {
     package var isPerson: Bool
     /// The method and path, such as `PUT /v1/apps/com.example.MyApp/credentials/production`.
     package var action: String
-    /// The id of what the request made, if its path does not hold it.
+    /// The id of the resource that the request created, if it is not in the path.
     package var resource: String?
     /// The HTTP status of the response.
     package var status: Int
-    /// The number of requests that the entry stands for: more than one for rejected requests that repeat.
+    /// The number of requests that the entry stands for. Repeated rejected requests share an entry.
     package var count: Int
 
     package init(
@@ -36,19 +36,19 @@ package struct AuditRecord: Hashable, Sendable {
     }
 }
 
-/// The conditions on the entries of the audit, all of which must hold.
+/// The conditions on entries of the audit. All of them must hold.
 package struct AuditFilter: Hashable, Sendable {
     /// The API key or the person, by the id.
     package var key: UUID?
-    /// A part of its name at that time, in any case of ASCII letters.
+    /// A part of the name that the caller had, regardless of the case of ASCII letters.
     package var name: String?
-    /// A part of the method and the path, in any case of ASCII letters.
+    /// A part of the method and path, regardless of the case of ASCII letters.
     package var action: String?
-    /// The id of what the request made.
+    /// The id of the resource that the request created.
     package var resource: String?
     /// `true` for rejected requests only, `false` for others only.
     package var hasFailed: Bool?
-    /// The range of times, without its end.
+    /// The range of times; its end is exclusive.
     package var from, to: Timestamp?
 
     package init() {}

@@ -2,7 +2,7 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The one who has signed in: a person, or the holder of an API key.
+/// The holder of a session: a person, or an API key.
 package enum SessionHolder: Hashable, Sendable {
     case person(UUID)
     case key(UUID)
@@ -13,19 +13,19 @@ package enum SessionHolder: Hashable, Sendable {
 
 /// A session of a browser. Only the hash of its token is stored. All times are those of the steady clock.
 package struct SessionRecord: Hashable, Sendable {
-    /// The longest text of ``agent``, in bytes.
+    /// The maximum length of ``agent``, in bytes.
     package static let maximumAgent = 200
-    /// The most sessions of a holder; another one ends the one that was used the longest time ago.
+    /// The maximum number of sessions of a holder. A further one ends the least recently used one.
     package static let maximumCount = 20
 
     package var id: UUID
     package var holder: SessionHolder
     package var createdAt: Timestamp
-    /// The time of the last request that was written down, a minute late at most.
+    /// The time of the last request, written at most once a minute.
     package var lastUsedAt: Timestamp
-    /// The time from which the session is not valid, however much it is used.
+    /// The time at which the session ends even if it is used.
     package var expiresAt: Timestamp
-    /// The name of the browser as it has named itself.
+    /// The browser's `User-Agent`.
     package var agent: String
 
     package init(
@@ -55,7 +55,7 @@ package struct StoredSession: Hashable, Sendable {
     package init(record: SessionRecord, holder: Holder) { (self.record, self.holder) = (record, holder) }
 }
 
-/// The facts that decide about an attempt to sign in with a name.
+/// The stored facts that an attempt to sign in with a name depends on.
 package struct SignInCandidate: Hashable, Sendable {
     package var person: PersonRecord
     /// The stored password; `nil` for a person who has none yet.
@@ -64,7 +64,7 @@ package struct SignInCandidate: Hashable, Sendable {
     package var isKnownNetwork: Bool
 }
 
-/// A session that begins, with what else changes in its transaction.
+/// A session that begins, with everything that is written in its transaction.
 package struct SignInRecord: Sendable {
     package var session: SessionRecord
     /// The SHA-256 of the session's token.

@@ -22,7 +22,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case attribute(name: String, Comparison, JSONValue)
     /// An attribute with any value.
     case hasAttribute(String)
-    /// A language, with or without a region: `pt` matches `pt-BR` too.
+    /// A locale, with or without a region: `pt` matches `pt-BR` too.
     case locale(String)
     /// The version of the app, compared part by part as numbers.
     case appVersion(Comparison, AppVersion)
@@ -31,7 +31,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case activity(String)
     /// The time of the latest registration.
     case lastSeen(Comparison, Timestamp)
-    /// The outcome of an earlier notification. No request names it.
+    /// An outcome of an earlier notification. It is used by resends, and cannot occur in a request.
     case outcomes(RecipientOutcomes)
     case and([AudienceExpression])
     case or([AudienceExpression])
@@ -48,7 +48,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
 }
 
 extension AudienceExpression {
-    /// Indicates whether a condition of the expression is on the Live Activity of a token.
+    /// Indicates whether the expression has a condition on a Live Activity.
     package var namesActivity: Bool {
         switch self {
         case .activity: true
@@ -62,7 +62,7 @@ extension AudienceExpression {
 /// A version such as `2.10.1`, comparable part by part.
 package struct AppVersion: Hashable, Sendable, Comparable {
     package let text: String
-    /// Three parts of 20 bits, so that 2.10.1 is less than 2.11. Further parts are ignored, larger ones saturate.
+    /// The first three parts with 20 bits each, so that 2.10.1 is less than 2.11. Larger parts saturate.
     package let number: Int64
 
     /// Reads a version; `nil` unless the text begins with a number. A suffix such as `-beta` is ignored.
@@ -84,11 +84,11 @@ package struct AppVersion: Hashable, Sendable, Comparable {
     package static func < (left: AppVersion, right: AppVersion) -> Bool { left.number < right.number }
 }
 
-/// The named audiences of an app that a request may refer to, as they are at one moment.
+/// A snapshot of the named audiences of an app that a request may refer to.
 package struct NamedAudiences: Hashable, Sendable {
-    /// The member of a condition that names one.
+    /// The member of a condition that refers to a named audience.
     package static let member = "named"
-    /// The audience of a request that names none.
+    /// A snapshot without named audiences.
     package static let none = NamedAudiences([:])
 
     /// The conditions by their names, in the form of a request.
@@ -99,7 +99,7 @@ package struct NamedAudiences: Hashable, Sendable {
     /// Returns the condition of that name; `nil` if there is none.
     func condition(_ name: String) -> [String: JSONValue]? { self.conditions[BytewiseString(name)] }
 
-    /// Returns the names in an audience of a request, wherever conditions may stand.
+    /// Returns the names of all named audiences to which an audience in a request refers.
     package static func names(in audience: JSONValue) -> Set<BytewiseString> {
         switch audience {
         case .object(let members):
@@ -113,13 +113,14 @@ package struct NamedAudiences: Hashable, Sendable {
     }
 }
 
-/// The devices of a notification that ended in certain states, as the audience of another one.
+/// An audience of the devices for which an earlier notification ended in certain states.
 ///
-/// They are those for which the ledger has such a delivery. The store keeps the deliveries until the other one has ended.
+/// These are the devices with such a delivery in the ledger. The store keeps the deliveries until the later notification has
+/// ended.
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>
-    /// The reasons that count; `nil` counts all but ``exceptReasons``.
+    /// The reasons that match; `nil` for all but ``exceptReasons``.
     package var reasons: [String]?
     package var exceptReasons: [String]
 
@@ -133,7 +134,7 @@ package struct RecipientOutcomes: Hashable, Sendable {
         (self.reasons, self.exceptReasons) = (reasons, exceptReasons)
     }
 
-    /// Returns `true` if a delivery with this state and reason counts.
+    /// Returns `true` if a delivery with this state and reason matches.
     package func holds(_ state: DeliveryRecord.State, reason: String?) -> Bool {
         guard self.states.contains(state) else { return false }
         guard let reasons else { return !(reason.map(self.exceptReasons.contains) ?? false) }

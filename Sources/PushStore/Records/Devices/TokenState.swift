@@ -1,37 +1,37 @@
 package import Foundation
 package import PushTypes
 
-/// The state of a token of an app in one environment, by its device and by the pushes that named it.
+/// The state of a token of an app in one environment, derived from its device and from pushes that named it.
 package enum TokenState: Hashable, Sendable {
-    /// Nothing is known, or nothing final.
+    /// Nothing final is known about the token.
     case unknown
-    /// The push service accepted the newest push that has a final state.
+    /// The push service accepted the newest push to the token that has a final state.
     case reached
     /// The push service calls the token invalid for good.
     /// - Parameter at: The time of the response that said so; `nil` for the token of an inactive device.
     case invalid(at: Timestamp?)
 
-    /// Returns `true` if the token is invalid for a caller that has had it since a time.
+    /// Returns `true` if the token is invalid for a caller that got it at a time.
     package func isInvalid(since: Timestamp) -> Bool {
         guard case .invalid(let at) = self else { return false }
         return at.map { $0 >= since } ?? true
     }
 }
 
-/// A change of what is known of a device's token.
+/// A change of the state of a device's token.
 ///
 /// The provider's token invalidation policy decides it from the response to a push, and the store applies it
 /// (`TokenInvalidation`). Each change but ``Kind/confirmed`` is recorded as an event (``TokenEventRecord/Action``).
 package struct TokenStateChange: Hashable, Sendable {
-    /// The change of the device or of what is recorded of it.
+    /// The kind of a change.
     package enum Kind: Hashable, Sendable {
         /// The token was suspected, and a push to it was accepted.
         case confirmed
         /// The device is inactive from now on, unless it registered at this time or later (reference 7.7).
         case deactivated(since: Timestamp)
-        /// The token is invalid, or the environment or the topic is wrong: neither is proven.
+        /// The token is invalid, or the environment or topic is wrong. It is not proven which.
         case suspected
-        /// The device would be inactive, but too many others would be too: an operator decides.
+        /// The device would be deactivated, but too many other devices would be as well. An operator decides.
         case withheld(since: Timestamp)
         /// The token works in this environment and not in its own.
         case moved(to: PushEnvironment)
@@ -41,8 +41,8 @@ package struct TokenStateChange: Hashable, Sendable {
     package var kind: Kind
     /// The reason that the push service gave.
     package var reason: String?
-    /// The token that was sent to, or that a list names: a device that has another one since is left as it is. `nil` if the
-    /// time of the registration decides.
+    /// The token that was sent to or that a feedback list names. A device that has another token by now does not change.
+    /// `nil` if the time of the registration decides.
     package var token: DeviceToken?
 
     package init(device: Int64, kind: Kind, reason: String? = nil, token: DeviceToken? = nil) {
@@ -52,21 +52,22 @@ package struct TokenStateChange: Hashable, Sendable {
 
 /// An entry in the history of a token.
 package struct TokenEventRecord: Hashable, Sendable {
-    /// The change of the token's state: by a response (``TokenStateChange``), by a registration or by an operator.
+    /// The change of the token's state by a response (``TokenStateChange``), a registration or an operator.
     package enum Action: String, Hashable, Sendable, CaseIterable {
-        /// A registration brought an inactive token back, or a person undid its deactivation.
+        /// A registration reactivated the token, or an operator undid its deactivation.
         case reactivated
         /// The installation has another token now.
         case replaced
         case deactivated
-        /// The circuit breaker was open: an operator decides.
+        /// The deactivation was withheld, because the circuit breaker was open. An operator decides about it.
         case withheld
         /// An operator has decided about a withheld deactivation.
         case settled
-        /// The device stayed active: it registered after the time from which the push service calls the token invalid.
+        /// The device stayed active, because it registered after the time from which the push service calls the token
+        /// invalid.
         case keptAlive
         case suspected
-        /// The device belongs to the other environment now.
+        /// The token was moved to the other environment.
         case moved
         case deleted
     }
@@ -81,9 +82,9 @@ package struct TokenEventRecord: Hashable, Sendable {
     package var at: Timestamp
 }
 
-/// A selection of deactivations of tokens, to be undone.
+/// The conditions on deactivations of tokens that are to be undone.
 package struct DeactivationFilter: Hashable, Sendable {
-    /// The time of the first deactivation, and the time before which the last one was.
+    /// The range of times of the deactivations; its end is exclusive.
     package var from, to: Timestamp
     /// The reason that the push service gave; `nil` for any.
     package var reason: String?
@@ -108,7 +109,7 @@ package struct DeactivationFilter: Hashable, Sendable {
 package struct Reactivation: Hashable, Sendable {
     /// The devices that are active again.
     package var devices: Int
-    /// `false` if the limit was reached before the end: the same call continues.
+    /// `false` if the limit was reached before the end. The same call continues then.
     package var isComplete: Bool
 
     package init(devices: Int, isComplete: Bool) { (self.devices, self.isComplete) = (devices, isComplete) }

@@ -2,9 +2,9 @@ package import Foundation
 import PushSupport
 package import PushTypes
 
-/// One token that a notification is to be sent to.
+/// A recipient of a notification: a token to which it is to be sent.
 package struct Recipient: Hashable, Sendable {
-    /// Unique within the notification: a device's id, or below zero for a token that was named explicitly.
+    /// The id within the notification: that of a device, or a negative number for a named token.
     package var id: Int64
     /// The device; `nil` if the token is not registered.
     package var device: Int64?
@@ -14,15 +14,15 @@ package struct Recipient: Hashable, Sendable {
     package var registeredAt: Timestamp?
     /// Indicates whether the push service called the token bad before.
     package var isSuspected = false
-    /// The environment of a token that is tried in the other one (see ``TokenStateChange/Kind/moved(to:)``).
+    /// The device's own environment, if the token is tried in the other one (see ``TokenStateChange/Kind/moved(to:)``).
     package var movedFrom: PushEnvironment?
     /// The number of earlier tries.
     package var attempts: Int
     /// Indicates whether the response to an earlier try was lost.
     package var mayHaveArrived = false
-    /// `nil` unless something of it was asked for.
+    /// The profile; `nil` unless parts of it were requested.
     package var profile: RecipientProfile?
-    /// `nil` unless the notification depends on it.
+    /// The consent; `nil` unless the notification depends on it.
     package var consent: RecipientConsent?
 
     package init(
@@ -43,8 +43,8 @@ package struct RecipientPage: Hashable, Sendable {
     package var recipients: [Recipient]
     /// Recipients that are not sent to: their devices cannot be read, or their tokens are of another kind.
     package var ended: [EndedRetry] = []
-    /// The ids of recipients that wait until all shards have been read: their device has left, or its token may have
-    /// had the notification by another registration.
+    /// The ids of recipients that wait until all shards have been read, because their device has left, or its token may have
+    /// got the notification by another registration.
     package var held: [Int64] = []
     /// The shard's cursor once these have been tried.
     package var cursor: Int64
@@ -60,8 +60,8 @@ package struct RecipientProfile: Hashable, Sendable {
     /// The locale as the device registered it, BCP 47 or POSIX.
     package var locale: String?
     package var timeZone, appVersion: String?
-    /// The text of a flat JSON object of strings, numbers and booleans. It is not parsed: at a million devices a parser
-    /// would take most of the time.
+    /// The JSON text of a flat object of strings, numbers and booleans. It is not parsed, because parsing would take most of
+    /// the time of a large campaign.
     package var attributes: Data?
 
     package init(
@@ -75,7 +75,7 @@ package struct RecipientProfile: Hashable, Sendable {
         (self.appVersion, self.attributes) = (appVersion, attributes)
     }
 
-    /// The profile of a registered device, with all its parts.
+    /// Creates the whole profile of a registered device.
     package init(_ device: DeviceProfile) throws {
         self.init(
             user: device.user,

@@ -5,7 +5,7 @@ package import PushTypes
 
 /// A file of an app, complete and checked.
 package struct FileRecord: Hashable, Sendable {
-    /// The most files of an app, with its uploads that are not complete.
+    /// The maximum number of files of an app, including its incomplete uploads.
     package static let maximumOfApp = 100_000
 
     package var hash: ContentHash
@@ -42,7 +42,7 @@ package struct CoverFile: Hashable, Sendable {
 
 /// An upload of a file, which may be interrupted and continued.
 package struct UploadRecord: Hashable, Sendable {
-    /// The most uploads of an app that are not complete.
+    /// The maximum number of incomplete uploads of an app.
     package static let maximumOfApp = 100
 
     package var id: UUID
@@ -52,12 +52,12 @@ package struct UploadRecord: Hashable, Sendable {
     package var hash: ContentHash
     package var contentType: String
     package var name: String
-    /// The bytes that are on disk.
+    /// The number of bytes that are on disk.
     package var received = 0
     package var createdAt: Timestamp
     /// The time of the last bytes.
     package var changedAt: Timestamp
-    /// The time at which the file was complete and its hash right; `nil` before.
+    /// The time at which the file was complete and its hash verified; `nil` before.
     package var completedAt: Timestamp?
 
     package init(
@@ -78,13 +78,13 @@ package struct UploadRecord: Hashable, Sendable {
 /// The result of adding an upload.
 package enum UploadAdditionResult: Hashable, Sendable {
     case added
-    /// The app has as many uploads as it may.
+    /// The app has reached the maximum number of incomplete uploads.
     case tooMany
-    /// The app has as many files and uploads that are not complete as it may.
+    /// The app has reached the maximum number of files.
     case tooManyFiles
-    /// The app's files and uploads have so many bytes already.
+    /// The app would exceed its quota. Its files and uploads have this number of bytes.
     case overQuota(used: Int)
-    /// There is no such app any more.
+    /// The app does not exist any more.
     case noApp
 }
 
@@ -95,7 +95,7 @@ package struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
     package let bytes: [UInt8]
 
-    /// Makes a hash of 32 bytes; `nil` for any other number.
+    /// Creates a hash from 32 bytes; `nil` for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.length else { return nil }
         self.bytes = bytes

@@ -5,7 +5,7 @@ package import PushWire
 /// A browser's subscription in a registration.
 package struct SubscriptionRegistration: Hashable, Sendable {
     package var subscription: WebPushSubscription
-    /// The public VAPID key that it was made with; `nil` for the key that is stored with it, or the app's newest one.
+    /// The public VAPID key of the subscription; `nil` for the key that is stored with it, or else the app's newest one.
     package var vapidKey: [UInt8]?
 
     package init(_ subscription: WebPushSubscription, vapidKey: [UInt8]? = nil) {
@@ -16,7 +16,7 @@ package struct SubscriptionRegistration: Hashable, Sendable {
 /// A browser's subscription as it is stored.
 package struct SubscriptionRecord: Hashable, Sendable {
     package var subscription: WebPushSubscription
-    /// The id of the key that it was made with; `nil` for the app's newest one.
+    /// The id of the subscription's VAPID key; `nil` for the app's newest one.
     package var vapidKey: UUID?
 
     package init(subscription: WebPushSubscription, vapidKey: UUID?) {
@@ -24,10 +24,10 @@ package struct SubscriptionRecord: Hashable, Sendable {
     }
 }
 
-/// A key pair by which an app identifies itself to browsers' push services (RFC 8292). The newest of an app is the one that
-/// new subscriptions are made with.
+/// A key pair by which an app identifies itself to browsers' push services (RFC 8292). New subscriptions are made with the
+/// app's newest key.
 package struct VAPIDKeyRecord: Hashable, Sendable {
-    /// The most keys of an app: those that subscriptions were made with stay.
+    /// The maximum number of keys of an app. Keys of existing subscriptions are kept.
     package static let maximumCount = 10
 
     package var id: UUID
@@ -36,7 +36,7 @@ package struct VAPIDKeyRecord: Hashable, Sendable {
     package var publicKey: [UInt8]
     /// The private key, 32 bytes. The store seals it with the master key.
     package var privateKey: [UInt8]
-    /// The address of whoever sends, a `mailto:` or `https:` URL: one for all keys of an app.
+    /// The contact of the sender, a `mailto:` or `https:` URL. All keys of an app have the same.
     package var contact: String
     package var createdAt: Timestamp
 

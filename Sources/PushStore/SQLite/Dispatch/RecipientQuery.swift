@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// A query for recipients: a page of devices or of named tokens after a cursor, or single ones for another try.
+/// A query for recipients: a page of devices or named tokens after a cursor, or single recipients for another try.
 struct RecipientQuery: Sendable {
     /// The recipients of a page, in their order.
     struct Found {
@@ -22,7 +22,7 @@ struct RecipientQuery: Sendable {
         }
     }
 
-    /// The table that has the recipients.
+    /// The source of the recipients.
     private enum Source {
         case devices(DeviceFilter)
         case targets
@@ -39,10 +39,10 @@ struct RecipientQuery: Sendable {
     private let limit: Int
     private let columns: [(need: RecipientProfileFields, name: String)]
     private let consent: ConsentColumns
-    /// The columns of `device` that make a recipient, in the order of ``device(_:)``.
+    /// The columns of `device` for a recipient, in the order in which ``device(_:)`` reads them.
     private let columnList: String
 
-    /// A query for a page of a shard.
+    /// Creates a query for a page of a shard.
     init(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields, consent: ConsentColumns = .none) {
         let notification = claim.notification
         (self.number, self.app, self.notification) = (claim.notificationNumber, notification.app, notification)
@@ -57,7 +57,7 @@ struct RecipientQuery: Sendable {
         }
     }
 
-    /// A query for single recipients of a notification.
+    /// Creates a query for single recipients of a notification.
     /// - Parameter needs: The parts of the profiles; `nil` for those of ``NotificationRecord/retryNeeds``.
     init(
         _ notification: NotificationRecord,
@@ -77,7 +77,7 @@ struct RecipientQuery: Sendable {
     private static func columns(_ needs: RecipientProfileFields, _ consent: ConsentColumns) -> [(
         RecipientProfileFields, String
     )] {
-        // Quiet hours are on the clock of the device.
+        // Quiet hours are in the local time of the device.
         let needs = consent.asksQuietHours ? needs.union(.timeZone) : needs
         let all: [(RecipientProfileFields, String)] = [
             (.user, "user"), (.locale, "locale"), (.timeZone, "timeZone"), (.appVersion, "appVersion"),
@@ -107,7 +107,7 @@ struct RecipientQuery: Sendable {
 
     private func devices(_ filter: DeviceFilter, driver: AudienceDriver?, in database: Database) throws -> Found {
         let (sql, arguments) = self.text(filter, driver: driver)
-        // Only statements that several notifications share are kept.
+        // Only statements that several notifications share are cached.
         let statement = try RawStatement(sql: sql, isKept: filter.isCommon && driver == nil, in: database)
         defer { statement.reset() }
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
@@ -200,16 +200,16 @@ struct RecipientQuery: Sendable {
 
     /// A token that a notification names, as it is registered.
     struct Named {
-        /// `nil` for a row that cannot be read.
+        /// The recipient; `nil` for a row that cannot be read.
         var recipient: Recipient?
-        /// Indicates whether the token is registered with another kind than the notification goes to.
+        /// Indicates whether the token is registered with another kind than that of the notification.
         var isOfOtherKind = false
-        /// Indicates whether the token was that of a user who is erased.
+        /// Indicates whether the token was erased with its user.
         var isErased = false
         /// The kind with which the token is registered; `nil` if it is not, or if that cannot be read.
         var kind: DeviceTokenKind?
 
-        /// The cause of its end if it cannot be sent to.
+        /// The cause for which the recipient ends if it cannot be sent to.
         var lack: EndedRetry.Cause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
@@ -260,17 +260,18 @@ struct RecipientQuery: Sendable {
         )
     }
 
-    /// Returns `true` if the token of a device's row is of another kind than the notification goes to.
+    /// Returns `true` if the token in a device's row is of another kind than that of the notification.
     private func isOfOtherKind(_ statement: RawStatement) -> Bool {
         guard let kind = self.notification.content.tokenKind else { return false }
         return statement.integer(8) != kind.code
     }
 }
 
-/// The decision whether a device of a page waits until all shards have been read.
+/// Decides whether a device of a page has to wait until all shards have been read.
 ///
-/// It waits where another device may have had the notification for it: one whose token it took, one that was merged
-/// into it, the one with its token in the other environment, or itself in its earlier time zone.
+/// A device has to wait if its token may have got the notification by another device: one whose token it took, one that was
+/// merged into it, or its twin in the other environment. It also has to wait if it may have got the notification itself in
+/// its earlier time zone.
 private struct RecipientChanges {
     private let query: RecipientQuery
     private let zone: ShardPlan.Zone
@@ -281,13 +282,13 @@ private struct RecipientChanges {
         (self.zone, self.shard) = (query.zone, query.shard)
     }
 
-    /// Returns `true` if there is anything to decide for a row of ``RecipientQuery``, which is so for few.
+    /// Returns `true` if a row of ``RecipientQuery`` may have to wait. Few rows may.
     func mayConcern(_ row: RawStatement) -> Bool {
         !row.isNull(5) && row.integer(5) > self.query.openedAfter
             || !row.isNull(6) && self.query.notification.environment == nil
     }
 
-    /// Returns `true` if a device waits.
+    /// Returns `true` if a device has to wait.
     func holds(_ device: Int64, in database: Database) throws -> Bool {
         if try self.hasTwinOrLink(device, in: database) { return true }
         guard self.zone != .any else { return false }
@@ -308,20 +309,21 @@ private struct RecipientChanges {
 }
 
 extension RecipientQuery {
-    /// The next step for a recipient of the queue.
+    /// The next step for a recipient of the retry queue.
     enum NextStep {
         case now(RetryRecipient)
-        /// Another recipient may have had the notification for it, and has no final state yet.
+        /// The recipient waits for another one, by which its token may get the notification, and which has no final state
+        /// yet.
         ///
-        /// The time is the due time of that one, if it waits for another try.
+        /// The time is the due time of the other recipient, if it waits for another try.
         case later(until: Timestamp?)
-        /// Its device has left, and may come back as long as others have no final state.
+        /// The device of the recipient has left, and may return as long as other recipients have no final state.
         ///
-        /// The end is written once there are no others.
+        /// The recipient is ended once all others have their final states.
         case last(EndedRetry)
     }
 
-    /// Decides about a recipient: another try, with the token that its device has now, or the end of its tries.
+    /// Decides whether a recipient is tried again, with the current token of its device, or ended.
     /// - Parameter fence: The fencing number of the lease under which it was claimed.
     func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: Database) throws -> NextStep {
         var (recipient, lack, hasLeft) = try self.current(retry, in: database)
@@ -352,8 +354,8 @@ extension RecipientQuery {
         return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
     }
 
-    /// Returns the recipient as it is now; the cause of its end if it cannot be sent to, and whether its device has left
-    /// and can come back.
+    /// Returns the current recipient, the cause for which it ends if it cannot be sent to, and whether its device has left
+    /// and may return.
     private func current(
         _ retry: DueRetry,
         in database: Database
@@ -377,7 +379,7 @@ extension RecipientQuery {
         case end(EndedRetry.Cause)
     }
 
-    /// Decides whether a recipient is sent to, by what its device and others related to it have had.
+    /// Decides whether a recipient is sent to, by the states of its device and of related ones.
     private func decide(_ recipient: Recipient, fence: Int64, in database: Database) throws -> Decision {
         if recipient.movedFrom != nil, try self.isRegistered(recipient, in: database) {
             return .end(.registeredElsewhere)
@@ -392,7 +394,7 @@ extension RecipientQuery {
             return .end(.hadAlready)
         }
         var others = try self.links(of: recipient.id, in: database)
-        // A device that came back may be later than the one that waited for it.
+        // A device that has returned may have a higher id than the one that waited for it.
         if hasChanged { others += try self.laterTwins(of: recipient.id, in: database) }
         if self.notification.environment == nil, let twin = row["twin"] as Int64? { others.append((twin, true)) }
         var decision = Decision.send
@@ -406,7 +408,7 @@ extension RecipientQuery {
         return decision
     }
 
-    /// Returns `true` if the token that is tried in the other environment is a device of its own there.
+    /// Returns `true` if the token that is tried in the other environment is registered there by another device.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
         let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
@@ -422,7 +424,7 @@ extension RecipientQuery {
         return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
-    /// Returns the devices that a device awaits since the notification was opened.
+    /// Returns the devices to which a device was linked since the notification was opened.
     private func links(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         let sql = "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?"
         return try database.rows(sql: sql, [device, self.openedAfter]).compactMap { row in
@@ -430,15 +432,15 @@ extension RecipientQuery {
         }
     }
 
-    /// Returns the device with the same token in the other environment, if that is the later one of the two.
+    /// Returns the twin of a device in the other environment, if the twin has the higher id.
     private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         guard self.notification.environment == nil else { return [] }
         return try database.integers(sql: "SELECT id FROM device WHERE twin = ?", [device]).map { ($0, true) }
     }
 
-    /// Decides by the state of another recipient.
-    /// - Parameter countsAll: Whether everything counts that the other one had. If not, only a push in flight is
-    ///   awaited: ``SentTokenHistory`` has the rest.
+    /// Decides about a recipient by the state of another one.
+    /// - Parameter countsAll: Whether the other one's final state counts. If not, only its push in flight is waited for,
+    ///   because ``SentTokenHistory`` has the rest.
     private func decision(
         by other: Int64,
         for recipient: Recipient,
@@ -461,7 +463,7 @@ extension RecipientQuery {
             switch state {
             case .sending: return .wait(until: nil)
             case .accepted: return countsAll ? .end(.hadAlready) : .send
-            // At most once: it may have arrived there.
+            // Under `atMostOnce` it may have arrived there.
             case .unknown where self.notification.guarantee == .atMostOnce: return countsAll ? .end(.hadAlready) : .send
             case .rejected, .failed, .skipped, .unknown: return .send
             }
@@ -471,7 +473,7 @@ extension RecipientQuery {
         // A recipient whose device has left waits for all others.
         guard countsAll, row["hasLeft"] as Bool? != true else { return .send }
         let isTried = (row["attempts"] as Int? ?? 0) > 0
-        // Those that have been tried go first, then the earlier ones: no two wait for each other.
+        // Recipients that have been tried go first, then those with lower ids, so that no two wait for each other.
         let isFirst = (isTried ? 0 : 1, other) < (recipient.attempts > 0 ? 0 : 1, recipient.id)
         return isFirst ? .wait(until: row.time("dueAt")) : .send
     }

@@ -32,7 +32,7 @@ extension SQLiteStore {
         parts: CommitContext,
         in database: Database
     ) throws -> CommitResult {
-        // They are the app's, also where the notification is gone.
+        // Pauses concern the app, and are written even if the notification does not exist any more.
         for request in page.environmentPauses { _ = try EnvironmentPauseTable.write(request, now: now, in: database) }
         if let whole = try WholePageCommit(page, owner: owner, now: now, parts: parts, in: database) {
             try whole.run()
@@ -44,7 +44,7 @@ extension SQLiteStore {
 }
 
 extension CommitContext {
-    /// Ends the leases that hold nothing any more, and forgets the registrations that no notification needs.
+    /// Ends the leases that hold nothing any more, and deletes records of registrations that no notification needs.
     fileprivate func end(in database: Database) throws {
         for fence in self.fences { try Leases.end(fence, in: database) }
         for app in self.apps {
@@ -78,7 +78,7 @@ struct DeliveryUpsert {
 
     init(_ delivery: DeliveryResult, of notification: Int64, lane: NotificationRecord.Lane, trip: Int64?) {
         (self.delivery, self.notification, self.trip) = (delivery, notification, trip)
-        // Elsewhere the recipient is the device.
+        // In other cases the recipient is the device.
         self.device = lane == .urgent || delivery.recipient < 0 ? delivery.device : nil
     }
 
@@ -123,7 +123,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Adds the recipients whose devices have left to a page, and shortens it if they are many.
+    /// Adds the recipients whose devices have left to a page, and shortens the page if they are many.
     private static func page(
         _ found: RecipientQuery.Found,
         of claim: ShardClaim,
@@ -131,7 +131,7 @@ extension SQLiteStore {
         _ query: RecipientQuery,
         in database: Database
     ) throws -> RecipientPage {
-        // The recipient of a named token is its position, below zero.
+        // The id of a named token's recipient is the negative position.
         let ids = [found.recipients.last?.id, found.ended.last?.id, found.held.last].compactMap { $0.map(abs) }
         let isFull = found.recipients.count + found.ended.count + found.held.count >= limit
         var page = RecipientPage(
@@ -143,7 +143,7 @@ extension SQLiteStore {
         page.readAt = try RegistrationChanges.clock(in: database)
         let left = try query.left(upTo: page.cursor, in: database)
         if left.count >= limit, let last = left.last, last < page.cursor {
-            // More devices have left than a page holds: the others come with the next page.
+            // More devices have left than fit into the page. The others come with the next page.
             page.recipients.removeAll { $0.id > last }
             page.ended.removeAll { $0.id > last }
             (page.cursor, page.isLast) = (last, false)
