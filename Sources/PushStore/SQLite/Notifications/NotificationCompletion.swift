@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// Ends notifications of which nothing remains to be sent.
+/// Ends notifications for which nothing remains to be sent.
 enum NotificationCompletion {
-    /// Ends a notification once its shards have been read and every recipient has a final state. A paused one ends with what
-    /// was under way when it was paused.
+    /// Ends a notification if its shards have been read and every recipient has a final state. A paused notification ends
+    /// too, with the pages that were in flight when it was paused.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         try Self.releaseHeld(number, in: database)
         let end = """
@@ -26,11 +26,12 @@ enum NotificationCompletion {
         _ = try RegistrationChanges.forget(app: app, limit: Self.forgottenAtOnce, in: database)
     }
 
-    /// The most registrations that are forgotten with the notification that needed them. Retention forgets the rest.
+    /// The maximum number of records of registrations that are deleted with the notification that needed them. Retention
+    /// deletes the rest.
     static let forgottenAtOnce = 500
 
-    /// Makes recipients due that wait until all shards have been read. Those whose devices have left wait for all
-    /// others, as their devices may come back.
+    /// Makes recipients due that wait until all shards have been read. Recipients whose devices have left wait for all
+    /// others, because their devices may return.
     private static func releaseHeld(_ number: Int64, in database: Database) throws {
         let sql = """
             UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
@@ -42,7 +43,7 @@ enum NotificationCompletion {
         try Self.releaseDeparted(number, in: database)
     }
 
-    /// Makes recipients whose devices have left due, once there are no others.
+    /// Makes recipients whose devices have left due, if all others have their final states.
     private static func releaseDeparted(_ number: Int64, in database: Database) throws {
         guard try !Self.hasPresentRecipients(number, in: database) else { return }
         let (departed, others) = (RetryQueue.departed, RetryQueue.afterOthers)
@@ -50,7 +51,7 @@ enum NotificationCompletion {
         try database.run(sql: sql, number)
     }
 
-    /// Returns `true` if recipients without a final state remain besides those whose devices have left.
+    /// Returns `true` if there are recipients without a final state whose devices have not left.
     static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
         let sql = """
             SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
@@ -62,8 +63,8 @@ enum NotificationCompletion {
         return try database.hasRow(sql: sql, number)
     }
 
-    /// Adds the shards' counters to the notification and removes what only a notification in progress needs. A shard
-    /// whose page is in flight stays until that page is written.
+    /// Adds the shards' counters to the notification, and deletes rows that only a notification in progress needs. A shard
+    /// with a page in flight stays until that page is written.
     static func tidy(_ number: Int64, in database: Database) throws {
         let sql = """
             UPDATE notification SET
@@ -86,9 +87,9 @@ enum NotificationCompletion {
     }
 }
 
-/// Counts the recipients that one page skips, for each reason.
+/// Counts the recipients that a page skips, by their reasons.
 ///
-/// The counts are kept beside the ledger: showing a notification must not read the states of all its recipients.
+/// The counts are stored separately, so that showing a notification does not read the states of all its recipients.
 struct SkipTally {
     private var counts: [BytewiseString: Int64] = [:]
 
@@ -97,7 +98,7 @@ struct SkipTally {
         self.counts[BytewiseString(reason), default: 0] += 1
     }
 
-    /// Returns the counts of a notification, the highest first.
+    /// Returns the counts of a notification, highest first.
     static func counts(of notification: UUID, in database: Database) throws -> [SkipCount] {
         let sql = """
             SELECT text, count FROM skipCount JOIN reason ON reason.id = skipCount.reason

@@ -15,7 +15,7 @@ enum NotificationRow {
             .map { try Self.record($0, in: database) }
     }
 
-    /// Reads a notification with its tokens, its counters in shards and the number of retries.
+    /// Reads a notification with its tokens, the counters of its shards, and the number of its retries.
     static func record(_ row: Row, in database: Database) throws -> NotificationRecord {
         var record = try NotificationRecord(row: row)
         let number = row["number"] as Int64?
@@ -41,7 +41,7 @@ enum NotificationRow {
         return record
     }
 
-    /// Adds the counters of the shards, which become the notification's own once the shards are removed.
+    /// Adds the counters of the shards, which become those of the notification when the shards are deleted.
     private static func addShards(
         to progress: inout NotificationProgress,
         number: Int64?,
@@ -57,7 +57,7 @@ enum NotificationRow {
         progress.lastPageAt = [progress.lastPageAt, row.time("lastPageAt")].compactMap { $0 }.max()
     }
 
-    /// Adds what the unread shards and the retries say about the work ahead.
+    /// Adds the remaining work of the unread shards and the retries.
     private static func addWork(to ahead: inout RemainingWork, number: Int64?, in database: Database) throws {
         let shards = """
             SELECT count(*) AS shards, min(notBefore) AS first, max(notBefore) AS last, count(lease) AS leased
@@ -86,7 +86,7 @@ enum NotificationRow {
         ahead.retryAt = try database.time(sql: retry, [number])
     }
 
-    /// Returns warnings as they are stored; `nil` for none.
+    /// Returns the stored form of warnings; `nil` for none.
     private static func text(of warnings: [String]) throws -> Data? {
         warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
     }
@@ -106,7 +106,7 @@ extension NotificationRecord: StoredRecord {
     private static let storedDelivery = JSONColumn<DeliveryTime>("delivery")
     private static let storedPace = JSONColumn<PaceSettings>("pace")
 
-    /// Reads the row alone, without the tokens that the notification names.
+    /// Reads the row without the tokens that the notification names.
     init(_ row: StoredRow) throws {
         self.init(
             id: try row.get("id"),
@@ -173,12 +173,12 @@ extension Audience {
 }
 
 extension BroadcastChannel {
-    /// The stored audience, which no expression over devices looks like.
+    /// The stored form, which differs from those of all expressions over devices.
     fileprivate var stored: JSONValue {
         .object(["channel": .string(self.id.text), "storage": .integer(Int64(self.storage.rawValue))])
     }
 
-    /// Reads a stored audience; `nil` for any other.
+    /// Reads the stored form; `nil` for any other value.
     fileprivate init?(stored: JSONValue) {
         guard case .object(let members) = stored, members.count == 2,
             let id = members["channel"]?.stringValue.flatMap({ ChannelID($0) }),
@@ -210,7 +210,7 @@ extension NotificationProgress {
 }
 
 extension NotificationRow {
-    /// The columns of a notification that is accepted. The others have their values by default.
+    /// The columns of a notification that is accepted. The other columns have default values.
     private enum Column: Int, CodingKey, CaseIterable {
         case id, prefix, app, state, lane, guarantee, audience, environment, topic, pushType, tokenKind, priority
         case expiration, collapseID, payload, isTemplate, delivery, pace, schedule, runAt, createdAt, startsAt
@@ -225,9 +225,9 @@ extension NotificationRow {
     private static let targetInsertion = TargetColumn.insertion(into: "target")
 
     /// Adds a notification.
-    /// - Parameter opening: The registration clock and the time, for one that is opened as it is accepted; `nil` for any
-    ///   other.
-    /// - Returns: The store's own number of it.
+    /// - Parameter opening: The registration clock and the time, for a notification that is opened as it is accepted; `nil`
+    ///   for any other.
+    /// - Returns: The store's number of the notification.
     static func insert(
         _ notification: NotificationRecord,
         idempotency: Idempotency?,
@@ -300,7 +300,7 @@ extension NotificationRow {
 }
 
 extension Audience {
-    /// The tokens that the table `target` has. A channel has one row there without a token.
+    /// The tokens of the rows in the table `target`. A channel has one row there, without a token.
     fileprivate var targets: [[UInt8]] {
         switch self {
         case .tokens(let tokens): tokens.map(\.bytes)
