@@ -98,8 +98,7 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The broadcasts of a channel that the push service stores for devices that are offline. A channel cannot change its
-/// storage.
+/// The broadcasts of a channel that the push service stores for devices that are offline. A channel cannot change its storage.
 public enum ChannelStorage: Int, Hashable, Sendable, CaseIterable {
     /// None: only devices that are online get a broadcast. The service allows more broadcasts then.
     case none = 0

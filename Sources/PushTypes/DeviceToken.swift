@@ -59,8 +59,7 @@ extension DeviceToken: CustomStringConvertible {
     }
 }
 
-/// The kind of a device token: the use for which the device got it, and so the topic that its pushes must have
-/// (reference 1.6).
+/// The kind of a device token: the use for which the device got it, and so the topic that its pushes must have (reference 1.6).
 ///
 /// A push service rejects a push of another topic as `DeviceTokenNotForTopic`, however good the token is.
 package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {

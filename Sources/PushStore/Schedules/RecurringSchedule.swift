@@ -115,8 +115,7 @@ extension RecurringSchedule: StoredJSON {
             .named("ScheduleRule")
     }
 
-    /// The member `schedule` of a request, such as
-    /// `{"cron":"0 9 * * mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`.
+    /// The member `schedule` of a request, such as `{"cron":"0 9 * * mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`.
     package static let member = Member.object("schedule", Self.object)
 
     /// Reads the member `schedule` of a request; `nil` if it is absent.

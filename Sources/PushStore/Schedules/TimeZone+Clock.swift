@@ -63,8 +63,7 @@ extension TimeZone {
 
 /// A span of time without a change of the clocks, in seconds since 1970.
 struct ClockSpan {
-    /// The end of a span that is not followed by a change. It is later than all times of the calendar, and far from an
-    /// overflow.
+    /// The end of a span that is not followed by a change. It is later than all times of the calendar, and far from an overflow.
     static let never: Int64 = 1 << 52
 
     var start: Int64

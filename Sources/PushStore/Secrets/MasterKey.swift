@@ -16,8 +16,7 @@ package struct MasterKey: Sendable {
         self.key = SymmetricKey(data: bytes)
     }
 
-    /// Reads the key from a file of 32 bytes. If there is no file, it creates one with a new key that only its owner can
-    /// read.
+    /// Reads the key from a file of 32 bytes. If there is no file, it creates one with a new key that only its owner can read.
     /// - Throws: ``StoreError/badMasterKey(path:why:)``.
     package static func load(orCreateAt path: String) throws -> MasterKey {
         if !FileManager.default.fileExists(atPath: path) {

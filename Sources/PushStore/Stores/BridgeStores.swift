@@ -13,8 +13,7 @@ package protocol BridgeStore: Sendable {
     /// Returns a bridge; `nil` if there is none.
     /// - Throws: An error also for a row whose secret cannot be opened.
     func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord?
-    /// Returns the bridges of some apps that are overruled by other apps: first the binary ones by name, then those of
-    /// Matrix.
+    /// Returns the bridges of some apps that are overruled by other apps: first the binary ones by name, then those of Matrix.
     func overruledBridges(apps: [Int64], limit: Int) async throws -> [OverruledBridge]
     /// Adds or changes a bridge of an app. A new bridge must be within the app's maximum, and may not match Matrix app ids of
     /// another app. The name of a binary bridge may not be a topic of another app. A bridge for the app's own topic replaces

@@ -89,8 +89,7 @@ extension DeviceStore {
         try await self.register(registrations, app: app, at: ClockReading(now))
     }
 
-    /// Returns devices as ``devices(app:audience:environment:kind:after:limit:)`` does, in both environments and of all
-    /// kinds.
+    /// Returns devices as ``devices(app:audience:environment:kind:after:limit:)`` does, in both environments and of all kinds.
     package func devices(
         app: Int64,
         audience: AudienceExpression,

@@ -25,8 +25,7 @@ package protocol NotificationStore: Sendable {
     ) async throws -> ListPage<NotificationRecord>
     /// Counts the notifications that match a filter, up to ``ListTotal/maximum``.
     func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal
-    /// Pauses, resumes or cancels a notification. The retries of a cancelled notification become due at once, so that they
-    /// end.
+    /// Pauses, resumes or cancels a notification. The retries of a cancelled notification become due at once, so that they end.
     /// - Returns: The notification, unchanged if its state does not allow the change; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if the notification cannot be read. It is paused or cancelled all the same.
     func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?

@@ -41,8 +41,7 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The maximum length of a body that no budget counts, in bytes. The limit on connections bounds the number of such
-    /// bodies.
+    /// The maximum length of a body that no budget counts, in bytes. The limit on connections bounds the number of such bodies.
     package static let uncountedBodyLength = 64 * 1024
 
     package let resource: BudgetedResource

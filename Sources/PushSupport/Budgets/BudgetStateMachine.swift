@@ -140,8 +140,7 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Removes a request that waits.
-    /// - Returns: The level that had no room for the request, and the requests that are granted now; `nil` if it was not
-    ///   waiting.
+    /// - Returns: The level that had no room for the request, and the requests that are granted now; `nil` if it was not waiting.
     package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> (full: BudgetLevel, granted: [Ticket])?
     {
         guard let request = self.queue.remove(ticket, of: caller) else { return nil }

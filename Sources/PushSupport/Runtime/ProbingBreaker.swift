@@ -24,8 +24,7 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// The end of the pause, which may have passed; `nil` unless the breaker is open and no probe is under way.
     package var pausedUntil: Timestamp? { if case .open(let until, _) = self.state { until } else { nil } }
 
-    /// Decides whether an attempt is allowed. One that is must end with ``succeeded()``, ``failed(at:)`` or
-    /// ``notTried(at:)``.
+    /// Decides whether an attempt is allowed. One that is must end with ``succeeded()``, ``failed(at:)`` or ``notTried(at:)``.
     /// - Parameter now: The steady clock.
     /// - Returns: The time until the next attempt may be allowed; `nil` if this one is.
     package mutating func admit(at now: Timestamp) -> Duration? {

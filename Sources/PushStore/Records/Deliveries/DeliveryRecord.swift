@@ -67,8 +67,7 @@ package struct NotificationCursor: Hashable, Sendable {
     package init(number: Int64) { self.number = number }
 }
 
-/// The first 60 bits of a notification's id besides the version, with which its `apns-id`s begin. They are unique in the
-/// store.
+/// The first 60 bits of a notification's id besides the version, with which its `apns-id`s begin. They are unique in the store.
 package struct DeliveryPrefix: Hashable, Sendable {
     package let bits: Int64
 

@@ -160,8 +160,7 @@ package enum ReceiptLimits {
 package struct GatewayCursor: Hashable, Sendable {
     /// The number of the event; 0 before the first one.
     package var position: Int64
-    /// The time of the event, which distinguishes it from an event of the same number in another log; `nil` if it is not
-    /// known.
+    /// The time of the event, which distinguishes it from an event of the same number in another log; `nil` if it is not known.
     package var at: Timestamp?
 
     package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }

@@ -98,8 +98,7 @@ package struct RegistrationResult: Hashable, Sendable {
     package var kind: Kind
     /// The other devices of the installation, to which the profile was copied.
     package var siblings: [Int64] = []
-    /// The devices of the installation that lost their user or got other preferences. Copies of them in memory are out of
-    /// date.
+    /// The devices of the installation that lost their user or got other preferences. Copies of them in memory are out of date.
     package var outdated: [Int64] = []
 
     /// Returns `true` if nothing was stored.

@@ -63,8 +63,7 @@ package struct TokenEventRecord: Hashable, Sendable {
         case withheld
         /// An operator has decided about a withheld deactivation.
         case settled
-        /// The device stayed active, because it registered after the time from which the push service calls the token
-        /// invalid.
+        /// The device stayed active, because it registered after the time from which the push service calls the token invalid.
         case keptAlive
         case suspected
         /// The token was moved to the other environment.

@@ -93,8 +93,7 @@ package struct ClaimFilter: Hashable, Sendable {
     }
 }
 
-/// An app and an environment of the push service. Notifications to the same target share slots and back-off in the
-/// dispatcher.
+/// An app and an environment of the push service. Notifications to the same target share slots and back-off in the dispatcher.
 package struct DispatchTarget: Hashable, Sendable {
     package var app: Int64
     /// The environment; `nil` for notifications that go to both.

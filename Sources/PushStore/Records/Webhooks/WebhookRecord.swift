@@ -88,8 +88,7 @@ package enum WebhookSecret {
     /// Makes a new secret.
     package static func make() -> String { self.prefix + RandomText.make() }
 
-    /// Returns a new secret together with the newest of `stored`, so that receivers which know either of them accept the
-    /// posts.
+    /// Returns a new secret together with the newest of `stored`, so that receivers which know either of them accept the posts.
     package static func adding(_ new: String, to stored: String) -> String {
         ([new] + self.all(in: stored).prefix(1)).joined(separator: " ")
     }

@@ -86,8 +86,7 @@ private indirect enum CandidateRanges {
     /// All of these candidates are needed.
     case all([CandidateRanges])
 
-    /// Creates the candidates for devices with tokens of one kind. There is no index for the kind alert, which most tokens
-    /// have.
+    /// Creates the candidates for devices with tokens of one kind. There is no index for the kind alert, which most tokens have.
     init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64) {
         let ofExpression = CandidateRanges(expression, app: app)
         guard let kind, kind != .alert else {

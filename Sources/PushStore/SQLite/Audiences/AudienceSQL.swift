@@ -47,8 +47,7 @@ struct AudienceSQL: Sendable {
             )
         case .locale(let locale):
             let tag = LocaleTag.stored(locale)
-            // The tag itself, or tags that begin with it and a hyphen: the character after the hyphen in ASCII is the full
-            // stop.
+            // The tag itself, or tags that begin with it and a hyphen: the character after the hyphen in ASCII is the full stop.
             self.add("(device.locale = ? OR (device.locale > ? AND device.locale < ?))", tag, "\(tag)-", "\(tag).")
         case .appVersion(let comparison, let version):
             self.add("device.versionNumber \(Self.sign(comparison)) ?", version.number)

@@ -1,17 +1,14 @@
 import PushSupport
 
-/// Decides when the write-ahead log is folded into the database, and when writers wait for that, so that the log stays
-/// bounded.
+/// Decides when the write-ahead log is folded into the database, and when writers wait for that, so that the log stays bounded.
 ///
 /// A log can be folded only up to the oldest snapshot in use. Therefore readers renew their snapshots while it is folded, and
-/// above a greater length no transaction begins before it has been folded. The log grows further only because of a snapshot
-/// of another process, or briefly because of a read of this process that keeps its snapshot for longer than
-/// ``Limits/longPatience``.
+/// above a greater length no transaction begins before it has been folded. The log grows further only because of a snapshot of
+/// another process, or briefly because of a read of this process that keeps its snapshot for longer than ``Limits/longPatience``.
 struct LogStateMachine {
     /// The limits. Lengths are numbers of pages in the log, of 4 kB and 24 bytes each.
     struct Limits: Hashable, Sendable {
-        /// The length from which each commit copies into the database what no snapshot prevents
-        /// (`SQLITE_CHECKPOINT_PASSIVE`).
+        /// The length from which each commit copies into the database what no snapshot prevents (`SQLITE_CHECKPOINT_PASSIVE`).
         var checkpoint = 8000
         /// The length from which the log is folded, and readers renew their snapshots for that: 41 MB.
         var renewal = 10_000

@@ -4,9 +4,8 @@ import PushTypes
 
 /// Records changes of registrations for notifications in progress, within a transaction.
 ///
-/// A recipient is identified by the device's id. While a notification of the app is in progress, a deleted device keeps its
-/// id in case it returns, and it is recorded which notifications a token got, even if another device takes it
-/// (docs/decisions/0018).
+/// A recipient is identified by the device's id. While a notification of the app is in progress, a deleted device keeps its id in
+/// case it returns, and it is recorded which notifications a token got, even if another device takes it (docs/decisions/0018).
 struct RegistrationChanges {
     let app: Int64
     let database: Database
@@ -116,8 +115,7 @@ struct RegistrationChanges {
         try self.link(device, to: left, since: try self.tick(), countsAll: true)
     }
 
-    /// Frees the token and the installation of a device that has left. The token is replaced, because its column cannot be
-    /// empty.
+    /// Frees the token and the installation of a device that has left. The token is replaced, because its column cannot be empty.
     private func vacate(_ device: Int64, keepsInstallation: Bool) throws {
         let row = try self.database.row(sql: "SELECT token, environment FROM device WHERE id = ?", [device])
         if let row, let token = row.token("token"), let environment = row.environment("environment") {

@@ -4,8 +4,7 @@ import PushTypes
 
 /// Records which notifications in progress a token got, when its device gives it up.
 ///
-/// The ledger has final states by device, which tell what a token got only as long as its device keeps it
-/// (docs/decisions/0018).
+/// The ledger has final states by device, which tell what a token got only as long as its device keeps it (docs/decisions/0018).
 struct SentTokenHistory {
     let app: Int64
     let database: Database

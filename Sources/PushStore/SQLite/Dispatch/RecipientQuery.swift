@@ -312,8 +312,7 @@ extension RecipientQuery {
     /// The next step for a recipient of the retry queue.
     enum NextStep {
         case now(RetryRecipient)
-        /// The recipient waits for another one, by which its token may get the notification, and which has no final state
-        /// yet.
+        /// The recipient waits for another one, by which its token may get the notification, and which has no final state yet.
         ///
         /// The time is the due time of the other recipient, if it waits for another try.
         case later(until: Timestamp?)

@@ -59,8 +59,7 @@ extension SQLiteStore {
         return count + 1
     }
 
-    /// The number of newest connections that are kept regardless of their age, because they may be open. A provider has
-    /// fewer.
+    /// The number of newest connections that are kept regardless of their age, because they may be open. A provider has fewer.
     private static let keptConnections = 1000
 
     package func forgetConnections(before: Timestamp, limit: Int) async throws -> Int {

@@ -345,8 +345,7 @@ extension UserErasure {
         return Set(try self.database.rows(sql: sql, [self.app], isKept: false).compactMap { $0.token("token") })
     }
 
-    /// Removes tokens that others have registered since the request from the erasure, before it is extended to the present
-    /// data.
+    /// Removes tokens that others have registered since the request from the erasure, before it is extended to the present data.
     func releaseTokens() throws {
         let sql = """
             SELECT 1 FROM device WHERE app = ? AND token = ? AND user IS NOT ?

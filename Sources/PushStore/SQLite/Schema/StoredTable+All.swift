@@ -224,8 +224,7 @@ extension StoredTable {
         ),
     ]
 
-    /// People and API keys belong to the provider. The erasure of an app removes it from those that are limited to several
-    /// apps.
+    /// People and API keys belong to the provider. The erasure of an app removes it from those that are limited to several apps.
     private static let ofPeople: [StoredTable] = [
         StoredTable(
             "person",

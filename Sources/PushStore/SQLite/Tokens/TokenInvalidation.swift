@@ -43,8 +43,7 @@ struct TokenInvalidation {
         if try self.devices(like: device, in: environment, haveLeft: false).contains(where: { $0 != device.id }) {
             try self.database.run(sql: "UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
         } else {
-            // A device that has left does not prevent the move. This device then counts as having got the notifications of
-            // both.
+            // A device that has left does not prevent the move. This device then counts as having got the notifications of both.
             let changes = RegistrationChanges(app: self.events.app, database: self.database)
             for left in try self.devices(like: device, in: environment, haveLeft: true) {
                 try changes.merge(left, into: device.id)
