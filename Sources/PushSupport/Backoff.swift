@@ -2,19 +2,19 @@ import PushTypes
 
 /// Exponential back-off with full jitter.
 ///
-/// The limit doubles from `base` to `maximum`. The delay is drawn evenly between zero and the limit, so that many clients do
-/// not return at the same time.
+/// The limit of a delay doubles with each failure, from `base` to `maximum`. The delay itself is uniformly distributed
+/// between zero and that limit, so that clients do not all return at the same time.
 package struct Backoff: Hashable, Sendable {
-    /// The limit after the first failure.
+    /// The longest delay after the first failure.
     package var base: Duration
-    /// The largest limit.
+    /// The longest delay after any number of failures.
     package var maximum: Duration
 
     package init(base: Duration, maximum: Duration) {
         (self.base, self.maximum) = (base, maximum)
     }
 
-    /// Returns the longest delay after `failures` failures in a row, 1 or more.
+    /// Returns the longest delay after this number of failures in a row, at least 1.
     package func limit(afterFailures failures: Int) -> Duration {
         var limit = self.base
         for _ in 1..<max(1, min(failures, 64)) where limit < self.maximum {

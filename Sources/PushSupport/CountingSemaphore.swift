@@ -1,13 +1,13 @@
 import NIOCore
 import Synchronization
 
-/// A counting semaphore that holds no thread while it waits. It serves its waiters in the order in which they came.
+/// A counting semaphore that holds no thread while it waits. Waiters are served in the order of their arrival.
 package final class CountingSemaphore: Sendable {
     private struct State {
         var free: Int
         var waiters = CircularBuffer<CheckedContinuation<Void, Never>>()
 
-        /// Takes one of the count.
+        /// Takes a permit.
         /// - Returns: Whether there was one.
         mutating func take() -> Bool {
             guard self.free > 0 else { return false }
@@ -18,10 +18,10 @@ package final class CountingSemaphore: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter count: The number of bodies that run at the same time.
+    /// - Parameter count: The maximum number of bodies that run at the same time.
     package init(count: Int) { self.state = Mutex(State(free: count)) }
 
-    /// Runs `body` as soon as fewer than `count` others run. A cancelled task waits too: `body` decides.
+    /// Runs `body` as soon as fewer than `count` others run. A cancelled task waits too, and `body` sees the cancellation.
     package func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         await self.wait()
         defer { self.signal() }

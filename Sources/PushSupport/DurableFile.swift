@@ -104,3 +104,58 @@ package enum DurableFile {
         return fsync(descriptor) == 0
     }
 }
+
+/// An advisory lock on a folder (`flock`), which is held until the value is destroyed.
+package struct DirectoryLock: ~Copyable, Sendable {
+    /// An error of an attempt to lock.
+    package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The lock file cannot be opened: its path and the reason.
+        case unavailable(String, reason: String)
+        /// Another process, or this one, holds the lock.
+        case taken
+
+        /// The explanation for people.
+        package var description: String {
+            switch self {
+            case .unavailable(let path, let reason): "\(path) cannot be opened: \(reason)"
+            case .taken: "another process has it"
+            }
+        }
+    }
+
+    private let descriptor: CInt
+
+    /// Locks a folder by a file `lock` in it. It does not wait for a lock that is taken.
+    package init(folder: String) throws(Failure) {
+        let path = "\(folder)/lock"
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unavailable(path, reason: String(cString: strerror(errno))) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw .taken
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        // A child process that is being started has a copy of the descriptor, which would keep the lock.
+        _ = flock(self.descriptor, LOCK_UN)
+        close(self.descriptor)
+    }
+}
+
+/// The attributes of a file by which a change is noticed: of its content, of the file itself, or of a symbolic link's target.
+package struct FileState: Hashable, Sendable {
+    private var modified: Date?
+    private var size: Int?
+    private var node: Int?
+
+    /// Reads the attributes of a file, or returns `nil` if there is none.
+    package init?(_ path: String) {
+        let target = URL(filePath: path).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else { return nil }
+        self.modified = attributes[.modificationDate] as? Date
+        self.size = attributes[.size] as? Int
+        self.node = attributes[.systemFileNumber] as? Int
+    }
+}

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Describes errors for people. The descriptions of Foundation's and swift-nio's errors are those of their structure.
+/// Describes errors for people: errors of Foundation and swift-nio describe themselves by their structure.
 package enum ErrorDescription {
     /// Returns the operating system's text for an error of Foundation or swift-nio, or the error's own description.
     package static func of(_ error: any Error) -> String {

@@ -7,9 +7,9 @@ package enum ImageFormat: String, CaseIterable, Hashable, Sendable {
     case heic = "image/heic"
     case avif = "image/avif"
 
-    /// The bytes of a file that tell its format.
+    /// The number of bytes at the beginning of a file that are enough to recognize its format.
     package static let recognizedLength = 32
-    /// The formats as an error lists them.
+    /// The names of all formats, for error messages.
     package static let names = "PNG, JPEG, GIF, WebP, HEIC or AVIF"
 
     /// - Parameter beginning: The first bytes of the file, ``recognizedLength`` or all.

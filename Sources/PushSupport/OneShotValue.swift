@@ -3,14 +3,14 @@ import Synchronization
 /// A value or an error that is set once. Readers wait for it.
 package final class OneShotValue<Value: Sendable>: Sendable {
     private enum State {
-        /// The readers that wait, by numbers in the order of their coming.
+        /// The readers that wait, by their numbers, which rise in the order of arrival.
         case waiting([Int: CheckedContinuation<Value, any Error>], next: Int)
         case known(Result<Value, any Error>)
     }
 
     private let state = Mutex(State.waiting([:], next: 0))
 
-    /// Creates a value that is not set.
+    /// Creates a value that has not been set.
     package init() {}
 
     /// The value. Reading it waits until it is set, regardless of cancellation.
@@ -33,7 +33,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter began: Is called with the number of the reader if it waits.
+    /// - Parameter began: A closure that is called with the reader's number if it has to wait.
     private func wait(_ began: (Int) -> Void) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let (known, number): (Result<Value, any Error>?, Int) = self.state.withLock { state in

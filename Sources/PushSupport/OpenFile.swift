@@ -9,7 +9,7 @@ import Glibc
 // The system calls whose names are also those of methods here.
 private let systemTruncate = ftruncate(_:_:)
 
-/// An open file, read and written at positions. It is closed when nothing refers to it any more.
+/// An open file, which is read and written at given offsets. It is closed when it is deallocated.
 ///
 /// Its methods block: they are for a thread pool.
 package final class OpenFile: Sendable {
@@ -19,7 +19,7 @@ package final class OpenFile: Sendable {
         package let number: CInt
 
         package var description: String { String(cString: strerror(self.number)) }
-        /// `true` if the disk, or what the process may use of it, is full.
+        /// `true` if the disk or the process's quota is full, or the file would become too large.
         package var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(self.number) }
 
         /// The failure of the last call.
@@ -35,7 +35,7 @@ package final class OpenFile: Sendable {
         guard self.descriptor >= 0 else { throw .last }
     }
 
-    /// Opens a file that only its owner can read, and makes it if there is none.
+    /// Opens a file for reading and writing. A file that does not exist is created, readable only by its owner.
     /// - Throws: ``Failure``.
     package init(writing path: String) throws(Failure) {
         self.descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -44,7 +44,7 @@ package final class OpenFile: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Reads at most as many bytes as the buffer has.
+    /// Reads at most as many bytes as fit into the buffer.
     /// - Returns: The number of bytes, 0 at the end of the file.
     /// - Throws: ``Failure``.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Failure) -> Int {
@@ -73,7 +73,7 @@ package final class OpenFile: Sendable {
         guard systemTruncate(self.descriptor, off_t(length)) == 0 else { throw .last }
     }
 
-    /// Returns when the content is on disk.
+    /// Writes the cached content of the file to disk.
     /// - Throws: ``Failure``.
     package func sync() throws(Failure) {
         guard fsync(self.descriptor) == 0 else { throw .last }
@@ -86,4 +86,54 @@ package final class OpenFile: Sendable {
         guard fstat(self.descriptor, &status) == 0 else { throw .last }
         return Int(status.st_size)
     }
+}
+
+/// The limit of open files and sockets that the operating system sets for this process.
+package struct OpenFileLimit: Hashable, Sendable {
+    /// The soft limit, which applies.
+    package let now: Int
+    /// The highest value to which this process may raise ``now``.
+    package let highest: Int
+
+    /// The present limit; `nil` if it cannot be read.
+    package static var present: OpenFileLimit? {
+        guard let limits = Self.limits else { return nil }
+        return OpenFileLimit(now: Int(clamping: limits.rlim_cur), highest: Int(clamping: Self.highest(limits)))
+    }
+
+    /// Raises the limit to the highest value.
+    ///
+    /// Most systems begin with 1,024 for the sake of programs that wait with `select`, which this one does not.
+    /// - Returns: The limit after that; `nil` if it cannot be read.
+    @discardableResult
+    package static func raise() -> Int? {
+        if var limits = Self.limits, limits.rlim_cur < Self.highest(limits) {
+            limits.rlim_cur = Self.highest(limits)
+            // The limit stays if the system does not allow it.
+            _ = setrlimit(Self.resource, &limits)
+        }
+        return self.present?.now
+    }
+
+    private static var limits: rlimit? {
+        var limits = rlimit()
+        return getrlimit(Self.resource, &limits) == 0 ? limits : nil
+    }
+
+    #if canImport(Darwin)
+    static let resource = RLIMIT_NOFILE
+
+    /// More than `OPEN_MAX` is refused, whatever the hard limit says.
+    static func highest(_ limits: rlimit) -> rlim_t {
+        max(limits.rlim_cur, min(limits.rlim_max, rlim_t(OPEN_MAX)))
+    }
+    #else
+    #if canImport(Musl)
+    static let resource = RLIMIT_NOFILE
+    #else
+    static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+
+    static func highest(_ limits: rlimit) -> rlim_t { limits.rlim_max }
+    #endif
 }

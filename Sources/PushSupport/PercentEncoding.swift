@@ -1,7 +1,7 @@
-/// The percent-encoding of addresses (RFC 3986).
+/// The percent-encoding of URLs (RFC 3986).
 package enum PercentEncoding {
-    /// Returns a text as a component of a path or a value in a query: everything but the unreserved characters, which are
-    /// letters, digits and `-._~` (section 2.3), is encoded.
+    /// Returns a text as a component of a path or a value in a query. All characters are encoded but the unreserved ones,
+    /// which are letters, digits and `-._~` (section 2.3).
     package static func component(_ text: some StringProtocol) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count)
@@ -17,4 +17,16 @@ package enum PercentEncoding {
 
     private static let marks = Array("-._~".utf8)
     private static let digits = Array("0123456789ABCDEF".utf8)
+}
+
+extension UInt8 {
+    /// Indicates whether the byte is a letter or a digit in ASCII.
+    package var isAlphanumeric: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
 }

@@ -1,13 +1,13 @@
 package import PushTypes
 
-/// Chooses between a service's port and its fallback port, for networks that block one of them, without I/O.
+/// A state machine that chooses between a service's port and its fallback port, for networks that block one of them.
 ///
 /// After a failed attempt the next one goes to the other port. While the fallback port is in use, the first one is tried
-/// again from time to time: rarely at first if it keeps failing.
+/// again after a delay that grows as long as it keeps failing.
 package struct PortFallback: Hashable, Sendable {
-    /// A change that is worth a log message.
+    /// A change of the port in use, which is logged.
     package enum Change: Hashable, Sendable {
-        /// The service was reached on the fallback port after the first one.
+        /// The service was reached on the fallback port, after the first one had been in use.
         case fellBack
         /// The service was reached on its first port again.
         case returned

@@ -43,3 +43,17 @@ package struct RequestError: Error, Hashable, Sendable {
         (self.kind, self.code, self.message, self.path) = (kind, code, message, path)
     }
 }
+
+/// An error of a request that may succeed if it is repeated after a delay.
+package struct RetryLaterError: Error {
+    package let error: RequestError
+    /// The delay after which the request may succeed.
+    package let delay: Duration
+
+    package init(_ error: RequestError, after delay: Duration) {
+        (self.error, self.delay) = (error, delay)
+    }
+
+    /// The value of `retry-after`, in whole seconds.
+    package var seconds: String { "\(max(1, self.delay.components.seconds + 1))" }
+}

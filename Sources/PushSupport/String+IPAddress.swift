@@ -6,7 +6,7 @@ extension String {
         (try? SocketAddress(ipAddress: self, port: 0)) != nil
     }
 
-    /// The server name of a TLS handshake with this host. It is `nil` for an IP address, which is no server name (RFC 6066
-    /// section 3); the certificate must name it all the same.
+    /// The server name in a TLS handshake with this host. It is `nil` for an IP address, which is not allowed as a server
+    /// name (RFC 6066 section 3). The certificate must name the address all the same.
     package var serverName: String? { self.isIPAddress ? nil : self }
 }

@@ -8,19 +8,19 @@ import Musl
 import Glibc
 #endif
 
-/// The two clocks of a process. Tests pass their own.
+/// The two clocks of a process. Tests use clocks of their own.
 package protocol TimeSource: Sendable {
-    /// The time of the wall clock, for points in time that people name and read. It may step in either direction.
+    /// The time of the wall clock, for points in time that people write or read. It may step in either direction.
     var now: Timestamp { get }
-    /// The time of the steady clock, for everything that waits. It never steps, and advances while the computer sleeps.
+    /// The time of the steady clock, for timeouts and delays. It never steps, and advances while the computer sleeps.
     var steady: Timestamp { get }
 }
 
 extension TimeSource {
     /// The times of both clocks.
     package var reading: ClockReading { ClockReading(wall: self.now, steady: self.steady) }
-    /// The timestamp of a record that is kept for some time: the later clock, because a record of a wall clock that is
-    /// behind would expire too early.
+    /// The time with which records are stored: that of the later clock. If the wall clock is behind, its records would be
+    /// deleted too early.
     package var recorded: Timestamp { self.reading.later }
 }
 
@@ -40,9 +40,9 @@ package struct ClockReading: Hashable, Sendable {
         self.init(wall: timestamp, steady: timestamp)
     }
 
-    /// The earlier clock. Nothing is deleted or abandoned for its age before both clocks agree on it.
+    /// The time of the earlier clock. Nothing is deleted or abandoned for its age before it is old enough by both clocks.
     package var earlier: Timestamp { min(self.wall, self.steady) }
-    /// The later clock.
+    /// The time of the later clock.
     package var later: Timestamp { max(self.wall, self.steady) }
 
     /// Returns the time of the wall clock at a time of the steady clock, for people to read.
@@ -81,5 +81,33 @@ package struct SystemTime: TimeSource {
         var time = timespec()
         clock_gettime(clock, &time)
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}
+
+extension Duration {
+    /// The whole milliseconds. Saturates at the ends of the 64-bit range.
+    package var milliseconds: Int64 { self.whole(perSecond: 1000) }
+
+    /// The whole microseconds. Saturates at the ends of the 64-bit range.
+    package var microseconds: Int64 { self.whole(perSecond: 1_000_000) }
+
+    private func whole(perSecond units: Int64) -> Int64 {
+        let (seconds, attoseconds) = self.components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: units)
+        let (sum, sumOverflow) = product.addingReportingOverflow(attoseconds / (1_000_000_000_000_000_000 / units))
+        return overflow || sumOverflow ? (seconds < 0 ? .min : .max) : sum
+    }
+
+    /// The duration for people, such as `3 ms`, `12 s` or `2 h 5 min`.
+    package var readable: String {
+        let microseconds = self.microseconds
+        if microseconds <= 0 { return "less than 1 ms" }
+        if microseconds < 1000 { return "\(microseconds) µs" }
+        if microseconds < 10_000_000 { return "\(microseconds / 1000) ms" }
+        let seconds = self.components.seconds
+        if seconds < 600 { return "\(seconds) s" }
+        if seconds < 3600 { return "\(seconds / 60) min" }
+        if seconds < 48 * 3600 { return "\(seconds / 3600) h \(seconds % 3600 / 60) min" }
+        return "\(seconds / 86_400) d \(seconds % 86_400 / 3600) h"
     }
 }

@@ -1,7 +1,7 @@
 /// A token bucket: a rate per second with room for bursts. The time is passed in.
 ///
-/// A clock that is set back adds and removes nothing. A time of less than a second before the last one comes from another
-/// thread, and is ignored.
+/// A clock that is set back neither adds nor removes tokens. A time that is less than a second before the last one was read
+/// by another thread, and is ignored.
 package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration == Duration {
     private let rate: Double
     /// The tokens of a full bucket.
@@ -33,7 +33,7 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         return .seconds((count - self.tokens) / self.rate)
     }
 
-    /// Takes `count` tokens, also more than the bucket has.
+    /// Takes `count` tokens, even if the bucket has fewer.
     /// - Returns: The time after which the debt is paid.
     package mutating func spend(_ count: Double, now: Time) -> Duration {
         self.fill(now)
@@ -41,7 +41,7 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         return .seconds(max(0, -self.tokens) / self.rate)
     }
 
-    /// Returns whether the bucket is full, like a new one.
+    /// Returns `true` if the bucket is full, like a new one.
     package mutating func isFull(now: Time) -> Bool {
         self.fill(now)
         return self.tokens >= self.burst

@@ -1,8 +1,8 @@
 public import NIOCore
 
-/// An update of the Live Activities of everybody who follows a channel, or their end (reference 4.2).
+/// A push to a channel: an update or the end of the Live Activities that follow it (reference 4.2).
 public struct Broadcast: Hashable, Sendable {
-    /// The largest payload, in bytes (reference 3.6).
+    /// The maximum size of a payload, in bytes (reference 3.6).
     public static let maximumPayloadSize = PushNotification.maximumBroadcastSize
 
     /// The channel.
@@ -18,7 +18,7 @@ public struct Broadcast: Hashable, Sendable {
     /// The JSON text of a Live Activity's event `update` or `end`, which is sent as it is.
     public var payload: ByteBuffer
 
-    /// Creates a broadcast with a payload in memory of swift-nio.
+    /// Creates a broadcast with a payload in a buffer of swift-nio.
     public init(
         to channel: ChannelID,
         of bundleID: Topic,
@@ -48,7 +48,7 @@ public struct Broadcast: Hashable, Sendable {
 extension Push {
     /// Makes the request for a broadcast: another path, with the channel in a header instead of a token in the path.
     ///
-    /// Fields that pushes do not have make it one, so that the pushes to devices carry nothing more.
+    /// Its additional headers tell a broadcast from other pushes, so that ``Push`` needs no member for it.
     package init(_ broadcast: Broadcast) {
         let notification = PushNotification(
             id: broadcast.id,
@@ -68,4 +68,40 @@ extension Push {
             ]
         )
     }
+}
+
+/// The id of a broadcast channel, as the push service made it: opaque base64 text (reference 4.1).
+public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
+    /// The maximum length of an id, in bytes.
+    public static let maximumLength = 256
+
+    /// The value of the header `apns-channel-id`.
+    public let text: String
+
+    /// Creates an id, or returns `nil` unless `text` is 1 to 256 characters of base64, padding included.
+    public init?(_ text: some StringProtocol) {
+        guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isBase64)
+        else { return nil }
+        self.text = String(text)
+    }
+
+    public var description: String { self.text }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="),
+            UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}
+
+/// The broadcasts of a channel that the push service stores for devices that are offline. A channel cannot change its storage.
+public enum ChannelStorage: Int, Hashable, Sendable, CaseIterable {
+    /// None: only devices that are online get a broadcast. The service allows more broadcasts then.
+    case none = 0
+    /// The newest one, for at most 8 hours.
+    case newest = 1
 }

@@ -15,7 +15,7 @@ public struct Push: Hashable, Sendable {
 
 /// A header field of a request.
 public struct HeaderField: Hashable, Sendable {
-    /// The longest name and the longest value, in bytes.
+    /// The maximum length of a name and of a value, in bytes.
     public static let maximumLength = 1024
 
     /// The name in lower case (RFC 9113 section 8.2.1).
@@ -46,7 +46,7 @@ public struct HeaderField: Hashable, Sendable {
     /// Creates a field of a broadcast, whose value has visible ASCII characters.
     package init(of name: String, _ value: String) { (self.name, self.value) = (name, value) }
 
-    /// The name of the path, which no field of a caller has.
+    /// The name of the pseudo-header field for the path, which no caller can set.
     package static let path = ":path"
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7e).contains(byte) }
@@ -60,5 +60,25 @@ public struct HeaderField: Hashable, Sendable {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
+    }
+}
+
+/// The transmission of one push: the connection that carried it, and the time until its outcome was known.
+package struct PushTrip: Hashable, Sendable {
+    /// The index of its connection among those of its call or its page; below zero for a push that no connection carried.
+    package var connection: Int32
+    /// The time from the call that sent the push until its outcome was known, in milliseconds.
+    package var milliseconds: Int32
+
+    package init(connection: Int32 = -1, milliseconds: Int32 = 0) {
+        (self.connection, self.milliseconds) = (connection, milliseconds)
+    }
+
+    /// Returns this trip with its connection counted among those of a page, which has several calls.
+    /// - Parameter first: The index of the call's first connection among those of the page.
+    package func movedBehind(_ first: Int32) -> PushTrip {
+        guard self.connection >= 0 else { return self }
+        let (sum, overflow) = self.connection.addingReportingOverflow(first)
+        return PushTrip(connection: overflow ? -1 : sum, milliseconds: self.milliseconds)
     }
 }

@@ -1,15 +1,71 @@
-/// One of the push service's two environments, which share no tokens and no credentials' rights (reference 1.1).
+/// An environment of the push service. The two share neither tokens nor the permissions of credentials (reference 1.1).
 public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
     /// The environment of development builds, also called "development".
     case sandbox
     /// The environment of builds from TestFlight, the App Store and enterprises.
     case production
 
-    /// The one of the two that this is not.
+    /// The other environment.
     package var other: PushEnvironment {
         switch self {
         case .production: .sandbox
         case .sandbox: .production
         }
+    }
+}
+
+/// The protocol over which an app's pushes reach the push service.
+package enum PushTransport: String, CaseIterable, Hashable, Sendable {
+    /// The provider API over HTTP/2.
+    case http2
+    /// The legacy binary protocol, which only certificates can use (reference 5).
+    case binary
+}
+
+/// The address of an HTTP/1.1 proxy, with basic authentication if it has a user.
+///
+/// A proxy opens a tunnel with CONNECT (RFC 9110 section 9.3.6). TLS is between the two ends of the tunnel, so the proxy sees
+/// the host name and the port of the push service, and no content.
+public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
+    /// The host name or IP address.
+    public var host: String
+    /// The port.
+    public var port: Int
+    /// The user for basic authentication (RFC 7617); `nil` sends none.
+    public var user: String?
+    /// The password for basic authentication.
+    public var password: String?
+
+    /// Creates the address of a proxy.
+    public init(host: String, port: Int, user: String? = nil, password: String? = nil) {
+        (self.host, self.port, self.user, self.password) = (host, port, user, password)
+    }
+
+    /// The host and the port, without user and password.
+    public var description: String {
+        self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
+    }
+}
+
+extension ProxyEndpoint: CustomDebugStringConvertible, CustomReflectable {
+    /// The host and the port, without user and password.
+    public var debugDescription: String { self.description }
+    /// A mirror without children, so that `dump` shows no password.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// A connection that carried pushes, for the record of their transmission.
+package struct OpenedConnection: Hashable, Sendable {
+    /// The push service, `host:port`.
+    package var service: String
+    /// The remote address, `address:port`: that of the proxy if there is one; `nil` if it is not known.
+    package var address: String?
+    /// The local port, by which packet captures and other logs identify the connection.
+    package var localPort: Int?
+    package var openedAt: Timestamp
+
+    package init(service: String, address: String?, localPort: Int?, openedAt: Timestamp) {
+        (self.service, self.address) = (service, address)
+        (self.localPort, self.openedAt) = (localPort, openedAt)
     }
 }

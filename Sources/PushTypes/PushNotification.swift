@@ -3,9 +3,9 @@ public import NIOCore
 
 /// A notification as a request to the push service carries it, without the device token.
 public struct PushNotification: Hashable, Sendable {
-    /// The longest `apns-collapse-id`, in bytes (reference 1.5).
+    /// The maximum length of an `apns-collapse-id`, in bytes (reference 1.5).
     package static let maximumCollapseIDLength = 64
-    /// The largest payload of a broadcast, in bytes (reference 3.6).
+    /// The maximum size of a broadcast's payload, in bytes (reference 3.6).
     package static let maximumBroadcastSize = 5120
 
     /// The header `apns-id`: a UUID in canonical form, in the letter case of the sender.
@@ -24,7 +24,7 @@ public struct PushNotification: Hashable, Sendable {
     /// The JSON text, which is sent as it is. Copies of a notification share its memory.
     public var payload: ByteBuffer
 
-    /// Creates a notification with a payload in memory of swift-nio.
+    /// Creates a notification with a payload in a buffer of swift-nio.
     public init(
         id: String = PushNotification.makeID(),
         topic: Topic,
@@ -68,4 +68,126 @@ public struct PushNotification: Hashable, Sendable {
 
     /// Returns a new random `apns-id`: each push needs one of its own.
     public static func makeID() -> String { UUID().uuidString.lowercased() }
+}
+
+/// The type of a notification: the header `apns-push-type` (reference 1.6).
+public enum PushType: String, CaseIterable, Hashable, Sendable {
+    /// An alert, a badge or a sound.
+    case alert
+    /// An update in the background, without the user's notice.
+    case background
+    /// An update of a complication on a watch.
+    case complication
+    /// A reload of an app's controls.
+    case controls
+    /// A change of a file provider's content.
+    case fileprovider
+    /// A start, an update or the end of a Live Activity.
+    case liveactivity
+    /// A request for the location of the device.
+    case location
+    /// A message of a server that manages devices.
+    case mdm
+    /// An update of a Push to Talk session.
+    case pushtotalk
+    /// An incoming call.
+    case voip
+    /// A reload of an app's widgets.
+    case widgets
+
+    /// The part of the topic after the bundle id. It is empty where the topic is the bundle id or, for `mdm`, the UID of a
+    /// certificate.
+    public var topicSuffix: String {
+        switch self {
+        case .alert, .background, .mdm: ""
+        case .complication: ".complication"
+        case .controls: ".push-type.controls"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .liveactivity: ".push-type.liveactivity"
+        case .location: ".location-query"
+        case .pushtotalk: ".voip-ptt"
+        case .voip: ".voip"
+        case .widgets: ".push-type.widgets"
+        }
+    }
+
+    /// The maximum size of a payload over HTTP/2, in bytes (reference 3.6).
+    public var maximumPayloadSize: Int { self == .voip ? 5120 : 4096 }
+}
+
+/// The urgency of a delivery: the header `apns-priority` (reference 1.5).
+public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
+    /// The device's power comes first: the delivery never wakes it.
+    case low = 1
+    /// The device's power is considered: deliveries may be grouped and deferred.
+    case powerAware = 5
+    /// The notification is delivered at once. The default.
+    case immediate = 10
+}
+
+extension Priority {
+    /// Reads the header's text. Returns `nil` for a `BadPriority`.
+    package init?(header text: String) {
+        switch text {
+        case "10": self = .immediate
+        case "5": self = .powerAware
+        case "1": self = .low
+        default: return nil
+        }
+    }
+}
+
+/// The time until which the push service keeps a notification for an offline device: the header `apns-expiration`.
+public enum Expiration: Hashable, Sendable {
+    /// The push service's own policy, at most 30 days. The header is left out.
+    case servicePolicy
+    /// One attempt to deliver, without storage. The header is 0.
+    case immediate
+    /// A UNIX time in seconds. A small number is a time in 1970, which has already passed (reference 1.5).
+    case at(seconds: Int64)
+
+    /// The longest time for which Apple stores a notification: 30 days (reference 7.1).
+    package static let longestStorage: Duration = .seconds(30 * 24 * 3600)
+
+    /// Reads the header's text, which is decimal digits only. Returns `nil` for a `BadExpirationDate`.
+    package init?(header text: String) {
+        var seconds: Int64 = 0
+        for digit in text.utf8 {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            let (tens, overflow) = seconds.multipliedReportingOverflow(by: 10)
+            let (sum, sumOverflow) = tens.addingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            guard !overflow, !sumOverflow else { return nil }
+            seconds = sum
+        }
+        guard !text.isEmpty else { return nil }
+        self = seconds == 0 ? .immediate : .at(seconds: seconds)
+    }
+
+    /// The header's text; `nil` leaves the header out.
+    package var header: String? {
+        switch self {
+        case .servicePolicy: nil
+        case .immediate: "0"
+        case .at(let seconds): String(seconds)
+        }
+    }
+
+    /// Returns the time at which a notification that was accepted at `now` expires, or `nil` if it must not be stored.
+    package func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
+        let longest = now.advanced(by: Self.longestStorage)
+        switch self {
+        case .servicePolicy: return longest
+        case .immediate: return nil
+        case .at(let seconds): return min(Timestamp(seconds: seconds), longest)
+        }
+    }
+}
+
+/// The urgency with which a notification appears (reference 3.1).
+package enum InterruptionLevel: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The notification appears in the list, and neither lights the screen nor plays a sound.
+    case passive
+    case active
+    case timeSensitive = "time-sensitive"
+    case critical
 }

@@ -1,6 +1,6 @@
 /// The address of an app within the push service: its bundle id, with a suffix for some push types.
 public struct Topic: Hashable, Sendable, CustomStringConvertible {
-    /// The longest topic that is accepted, in bytes. A bundle id has at most 155, a suffix at most 24.
+    /// The maximum length of a topic, in bytes. A bundle id has at most 155, a suffix at most 24.
     public static let maximumLength = 255
 
     /// The text of the header `apns-topic`.
@@ -30,8 +30,8 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         return self
     }
 
-    /// Returns the app that owns this topic; `nil` if there is none. An app with the whole topic as its bundle id goes before one
-    /// without the suffix of a push type.
+    /// Returns the app that owns this topic; `nil` if there is none. An app whose bundle id is the whole topic takes
+    /// precedence over one whose bundle id is the topic without a suffix.
     ///
     /// - Parameter app: Returns the app with a bundle id.
     package func owner<App>(lookingUp app: (_ bundleID: Topic) throws -> App?) rethrows -> App? {
@@ -49,4 +49,17 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
 
     /// The topic's name.
     public var description: String { self.name }
+}
+
+/// An entry of a push certificate's list of topics (reference 2.2).
+public struct CertificateTopic: Hashable, Sendable {
+    /// The topic that the certificate may push to.
+    public let topic: Topic
+    /// The uses of the topic, such as `app`, `voip` or `complication`.
+    public let kinds: [String]
+
+    /// Creates an entry.
+    public init(topic: Topic, kinds: [String]) {
+        (self.topic, self.kinds) = (topic, kinds)
+    }
 }

@@ -1,7 +1,7 @@
-/// A string that equals only strings of the same bytes, as in the database.
+/// A string that is compared by its bytes, as in the database.
 ///
-/// Two strings of Swift are equal too if they look the same: one of a letter with an accent, the other of the letter and the
-/// accent. Users and categories with such names would share what belongs to one of them.
+/// Swift's own comparison is by canonical equivalence: a letter with an accent equals the letter followed by a combining
+/// accent. Users or categories with such names would be taken for each other.
 package struct BytewiseString: Hashable, Sendable, Comparable, ExpressibleByStringInterpolation {
     package let text: String
 

@@ -1,6 +1,6 @@
-/// A place in a sorted list: the number by which it is sorted, and the record's own number.
+/// A place in a sorted list: the value of the sort key, and the record's number, which is unique.
 ///
-/// In a list that is sorted by a text, the record itself has it.
+/// In a list that is sorted by a text, the key is 0, and the text is read from the record.
 package struct ListPosition: Hashable, Sendable {
     package var key: Int64
     package var number: Int64
@@ -8,10 +8,11 @@ package struct ListPosition: Hashable, Sendable {
     package init(key: Int64 = 0, number: Int64) { (self.key, self.number) = (key, number) }
 }
 
-/// A page of a list that is found by walking over an index.
+/// A page of a list that is read by a walk over an index.
 package struct ListPage<Entry: Hashable & Sendable>: Hashable, Sendable {
     package var entries: [Entry]
-    /// The place of the next page; `nil` at the end. A page that is not full may have one: its walk was bounded.
+    /// The place at which the next page begins; `nil` at the end of the list. A page with few entries may have one too,
+    /// because the number of rows of a walk is limited.
     package var next: ListPosition?
     /// The length of the entries' bodies, in bytes; 0 where they have none.
     package var bodyBytes = 0
@@ -19,13 +20,13 @@ package struct ListPage<Entry: Hashable & Sendable>: Hashable, Sendable {
     package init(entries: [Entry], next: ListPosition?) { (self.entries, self.next) = (entries, next) }
 }
 
-/// The number of entries of a whole list.
+/// The number of entries of a whole list, up to a maximum.
 package struct ListTotal: Hashable, Sendable {
-    /// The most rows that are counted.
+    /// The maximum number of entries that are counted.
     package static let maximum = 10_000
 
     package var count: Int
-    /// Indicates whether there are no more.
+    /// Indicates whether ``count`` is the exact number, and not only a lower bound.
     package var isExact: Bool
 
     package init(count: Int, isExact: Bool) { (self.count, self.isExact) = (count, isExact) }

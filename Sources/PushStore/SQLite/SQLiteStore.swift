@@ -5,23 +5,23 @@ import Synchronization
 
 /// The store in one SQLite file, for one process.
 ///
-/// It uses the write-ahead log with `synchronous = FULL`, so that what was accepted survives a power failure too.
+/// It uses the write-ahead log with `synchronous = FULL`, so that accepted notifications survive a power failure.
 package final class SQLiteStore: ProviderStore {
     let database: StoreDatabase
     let masterKey: MasterKey
-    /// The API keys that were looked up, by their hashes, so that a request is authorized without the database. Every change of keys
-    /// empties the cache before the change returns.
+    /// The API keys that were looked up, by their hashes, so that requests are authorized without the database. Every change
+    /// of keys empties the cache before it returns.
     let keyCache = SharedCache<[UInt8], APIKeyRecord>(maximum: 10_000)
     let owner = LeaseOwner()
     let pageWriter = PageWriter()
     let pageReader = PageReader()
-    /// The number of changes of bridges since the start, and of apps that were added or erased.
+    /// The number of changes of bridges since the start, including additions and erasures of apps.
     let bridgeChanges = Atomic(0)
 
-    /// Opens or makes the file and runs the migrations that it lacks.
+    /// Opens or creates the database file, and runs missing migrations.
     /// - Parameters:
     ///   - limits: The limits on queries of the API.
-    ///   - budgets: The account from which queries take their turns.
+    ///   - budgets: The budgets of long queries.
     /// - Throws: ``StoreError``. A database of another schema is left unchanged.
     package convenience init(
         path: String,
@@ -51,10 +51,10 @@ package final class SQLiteStore: ProviderStore {
             if !FileManager.default.fileExists(atPath: path) { try Self.make(path) }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.read { try SQLiteSchema.check($0, path: path) }
-            // After the pool has been opened, because opening sets NORMAL.
+            // This comes after the opening of the pool, which sets `synchronous = NORMAL`.
             try pool.writeWithoutTransaction { try $0.execute(sql: Self.writerSettings) }
             try SQLiteSchema.migrator.migrate(pool)
-            // A wrong key is noticed now, and not when the first notification is to be sent.
+            // A wrong key is noticed now instead of with the first notification.
             try pool.write { try SealedRows(database: $0, masterKey: masterKey).checkMasterKey() }
             let log = WriteAheadLog(limits: logLimits)
             let readers = try StoreReaders(path: path, limits: limits, budgets: budgets, log: log)
@@ -65,9 +65,9 @@ package final class SQLiteStore: ProviderStore {
         self.masterKey = masterKey
     }
 
-    /// Makes a database that only its owner may read. SQLite gives the files beside it the same mode.
+    /// Creates a database that only its owner can read. SQLite gives the files beside it the same mode.
     ///
-    /// It has its name once it has a page: a file without any is a database that was lost.
+    /// The file gets its name only when it has a page, because an empty file is taken for a lost database.
     private static func make(_ path: String) throws {
         let new = "\(path).new"
         try? FileManager.default.removeItem(atPath: new)
@@ -81,15 +81,15 @@ package final class SQLiteStore: ProviderStore {
 
     /// The settings of the writer's connection.
     ///
-    /// Its cache of 32 MB holds the index over a million tokens, in which writes are scattered. A log that had to grow for a
-    /// long read is truncated again. Deleted rows are overwritten, as they are by default in Debian's SQLite.
-    /// ``WriteAheadLog`` decides when the log is copied to the file.
+    /// The cache of 32 MB holds the index over a million tokens, in which writes are scattered. A log that grew during a long
+    /// read is truncated again. Deleted rows are overwritten, as by default in Debian's SQLite. ``WriteAheadLog`` decides
+    /// when the log is copied to the file.
     private static let writerSettings = """
         PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
         PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = ON
         """
 
-    /// Interrupts long queries and lets no new ones begin, for the time between the end of the service and ``close()``.
+    /// Interrupts long queries and prevents new ones. It is called between the end of the service and ``close()``.
     package func endQueries() { self.database.readers.end() }
 
     package func close() throws { try self.database.close() }
@@ -103,7 +103,7 @@ extension SQLiteStore {
     /// The length of the database in bytes, without the log.
     package var fileBytes: Int { Self.length(ofFile: self.database.pool.path) }
 
-    /// The bytes that this process may still write to the file system of the database; `nil` where the system does not
+    /// The number of bytes that this process may still write to the file system of the database; `nil` if the system does not
     /// report it.
     package var availableBytes: Int? {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: self.database.pool.path)
@@ -119,12 +119,33 @@ extension SQLiteStore {
     /// - Returns: `false` while another process holds an old snapshot.
     package func foldLog() async -> Bool { await self.database.log.fold(self.database.pool) }
 
-    /// Copies a log that is long into the database, as ``foldLog()`` does, unless a snapshot prevented that a moment ago.
+    /// Folds the log, as ``foldLog()`` does, if it is long and a snapshot did not prevent that a moment ago.
     package func foldLongLog() async { await self.database.log.foldFile(self.database.pool) }
 
-    /// The numbers of times the log was folded, and that a snapshot prevented it.
+    /// The numbers of completed folds of the log, and of folds that a snapshot prevented.
     package var logFolds: (complete: Int, prevented: Int) { self.database.log.folds }
 
     /// The numbers of long queries that run and that wait.
     package var queryCounts: (running: Int, waiting: Int) { self.database.readers.queryCounts }
+}
+
+/// The number under which this process owns leases. Each start gets a new one.
+final class LeaseOwner: Sendable {
+    private let known = Mutex<Int64?>(nil)
+
+    /// Returns the number, which is on disk before it is first used.
+    func number(_ database: StoreDatabase) async throws -> Int64 {
+        if let number = self.known.withLock({ $0 }) { return number }
+        let added = try await database.write { database in
+            // Numbers are never reused. Of earlier owners only those with leases are kept.
+            try database.run(sql: "DELETE FROM node WHERE id NOT IN (SELECT owner FROM lease)")
+            try database.run(sql: "INSERT INTO node (startedAt) VALUES (unixepoch() * 1000)")
+            return database.lastInsertedRowID
+        }
+        return self.known.withLock { known in
+            let number = known ?? added
+            known = number
+            return number
+        }
+    }
 }

@@ -8,7 +8,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
     /// The day of the month, 1 to 31.
     package let day: Int
 
-    /// A day by its number. Numbers outside the years -9,999 to 9,999 are moved to the nearer end.
+    /// Creates a day from its number. Numbers outside the years -9,999 to 9,999 are clamped.
     package init(dayNumber: Int64) {
         let number = min(max(dayNumber, -4_371_953), 2_932_896)
         // Eras of 400 years that begin on 1 March, so that a leap day is the last day of its year.
@@ -24,7 +24,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         self.year = yearOfEra + era * 400 + (self.month <= 2 ? 1 : 0)
     }
 
-    /// `nil` for a day that is not in the calendar, or a year outside 1 to 9999.
+    /// Creates a day; `nil` for one that is not in the calendar, or a year outside 1 to 9999.
     package init?(year: Int64, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
         let shiftedYear = month <= 2 ? year - 1 : year

@@ -3,15 +3,15 @@ package import PushTypes
 
 /// A cron expression of five fields: minute, hour, day of month, month, day of week.
 ///
-/// As in Vixie cron, a day matches if the day of month *or* the day of week matches where both are restricted. A field that
-/// begins with `*` does not restrict. Changes of the clocks depend on the hour and the minute. With both fixed, each run is a
-/// local time: one that is skipped runs once right after the gap, and one that occurs twice runs the first time. With a
-/// wildcard in either, runs are counted in elapsed time.
+/// As in Vixie cron, if day of month and day of week are both restricted, a day matches if *either* does. A field that begins
+/// with `*` is not restricted. When the clocks change, the behaviour depends on the hour and the minute. If neither is a
+/// wildcard, each run is a local time: a skipped one runs once right after the gap, and one that occurs twice runs the first
+/// time. If either is a wildcard, runs are spaced in elapsed time.
 package struct CronExpression: Hashable, Sendable {
     /// The maximum length of an expression, in bytes.
     package static let maximumLength = 256
-    /// The number of years ahead in which a run is looked for. 29 February falls on a given weekday every 28 years, or 40
-    /// where the leap year of a century is left out.
+    /// The maximum number of years ahead in which a run is searched. 29 February falls on a given weekday every 28 years, or
+    /// 40 across a century without a leap year.
     private static let horizon: Int64 = 40
 
     /// The expression as written, with single spaces.
@@ -50,8 +50,7 @@ package struct CronExpression: Hashable, Sendable {
         self.daysOfWeek = try CronField.dayOfWeek.parse(fields[4])
     }
 
-    /// Returns the first run later than `timestamp`; `nil` if there is none within 40 years, or none before the
-    /// year 10000.
+    /// Returns the first run later than `timestamp`; `nil` if there is none within 40 years, or none before the year 10000.
     package func next(after timestamp: Timestamp, in zone: TimeZone) -> Timestamp? {
         let seconds = timestamp.calendarSeconds
         let minute = (seconds + zone.offset(at: seconds)).floored(by: 60)

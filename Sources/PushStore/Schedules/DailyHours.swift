@@ -1,13 +1,13 @@
 package import PushSupport
 
-/// Hours of every day or of some weekdays, on a local clock.
+/// A range of hours on every day or on some weekdays, in local time.
 ///
-/// They begin on such a day and may reach past midnight into the next: `22:00` to `07:00` on Friday ends on Saturday morning.
+/// The range begins on one of these days and may span midnight: `22:00` to `07:00` on Friday ends on Saturday morning.
 package struct DailyHours: Hashable, Sendable {
     package let from: LocalTime
-    /// The end, exclusive. Where it equals ``from``, the hours last the whole 24 hours.
+    /// The exclusive end. If it equals ``from``, the range is the whole day.
     package let to: LocalTime
-    /// The days on which they begin.
+    /// The days on which the range begins.
     package let days: Set<Weekday>
 
     package init(from: LocalTime, to: LocalTime, days: Set<Weekday> = Set(Weekday.allCases)) {

@@ -7,7 +7,7 @@ package struct LocalTime: Hashable, Comparable, Sendable {
 
     private init(secondOfDay: Int64) { self.secondOfDay = secondOfDay }
 
-    /// `nil` for a time that no clock shows. A day has no 24:00: its end is the next day's 00:00.
+    /// Creates a time of day; `nil` for one that does not exist. 24:00 does not exist either.
     package init?(hour: Int, minute: Int, second: Int = 0) {
         guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
         self.secondOfDay = Int64(hour * 3600 + minute * 60 + second)
@@ -86,5 +86,52 @@ extension Int64 {
     func padded(_ width: Int) -> String {
         let digits = String(self)
         return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
+    }
+}
+
+/// A date and a time of day in no particular zone: `2026-11-25T09:30`.
+package struct LocalDateTime: Hashable, Comparable, Sendable {
+    package let date: CivilDate
+    package let time: LocalTime
+}
+
+extension LocalDateTime {
+    /// Reads `YYYY-MM-DDTHH:MM` or `YYYY-MM-DDTHH:MM:SS`, without a zone.
+    package init?(_ text: String) {
+        var reader = DigitReader(text)
+        guard let value = LocalDateTime(reading: &reader), reader.isAtEnd else { return nil }
+        self = value
+    }
+
+    init?(reading reader: inout DigitReader) {
+        guard
+            let year = reader.number(digits: 4), reader.take("-"),
+            let month = reader.number(digits: 2), reader.take("-"),
+            let day = reader.number(digits: 2), reader.take("T"),
+            let date = CivilDate(year: Int64(year), month: month, day: day),
+            let time = LocalTime(reading: &reader)
+        else { return nil }
+        self.init(date: date, time: time)
+    }
+
+    /// Creates the time that is this number of seconds after 1970-01-01T00:00 on the same clock.
+    init(localSeconds: Int64) {
+        let day = localSeconds.floored(by: 86_400)
+        let second = localSeconds - day * 86_400
+        self.date = CivilDate(dayNumber: day)
+        self.time =
+            LocalTime(hour: Int(second / 3600), minute: Int(second / 60 % 60), second: Int(second % 60)) ?? .midnight
+    }
+
+    var localSeconds: Int64 { self.date.dayNumber * 86_400 + self.time.secondOfDay }
+
+    package static func < (left: LocalDateTime, right: LocalDateTime) -> Bool {
+        left.localSeconds < right.localSeconds
+    }
+}
+
+extension LocalDateTime: CustomStringConvertible {
+    package var description: String {
+        "\(self.date)T\(self.time)"
     }
 }

@@ -4,8 +4,8 @@ package import PushSupport
 package enum PaceSettings: Hashable, StoredJSON {
     /// A number of recipients per second.
     case rate(Int)
-    /// `size` recipients, then a pause until `interval` seconds after the start of the wave, and for as long as the
-    /// app's downloads exceed a limit.
+    /// Waves of `size` recipients. The next wave starts `interval` seconds after the last one, and not before the app's
+    /// downloads are below the limits of `steering`.
     case waves(size: Int, interval: Int, steering: SteeringLimits? = nil)
 
     package static let maximumRate: Int64 = 1_000_000

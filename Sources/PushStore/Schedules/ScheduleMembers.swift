@@ -8,7 +8,7 @@ extension Member {
         Self.zoneText(name).parsed("invalid_time_zone", Self.zoneForm) { TimeZone(named: $0) }
     }
 
-    /// Makes the name of a time zone in the zone database, as it is given.
+    /// Makes the name of a time zone in the zone database, which is read as given.
     package static func zoneName(_ name: String) -> RequestMember<String> {
         Self.zoneText(name).checked("invalid_time_zone", Self.zoneForm) { TimeZone(named: $0) != nil }
     }
@@ -50,10 +50,11 @@ extension JSONFields {
         RequestError(.invalid, code: code, message: message, path: self.place)
     }
 
-    /// The first number that is read as milliseconds since 1970: 1973 in milliseconds, 5138 in seconds.
+    /// The smallest number that is read as milliseconds since 1970 instead of seconds. It is in the year 1973 as
+    /// milliseconds, and 5138 as seconds.
     package static let firstMilliseconds: Int64 = 100_000_000_000
 
-    /// The numbers that are times: up to the year 9999, in milliseconds.
+    /// The range of numbers that are accepted as times, up to the year 9999 in milliseconds.
     fileprivate static let numbersOfTimes: ClosedRange<Int64> = 0...253_402_300_799_999
 
     /// Reads a timestamp as RFC 3339 text or in seconds since 1970; `nil` if the member is absent.
@@ -75,7 +76,7 @@ extension JSONFields {
         }
     }
 
-    /// Reads the member `name`, which is an object or an array of up to `count`; empty if the member is absent.
+    /// Reads a member that is an object, or an array of 1 to `count` objects; empty if it is absent.
     func objects(_ name: String, count: Int, known: Set<String>) throws(RequestError) -> [JSONFields] {
         guard case .array(let values)? = self.members[name] else {
             guard let single = try self.fields(name, known: known) else { return [] }
@@ -91,4 +92,20 @@ extension JSONFields {
         }
         return objects
     }
+}
+
+/// A value with one JSON form, which is the same in requests, in the store and in responses.
+package protocol StoredJSON: Sendable {
+    /// The members of the JSON form.
+    static var object: RequestObject { get }
+    /// Reads the JSON form.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(_ fields: JSONFields) throws(RequestError)
+    /// The canonical JSON form.
+    var json: JSONValue { get }
+}
+
+extension StoredJSON {
+    /// Decodes the stored form, also of earlier versions.
+    package init(stored: JSONValue) throws(RequestError) { try self.init(JSONFields(stored, known: Self.object.known)) }
 }

@@ -2,20 +2,21 @@ package import Foundation
 import PushSupport
 package import PushTypes
 
-/// The hours of the week in which recipients may be sent to, on a local clock: inside one of the windows (always, if there
-/// is none) and outside all closed hours.
+/// The hours of the week in which recipients may be sent to, in local time: inside one of the windows, if there are any, and
+/// outside all closed hours.
 ///
-/// Closed hours are the member `quietHours` of a request's `when`: they delay. The ``QuietHours`` of a person skip.
+/// Closed hours are the member `quietHours` of a request's `when`, and delay a notification. The ``QuietHours`` of a user
+/// skip it.
 ///
-/// The local time counts when the clocks change: a window whose opening is skipped opens right after the gap, and
-/// hours that occur twice are open twice.
+/// When the clocks change, a window whose opening is skipped opens right after the gap, and hours that occur twice are open
+/// twice.
 package struct SendWindow: Hashable, Sendable {
     /// The maximum number of windows, and of closed hours, in one request.
     package static let maximumHours = 14
 
     package let windows, closedHours: [DailyHours]
 
-    /// `nil` if the hours are never open.
+    /// Creates a window; `nil` if it would never be open.
     package init?(windows: [DailyHours] = [], closedHours: [DailyHours] = []) {
         (self.windows, self.closedHours) = (windows, closedHours)
         // Seven days in a row hold every weekday.
@@ -29,7 +30,7 @@ package struct SendWindow: Hashable, Sendable {
         self.isOpen(zone.local(at: timestamp))
     }
 
-    /// Returns `timestamp` itself if it is in open hours, otherwise the next opening.
+    /// Returns `timestamp` itself if it is in open hours; otherwise the next opening.
     package func nextOpening(onOrAfter timestamp: Timestamp, in zone: TimeZone) -> Timestamp {
         // Nothing is found only after the end of the calendar: every value of this type opens each week.
         self.first(onOrAfter: timestamp, in: zone, isOpen: true) ?? timestamp
@@ -89,7 +90,7 @@ package struct SendWindow: Hashable, Sendable {
 }
 
 extension SendWindow {
-    /// The members of a request, each an object or an array.
+    /// The members `window` and `quietHours` of a request, each an object or an array of objects.
     static let (windowMember, closedHoursMember) = (Self.hours("window"), Self.hours("quietHours"))
 
     private static func hours(_ name: String) -> RequestMember<[DailyHours]> {

@@ -3,21 +3,21 @@ package import PushTypes
 
 /// Conversions between timestamps and local clocks.
 ///
-/// One rule serves every change of the clocks: a local time happens at the first timestamp at which the clock shows it or a
-/// later time. A time that is skipped (spring) happens right after the gap, and one that occurs twice (autumn) happens the
-/// first time only.
+/// One rule covers all changes of the clocks: a local time occurs at the first timestamp at which the clock shows that time
+/// or a later one. A time that is skipped (spring) occurs right after the gap, and a time that is repeated (autumn) occurs
+/// only the first time.
 extension TimeZone {
     /// The maximum length of a name, in bytes.
     static let maximumName = 256
 
-    /// A zone by the name that a caller gave; `nil` for a name that the zone database does not have.
+    /// Creates a zone from a name that a caller gave; `nil` for a name that is not in the zone database.
     package init?(named name: String) {
         guard name.utf8.count <= Self.maximumName, name.utf8.allSatisfy(Self.isPartOfName)
         else { return nil }
         self.init(identifier: name)
     }
 
-    /// Returns `true` for a character of the database's names. A NUL would end the name early.
+    /// Returns `true` for a character that occurs in names of zones. A NUL would end the name early.
     private static func isPartOfName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -31,7 +31,7 @@ extension TimeZone {
         Timestamp(seconds: self.timestamp(ofLocalSeconds: local.localSeconds))
     }
 
-    /// Returns the local time at `timestamp`, to the second. Times outside the years 1 to 9999 are moved to the nearer end.
+    /// Returns the local time at `timestamp`, to the second. Times outside the years 1 to 9999 are clamped.
     package func local(at timestamp: Timestamp) -> LocalDateTime {
         let seconds = timestamp.calendarSeconds
         return LocalDateTime(localSeconds: seconds + self.offset(at: seconds))
@@ -63,7 +63,7 @@ extension TimeZone {
 
 /// A span of time without a change of the clocks, in seconds since 1970.
 struct ClockSpan {
-    /// Later than every time of the calendar, and far from overflow.
+    /// The end of a span that is not followed by a change. It is later than all times of the calendar, and far from an overflow.
     static let never: Int64 = 1 << 52
 
     var start: Int64
@@ -73,11 +73,11 @@ struct ClockSpan {
     var offset: Int64
 
     var localStart: Int64 { self.start + self.offset }
-    /// The local time at the end without the change of the clocks, exclusive.
+    /// The exclusive end in local time, before the change of the clocks.
     var localEnd: Int64 { self.end + self.offset }
 }
 
 extension Timestamp {
-    /// The whole seconds, moved into the years 1 to 9999, in which arithmetic with days is safe.
+    /// The whole seconds, clamped to the years 1 to 9999, in which arithmetic with days cannot overflow.
     var calendarSeconds: Int64 { min(max(self.seconds, -62_135_596_800), 253_402_300_799) }
 }

@@ -3,7 +3,7 @@ package import PushTypes
 extension Timestamp {
     /// Reads RFC 3339 text such as `2026-11-25T09:30:00Z` or `2026-11-25T10:30:00.5+01:00`.
     ///
-    /// Fractions are cut to milliseconds. Seconds may be left out. A leap second (`:60`) is rejected.
+    /// Fractions are truncated to milliseconds. Seconds may be left out. A leap second (`:60`) is rejected.
     package init?(rfc3339 text: String) {
         guard text.utf8.count <= 40 else { return nil }
         var reader = DigitReader(text)
@@ -20,7 +20,7 @@ extension Timestamp {
         self.init(milliseconds: (local.localSeconds - offset) * 1000 + Int64(milliseconds))
     }
 
-    /// RFC 3339 text in UTC, with milliseconds if they are not zero. The years 1 and 9999 bound it.
+    /// RFC 3339 text in UTC, with milliseconds if they are not zero. Times outside the years 1 to 9999 are clamped.
     package var rfc3339: String {
         let seconds = self.calendarSeconds
         let local = LocalDateTime(localSeconds: seconds)

@@ -3,25 +3,25 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// The key that seals the secrets in a store, with AES-256-GCM, each together with its context.
+/// The key that seals the secrets in a store with AES-256-GCM, each bound to its context.
 package struct MasterKey: Sendable {
     /// The length of a key in bytes.
     package static let length = 32
 
     private let key: SymmetricKey
 
-    /// Makes a key of 32 bytes; `nil` for any other number.
+    /// Creates a key from 32 bytes; `nil` for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.length else { return nil }
         self.key = SymmetricKey(data: bytes)
     }
 
-    /// Reads the key from a file of 32 bytes, or makes a new key in a file that only its owner can read.
+    /// Reads the key from a file of 32 bytes. If there is no file, it creates one with a new key that only its owner can read.
     /// - Throws: ``StoreError/badMasterKey(path:why:)``.
     package static func load(orCreateAt path: String) throws -> MasterKey {
         if !FileManager.default.fileExists(atPath: path) {
             let bytes = RandomBytes.make(Self.length)
-            // It is on disk before it is used: what it seals would be lost with it.
+            // The key is on disk before it is used. Otherwise secrets could be sealed with a key that is lost.
             guard DurableFile.create(path, bytes) || FileManager.default.fileExists(atPath: path) else {
                 throw StoreError.badMasterKey(path: path, why: "it cannot be written: \(DurableFile.lastError)")
             }
@@ -43,7 +43,7 @@ package struct MasterKey: Sendable {
         Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
     }
 
-    /// Seals a secret together with its context.
+    /// Seals a secret, bound to its context.
     func seal(_ secret: String, for context: SecretContext) throws -> Data {
         let box = try AES.GCM.seal(Data(secret.utf8), using: self.key, authenticating: context.associatedData)
         guard let sealed = box.combined else { throw StoreError.wrongMasterKey }
@@ -56,7 +56,7 @@ package struct MasterKey: Sendable {
         return Base64URL.encode(code)
     }
 
-    /// Returns 62 bits by which an installation is recognized among those of one notification, and in no other.
+    /// Returns 62 bits that identify an installation within one notification, and cannot be linked to those of another one.
     func pseudonym(of installation: String, app: Int64, notification: Int64) -> Int64 {
         let text = "martlet/1/receipt/\(app)/\(notification)/\(installation)"
         let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: self.key)
@@ -73,10 +73,9 @@ package struct MasterKey: Sendable {
     }
 }
 
-/// The row that a secret belongs to.
+/// The row to which a sealed secret is bound.
 ///
-/// A secret is sealed together with its context, so that it opens in no other row: a row with the secret of another app
-/// or webhook counts as damaged.
+/// A secret opens only in the row for which it was sealed. A row with the secret of another app or webhook counts as damaged.
 enum SecretContext: Hashable, Sendable {
     case credential(app: Int64, PushEnvironment)
     case webhook(UUID, app: Int64)
@@ -90,7 +89,7 @@ enum SecretContext: Hashable, Sendable {
     case providerToken(ProviderTokenKey)
     /// The key that signs the addresses of files.
     case addressKey
-    /// The known text by which a wrong master key is noticed.
+    /// A known text, by which a wrong master key is recognized.
     case mark
 
     /// The associated data of AES-GCM, different for any two contexts.
@@ -111,5 +110,16 @@ enum SecretContext: Hashable, Sendable {
             case .mark: "mark"
             }
         return Array("martlet/1/\(text)".utf8)
+    }
+}
+
+/// Finds files that other users of the machine can access.
+package enum FileExposure {
+    /// Returns the mode of a file, such as `0644`, if its group or others have any permission; otherwise, or if there is no
+    /// such file, `nil`.
+    package static func mode(of path: String) -> String? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue, mode & 0o077 != 0 else { return nil }
+        return "0" + String(mode & 0o7777, radix: 8)
     }
 }

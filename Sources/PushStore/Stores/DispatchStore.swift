@@ -4,19 +4,21 @@ package import PushTypes
 
 /// The ledger as the dispatcher works on it.
 package protocol DispatchStore: Sendable {
-    /// Ends every lease, and queues what at-most-once had started, to be ended as ``EndedRetry/Cause/interrupted``.
-    /// Called at the start of the only process that uses the store.
+    /// Recovers from the end of the last process: ends all leases, and queues recipients that were in flight under the
+    /// guarantee `atMostOnce`, to be ended as ``EndedRetry/Cause/interrupted``. It is called at the start of the only process
+    /// that uses the store.
     /// - Returns: The number of those recipients.
     func recover(now: Timestamp) async throws -> Int
-    /// Moves due times that are further ahead than ``MaximumDelay`` to where waiting makes sense. A clock that was wrong
-    /// when they were written then costs a delay, not a standstill.
+    /// Shortens delays that exceed ``MaximumDelay``, so that a clock that was wrong when they were written causes a delay and
+    /// not a standstill.
     func settleWaiting(at clocks: ClockReading) async throws
-    /// Returns notifications that are due to be opened. One that cannot be read is paused, as it would block others.
-    /// - Parameter excluded: Apps whose notifications are left out.
+    /// Returns notifications that are due to be opened. A notification that cannot be read is paused, because it would block
+    /// the others.
+    /// - Parameter excluded: The apps whose notifications are left out.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
-    /// Splits a scheduled notification, so that its shards can be claimed.
+    /// Opens a scheduled notification: adds its shards, which can be claimed from then on.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
-    /// Claims shards that may be sent now, of different notifications where there are several.
+    /// Claims shards that may be sent now, of different notifications if possible.
     /// - Parameter until: The end of the leases by the steady clock.
     func claim(
         lane: NotificationRecord.Lane,
@@ -34,7 +36,8 @@ package protocol DispatchStore: Sendable {
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage
     /// Claims recipients whose next try is due, of the one app that has waited longest.
     ///
-    /// A recipient has the profile that ``NotificationRecord/retryNeeds`` names; of a cancelled notification it ends.
+    /// The recipients have the profile that ``NotificationRecord/retryNeeds`` names. Recipients of a cancelled notification
+    /// are ended.
     /// - Parameter until: The end of the leases by the steady clock.
     func dueRetries(
         lane: NotificationRecord.Lane,
@@ -47,20 +50,20 @@ package protocol DispatchStore: Sendable {
     func nextDue(lane: NotificationRecord.Lane, after: Timestamp, at clocks: ClockReading) async throws -> Timestamp?
     /// Returns the time at which the next scheduled notification of an app that is not excluded is to be opened.
     func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?
-    /// Writes that the recipients of a page are being sent to, before they are. The lease is kept.
+    /// Records that a page is about to be sent, before it is. The lease is kept.
     func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage
-    /// Writes requests and the results of pages in one transaction.
+    /// Accepts requests and commits the results of pages in one transaction.
     ///
     /// A notification is stored unless its idempotency key or its run of a schedule was accepted before. Requests are written
-    /// in their order, so that the second of two with one key is a repetition. One that fails for itself alone, because of
-    /// what it is or what is stored, fails no other.
+    /// in their order, so that the second of two with one key is a repetition. A request that fails because of its own
+    /// content or of stored data does not fail the others.
     ///
-    /// A recipient that has a final state keeps it. A page is written only under the lease of its claim, and only if the
-    /// shard's cursor is where its step began.
+    /// A recipient that has a final state keeps it. A page is written only if the lease of its claim is still held, and only
+    /// if the shard's cursor is where the page's step began.
     /// - Parameters:
     ///   - now: The time of the pages.
     ///   - leaseUntil: The end of the leases of claimed requests, by the steady clock.
-    /// - Throws: An error for which nothing is written.
+    /// - Throws: An error, after which nothing was written.
     func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult
 }
 

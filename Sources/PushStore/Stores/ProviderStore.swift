@@ -1,4 +1,6 @@
-/// Everything that a provider keeps on disk. What a method has written is on disk when it returns.
+package import PushTypes
+
+/// The whole store of a provider. A method's writes are on disk when it returns.
 package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, DispatchStore, TokenStateStore, UserStore,
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, MonitoringStore, EnvironmentStore, ReceiptStore, RetentionStore, TimelineStore,
@@ -6,3 +8,68 @@ package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, Dispat
     BridgeStore, ChannelStore, FeedbackStore, LegacyTokenStore, NamedTokenStore, ShadowStore, WebPushStore,
     PushResourceStore, XMPPNodeStore, ChatSessionStore
 {}
+
+/// An error of opening a store or of an operation on it.
+package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    case cannotOpen(path: String, why: String)
+    /// The database was written by a newer version.
+    case newerSchema(path: String)
+    /// The database was written by a version before 0.1.0, whose tables no released version reads.
+    case unreleasedSchema(path: String, migration: String)
+    case badMasterKey(path: String, why: String)
+    /// A secret in the store was sealed with another master key.
+    case wrongMasterKey
+    /// There is no master key, and the database holds secrets that were sealed with one.
+    case missingMasterKey(path: String, database: String)
+    /// The database file is empty, although there is a master key. A database must have been lost.
+    case emptyDatabase(path: String, masterKey: String)
+    /// Nothing can be written now: the disk is full or read-only.
+    case cannotWrite(why: String)
+    case cannotBackUp(path: String, why: String)
+    /// There is no app with this bundle id, to which a key or a person would be limited.
+    case noSuchApp(Topic)
+    /// An app with this bundle id is being erased, so a new one cannot be added yet.
+    case beingErased(Topic)
+    /// The query was interrupted because it exceeded this time budget.
+    case queryTooExpensive(budget: Duration)
+    /// The query was interrupted too often, because much was being written.
+    case queryInterrupted
+    /// The store is being closed, and runs no more long queries.
+    case ending
+
+    package var description: String {
+        switch self {
+        case .cannotOpen(let path, let why): "the database \(path) cannot be used: \(why)"
+        case .emptyDatabase(let path, let masterKey):
+            """
+            the database \(path) is empty, but \(masterKey) is beside it, so there was one: bring it back with \
+            'martlet restore BACKUP --replace', or remove the empty file to begin without it
+            """
+        case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
+        case .unreleasedSchema(let path, let migration):
+            """
+            the database \(path) was written by a version of Martlet before 0.1.0 (its last migration is \
+            "\(migration)") and cannot be read: use the version that wrote it, or start with an empty data directory \
+            and register apps and devices again
+            """
+        case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
+        case .missingMasterKey(let path, let database):
+            """
+            the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back, or, if it \
+            is lost, remove these secrets with 'martlet reset-secrets'
+            """
+        case .wrongMasterKey:
+            """
+            the master key does not fit this database: bring back the one it was made with, or, if that is lost, remove \
+            the secrets that it sealed with 'martlet reset-secrets'
+            """
+        case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
+        case .noSuchApp(let app): "there is no app \(app.name): add it first"
+        case .beingErased(let app): "the app \(app.name) is being erased: add it again later"
+        case .cannotWrite(let why): "the database cannot be written: \(why)"
+        case .queryTooExpensive(let budget): "the query took longer than \(budget)"
+        case .queryInterrupted: "the query was interrupted too often, as much is being written"
+        case .ending: "the provider is shutting down"
+        }
+    }
+}

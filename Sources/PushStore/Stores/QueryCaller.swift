@@ -1,26 +1,26 @@
 package import PushSupport
 
-/// The caller of a query, and its budget. It travels with the task, so that every query of an API operation has it.
+/// The caller of a query and its time budget. It is a task-local value, so that all queries of an API operation have it.
 package struct QueryCaller: Hashable, Sendable {
     /// The purpose of a query.
     package enum Purpose: Hashable, Sendable {
         /// A request of the API.
         case request
-        /// A page of a file with all devices.
+        /// A page of an export.
         case export
-        /// The number of recipients of a notification that is being accepted or opened. Does not wait for requests.
+        /// The count of a notification's recipients at its acceptance or opening. It does not wait for queries of requests.
         case acceptance
     }
 
-    /// The caller of the current task; `nil` for the provider's services, whose queries are cheap or bounded otherwise.
+    /// The caller of the current task; `nil` for services of the provider, whose queries are cheap or otherwise bounded.
     @TaskLocal package static var current: QueryCaller?
 
-    /// The longest time of one query, without the time for which it waits. That of a count is time of the processor.
+    /// The longest time of one query, without the time for which it waits. For a count, it is processor time.
     package var budget: Duration
     package var purpose: Purpose
-    /// The account of its app and key. Apps take turns before the keys of an app do.
+    /// The account of the caller in the budgets of queries. Apps take turns, and within an app its callers.
     package var account: BudgetCaller
-    /// The time at which nobody wants the result any more, however long its queries had to wait; `nil` for none.
+    /// The deadline after which the result is not needed any more, including the waiting of its queries; `nil` for none.
     package var givenUpAt: ContinuousClock.Instant?
 
     package init(
@@ -32,19 +32,20 @@ package struct QueryCaller: Hashable, Sendable {
         (self.budget, self.purpose, self.account, self.givenUpAt) = (budget, purpose, account, givenUpAt)
     }
 
-    /// The caller of the pages of an export, which this one has asked for.
+    /// This caller, for the pages of an export.
     package var exporting: QueryCaller { QueryCaller(budget: self.budget, purpose: .export, account: self.account) }
 }
 
-/// The limits on queries, besides the budget of each (``QueryCaller``) and the budgets of `BudgetedResource.queries` and its like.
+/// The limits on queries, besides the time budget of each (``QueryCaller``) and budgets such as `BudgetedResource.queries`.
 package struct QueryLimits: Hashable, Sendable {
-    /// The time for the first attempt at a query, which does not wait in the queue: most need no more. Default 50 ms.
+    /// The longest time of the first attempt at a query, which does not wait in the queue. Most queries need no more. Default
+    /// 50 ms.
     package var attempt: Duration = .milliseconds(50)
-    /// The time after which a query of several steps lets others have a turn. Default 500 ms.
+    /// The time after which a query of several steps yields to others that wait. Default 500 ms.
     package var turn: Duration = .milliseconds(500)
-    /// The number of times in a row that the log is folded during a query, or a step of it, before it is given up. Default 3.
+    /// The maximum number of times in a row that a query, or a step of it, is repeated because the log was folded. Default 3.
     package var renewals = 3
-    /// The longest time of a look-up or a short list, with the time for which it waits for a connection. Default 5 s.
+    /// The longest time of a look-up or a short list, including the wait for a connection. Default 5 s.
     package var lookup: Duration = .seconds(5)
 
     package init() {}

@@ -10,15 +10,15 @@ package protocol WebhookStore: Sendable {
     func readWebhooks(app: Int64?) async throws -> WebhookList
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func webhook(_ id: UUID) async throws -> WebhookRecord?
-    /// Writes a person's change, in one transaction with the reading that it needs. Other people's changes and the
-    /// columns of the delivery stay.
+    /// Reads a webhook and writes a person's change to it in one transaction. Concurrent changes by others and the progress
+    /// of the delivery are kept.
     /// - Returns: The record after the change; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
-    /// Writes the outcome of a post: only the delivery's columns, and only where they still hold what the post began
-    /// with.
-    /// - Returns: `true` if the outcome counts. It does not for a deleted webhook, nor does a failure for one that was
-    ///   changed while the post was in flight.
+    /// Writes the outcome of a post: only the progress of the delivery, and only if it is still as it was at the beginning of
+    /// the post.
+    /// - Returns: `true` if the outcome was written. It is not for a deleted webhook, and a failure is not for a webhook that
+    ///   was changed while the post was in flight.
     func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
     /// Deletes a webhook.
     /// - Returns: `true` if there was one.
@@ -27,8 +27,8 @@ package protocol WebhookStore: Sendable {
     func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
     /// Returns blocks of events in the order of their positions, beginning after `after`.
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
-    /// Returns the blocks of events that a webhook wants, and what became of them there; the newest first, beginning before
-    /// the position `before`.
+    /// Returns the blocks of events for a webhook with the state of their delivery, newest first, beginning before the
+    /// position `before`.
     func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws -> [WebhookDeliveryRecord]
     /// Returns the position of the last block before this time; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
@@ -45,9 +45,9 @@ extension WebhookStore {
 package struct WebhookChange: Hashable, Sendable {
     /// A change of the secrets that sign the posts.
     package enum Signing: Hashable, Sendable {
-        /// Signs with this secret too. Of the earlier ones only the newest is kept.
+        /// Adds a secret. Of the earlier ones only the newest is kept.
         case add(String)
-        /// Signs only with the newest secret.
+        /// Keeps only the newest secret.
         case newest
     }
 
@@ -55,9 +55,10 @@ package struct WebhookChange: Hashable, Sendable {
     package var events: Set<WebhookRecord.Event>?
     package var isActive: Bool?
     package var signing: Signing?
-    /// Continues after this block of events, at once.
+    /// The position of the block after which the delivery continues at once.
     package var cursor: Int64?
-    /// Enables a webhook that was given up: it continues from its cursor, without its failures.
+    /// Indicates whether a webhook that was disabled because of its failures is enabled again. It continues from its cursor,
+    /// without its failures.
     package var isEnabled = false
 
     package init() {}
@@ -100,9 +101,9 @@ package struct AcknowledgedPost: Hashable, Sendable {
 
 /// The outcome of a post to a webhook.
 package struct WebhookOutcome: Hashable, Sendable {
-    /// The record that the post was made from.
+    /// The record at the beginning of the post.
     package var before: WebhookRecord
-    /// The record after the post. Only its cursor, failures, times, last error and activity count.
+    /// The record after the post. Only its cursor, failures, times, last error and activity are used.
     package var after: WebhookRecord
     /// Indicates whether the receiver accepted the post.
     package var isAccepted: Bool
@@ -113,10 +114,10 @@ package struct WebhookOutcome: Hashable, Sendable {
         (self.before, self.after, self.isAccepted, self.post) = (before, after, isAccepted, post)
     }
 
-    /// Returns the record to be stored after this outcome; `nil` if the outcome does not count for `stored`.
+    /// Returns the record to be stored after this outcome; `nil` if the outcome does not apply to `stored`.
     ///
-    /// An accepted post moves the cursor only from where it began, so that a replay that was started meanwhile stays. A
-    /// failed post counts only for the version that it was made for.
+    /// An accepted post moves the cursor only if it is still where the post began, so that a replay that was started
+    /// meanwhile continues. A failed post applies only to the version at its beginning.
     package func applied(to stored: WebhookRecord) -> WebhookRecord? {
         var stored = stored
         if self.isAccepted {
@@ -124,7 +125,7 @@ package struct WebhookOutcome: Hashable, Sendable {
             stored.lastSuccessAt = self.after.lastSuccessAt
         } else {
             guard stored.version == self.before.version else { return nil }
-            // Giving up is a change like a person's.
+            // Disabling a webhook is a change like one by a person.
             if stored.isActive, !self.after.isActive { stored.version += 1 }
             stored.isActive = self.after.isActive
         }

@@ -1,22 +1,22 @@
 package import Foundation
 package import PushTypes
 
-/// The maker of a request to an API: an API key, or a person who has signed in.
+/// The caller of an API: an API key, or a person who has signed in.
 ///
-/// Every handler finds it in `OperationRequest.caller`, so that what a request makes can name its maker.
+/// Handlers find it in `OperationRequest.caller`, so that records name the caller that created them.
 package struct APICaller: Hashable, Sendable {
     package let id: UUID
     /// The name of the key, or the sign-in name of the person.
     package let name: String
     /// `true` for a person, `false` for an API key.
     package let isPerson: Bool
-    /// The names of its scopes, in alphabetical order.
+    /// The names of the caller's scopes, in alphabetical order.
     package let scopes: [String]
-    /// The apps that it is limited to; `nil` for all.
+    /// The apps that the caller is limited to; `nil` for all.
     package let apps: Set<Topic>?
-    /// The requests per second, twice as many at once; `nil` for the server's own.
+    /// The maximum number of requests per second, with bursts of twice as many; `nil` for the server's default.
     package let rate: Int?
-    /// The session in which the request is made; `nil` for a request that brings an API key.
+    /// The session in which the request is made; `nil` for a request with an API key.
     package let session: UUID?
 
     package init(
@@ -32,13 +32,13 @@ package struct APICaller: Hashable, Sendable {
         (self.scopes, self.apps, self.rate, self.session) = (scopes, apps, rate, session)
     }
 
-    /// The account of its requests. A caller that is limited to one app counts as that app's.
+    /// The account of the caller's requests. A caller that is limited to one app counts as that app's.
     package var account: BudgetCaller { self.account(of: self.onlyApp) }
 
-    /// The app of a caller that is limited to one.
+    /// The app of a caller that is limited to one app; `nil` for any other.
     package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
 
-    /// Returns the account of what it does with an app.
+    /// Returns the account of the caller's requests for an app.
     package func account(of app: Topic?) -> BudgetCaller { BudgetCaller(app: app, .principal(self.id)) }
 
     /// Returns `true` if the caller may act on an app.

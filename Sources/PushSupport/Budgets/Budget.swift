@@ -1,11 +1,12 @@
 package import PushTypes
 import Synchronization
 
-/// The budget of one resource: the one way to take something that other callers want too.
+/// The budget of one resource that callers compete for.
 ///
-/// It gives, lets wait, or refuses, by the rules of ``BudgetStateMachine``, and counts what is in use and what was refused by app.
+/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. The amounts in use and the refusals are
+/// counted by app.
 package final class Budget: Sendable {
-    /// The amounts of one app, for the metrics.
+    /// The usage of one app, for the metrics.
     package struct Usage: Hashable, Sendable {
         package var app: Topic?
         package var held: Int
@@ -40,7 +41,7 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The maximum length of a body that no budget counts, in bytes. The number of connections bounds how many there are.
+    /// The maximum length of a body that no budget counts, in bytes. The limit on connections bounds the number of such bodies.
     package static let uncountedBodyLength = 64 * 1024
 
     package let resource: BudgetedResource
@@ -48,7 +49,7 @@ package final class Budget: Sendable {
     private let state: Mutex<State>
     private let clock: @Sendable () -> ContinuousClock.Instant
 
-    /// - Parameter limits: The limits; `nil` for the resource's own.
+    /// - Parameter limits: The limits; `nil` for the resource's default.
     package init(
         _ resource: BudgetedResource,
         limits: BudgetLimits? = nil,
@@ -61,14 +62,14 @@ package final class Budget: Sendable {
     // MARK: Taking
 
     /// Takes an amount at once.
-    /// - Returns: The permit, which gives it back at its end; that of a rate gives nothing back.
+    /// - Returns: The permit, which gives the amount back at its end. A permit of a rate gives nothing back.
     package func take(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) -> BudgetPermit {
         try self.request(amount, for: caller)
         return BudgetPermit(self, amount, caller)
     }
 
     /// Takes an amount at once of a resource whose size changes, such as a disk.
-    /// - Parameter room: The whole now, of which all that is held has its part.
+    /// - Parameter room: The present size of the whole, including the amounts that are held.
     package func take(
         _ amount: Int,
         for caller: BudgetCaller,
@@ -78,7 +79,7 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount of a rate, which comes back with time alone.
+    /// Takes an amount of a rate, which is replenished only with time.
     package func spend(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) {
         try self.request(amount, for: caller)
     }
@@ -95,13 +96,13 @@ package final class Budget: Sendable {
         if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
     }
 
-    /// Gives back an amount of a rate that was taken and not needed; a negative one takes what was needed besides.
+    /// Gives back an amount of a rate that was taken and not needed. A negative amount takes more.
     package func giveBack(_ amount: Int, for caller: BudgetCaller) {
         let now = self.clock()
         self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
     }
 
-    /// Looks whether a rate has something, and takes nothing: for what costs only where it fails.
+    /// Checks that a rate is not exhausted, and takes nothing. It is for requests that cost something only if they fail.
     package func check(for caller: BudgetCaller) throws(BudgetRefusal) {
         let now = self.clock()
         let refused = self.state.withLock { state in
@@ -112,8 +113,8 @@ package final class Budget: Sendable {
         if let refused { throw BudgetRefusal(self, refused.level, caller, refused.delay) }
     }
 
-    /// Takes an amount of a rate that may be owed for as long as ``BudgetLimits/patience``.
-    /// - Returns: The time to wait before what it is for begins.
+    /// Takes an amount of a rate that may go into debt, which must be paid within ``BudgetLimits/patience``.
+    /// - Returns: The time that the caller has to wait until the debt is paid.
     package func owe(_ amount: Int, for caller: BudgetCaller) throws(BudgetRefusal) -> Duration {
         let now = self.clock()
         let result = self.state.withLock { state in
@@ -127,7 +128,7 @@ package final class Budget: Sendable {
         }
     }
 
-    /// Takes an amount, and waits its turn for as long as ``BudgetLimits/patience``.
+    /// Takes an amount, and waits for it in turn, for at most ``BudgetLimits/patience``.
     /// - Throws: ``BudgetRefusal``, ``BudgetEnded``, `CancellationError`.
     package func wait(_ amount: Int = 1, for caller: BudgetCaller) async throws -> BudgetPermit {
         let now = self.clock()
@@ -137,7 +138,7 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount again that was given back so that others have their turns, and waits for as long as it takes.
+    /// Takes again an amount that was given back so that others have their turns. It waits without a limit.
     /// - Throws: ``BudgetEnded``, `CancellationError`.
     func retake(_ amount: Int, for caller: BudgetCaller) async throws {
         try await self.enter(caller, patience: nil) { machine, ticket in
@@ -229,7 +230,7 @@ package final class Budget: Sendable {
         for waiter in granted { waiter.resume(returning: .granted) }
     }
 
-    /// Ends the budget: nothing is granted any more.
+    /// Ends the budget: nothing is granted any more, and all that wait get ``BudgetEnded``.
     package func end() {
         self.state.withLock { state in
             state.hasEnded = true
@@ -242,7 +243,7 @@ package final class Budget: Sendable {
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
 
-    /// Makes the refusal of a bound that who shares the resource out has besides the limits, and counts it.
+    /// Makes and counts a refusal by a bound that the owner of the resource has besides the limits.
     package func refuse(_ level: BudgetLevel, _ caller: BudgetCaller) -> BudgetRefusal {
         self.state.withLock { Self.count(level, caller, in: &$0) }
         return BudgetRefusal(self, level, caller, nil)
@@ -270,5 +271,59 @@ package final class Budget: Sendable {
 
     private static func count(_ level: BudgetLevel, _ caller: BudgetCaller, in state: inout State) {
         state.refusals[RefusalKey(app: caller.app, level: level), default: 0] += 1
+    }
+}
+
+/// The error of a request to a budget that has ended.
+package struct BudgetEnded: Error {}
+
+/// The refusal of an amount, because a bound was reached. It says nothing about the request itself, which may succeed later.
+package struct BudgetRefusal: Error, Hashable {
+    package let resource: BudgetedResource
+    package let level: BudgetLevel
+    /// The time after which the amount may be available.
+    package let delay: Duration
+    /// The bound that was reached.
+    package let bound: BudgetBound?
+
+    fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ caller: BudgetCaller, _ delay: Duration?) {
+        (self.resource, self.level, self.bound) = (budget.resource, level, budget.limits.bounds[level, for: caller])
+        self.delay = delay ?? budget.resource.row.delay
+    }
+
+    /// Makes a refusal by the default limits of a resource.
+    package init(_ resource: BudgetedResource, _ level: BudgetLevel) {
+        (self.resource, self.level, self.bound) = (resource, level, resource.row.limits.bounds[level])
+        self.delay = resource.row.delay
+    }
+
+    /// The error for the caller of an API.
+    package var error: RetryLaterError {
+        let row = self.resource.row
+        let error = RequestError(row.kind, code: row.code, message: row.refusal(self.level, self.bound))
+        return RetryLaterError(error, after: self.delay)
+    }
+}
+
+/// The budgets of a process, one for each resource.
+package final class BudgetRegistry: Sendable {
+    private let budgets: [BudgetedResource: Budget]
+    /// The budgets in the order of their resources.
+    package let all: [Budget]
+
+    /// - Parameters:
+    ///   - limits: The limits of resources whose default limits the settings change.
+    ///   - clock: The clock of the rates.
+    package init(
+        _ limits: [BudgetedResource: BudgetLimits] = [:],
+        clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.all = BudgetedResource.allCases.map { Budget($0, limits: limits[$0], clock: clock) }
+        self.budgets = Dictionary(uniqueKeysWithValues: self.all.map { ($0.resource, $0) })
+    }
+
+    package subscript(resource: BudgetedResource) -> Budget {
+        // Every resource has one.
+        self.budgets[resource] ?? Budget(resource)
     }
 }

@@ -10,16 +10,16 @@ struct BudgetBuckets: Sendable {
         case caller(BudgetCaller)
     }
 
-    /// The fewest buckets from which full ones are removed.
+    /// The minimum number of buckets at which full ones are removed.
     private static let minimumSearched = 1000
 
     private var buckets: [Account: Bucket] = [:]
-    /// The number of buckets from which full ones are removed: twice as many as were left the last time, so that a new account
-    /// costs little on average.
+    /// The number of buckets at which full ones are removed. It is twice the number that was left the last time, so that the
+    /// amortized cost of a new account is constant.
     private var searched = Self.minimumSearched
 
-    /// Takes an amount of each level that has a rate, or of none.
-    /// - Returns: The lowest level that does not have it, and the time after which it does; `nil` if it was taken.
+    /// Takes an amount at each level that has a rate, or at none.
+    /// - Returns: The lowest level that lacks the amount, and the time until it has it; `nil` if the amount was taken.
     mutating func take(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -31,7 +31,7 @@ struct BudgetBuckets: Sendable {
             guard let rate = Self.rate(level, caller, bounds) else { continue }
             let account = Self.account(level, caller)
             var bucket = self.buckets[account] ?? Bucket(rate: rate.perSecond, burst: rate.burst, now: now)
-            // No more than a full bucket has: else it could never be taken.
+            // No more than a full bucket has: otherwise the amount could never be taken.
             if let delay = bucket.take(min(amount, bucket.burst), now: now) { return (level, delay) }
             taken.append((account, bucket))
         }
@@ -40,7 +40,7 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Returns the lowest level whose rate has nothing now, and the time after which it has; `nil` if all have some.
+    /// Returns the lowest level whose rate is exhausted, and the time until it is not; `nil` if no level's is.
     func refusal(
         _ caller: BudgetCaller,
         _ bounds: BudgetLimits.Levels<BudgetBound>,
@@ -55,7 +55,7 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Takes an amount that may be owed for as long as the limits' patience.
+    /// Takes an amount that may go into debt, which must be paid within the limits' patience.
     mutating func owe(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -79,7 +79,7 @@ struct BudgetBuckets: Sendable {
         return .success(longest)
     }
 
-    /// Gives back an amount that was taken and not needed; a negative one takes what was needed besides.
+    /// Gives back an amount that was taken and not needed. A negative amount takes more.
     mutating func giveBack(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -91,7 +91,7 @@ struct BudgetBuckets: Sendable {
         }
     }
 
-    /// Returns the rate of a level for a caller, which may have its own; `nil` for no limit.
+    /// Returns the rate of a level for a caller, which may have a rate of its own; `nil` for no limit.
     private static func rate(
         _ level: BudgetLevel,
         _ caller: BudgetCaller,

@@ -11,37 +11,40 @@ package enum BudgetLevel: String, CaseIterable, Hashable, Sendable {
     case caller
 }
 
-/// The one on whose account a resource is taken.
+/// The account to which an amount of a resource is charged.
 package struct BudgetCaller: Hashable, Sendable {
-    /// The identity of a caller within its app.
+    /// The identity of a caller within an app.
     package enum Identity: Hashable, Sendable {
         /// An API key or a person, by its id.
         case principal(UUID)
         /// A client without a credential, by its network (`SocketAddress.network`).
         case network([UInt8])
-        /// Anything else that has a name, such as a server's host.
+        /// Any other caller that has a name, such as a server's host.
         case name(String)
         /// The app itself.
         case app
 
-        /// The identity of the site: 48 bits of IPv6 in place of a network's 64. Any other identity is its own.
+        /// The identity of the caller's site: the first 48 bits of an IPv6 network. All other identities are their own sites.
         package var site: Identity {
             guard case .network(let bytes) = self, bytes.count == 8 else { return self }
             return .network(Array(bytes.prefix(6)))
         }
     }
 
-    /// The app, which must exist: names that strangers make up would grow the accounts. `nil` for what concerns no single app.
+    /// The app, which must exist: bundle ids that clients make up would fill the memory with accounts. `nil` for requests
+    /// that concern no single app.
     package var app: Topic?
     package var identity: Identity
-    /// The rate per second of this caller in place of the level's, with twice as many at once; 0 for no limit, `nil` for the level's.
+    /// The caller's own rate per second in place of the level's, with bursts of twice as much; 0 for no limit, `nil` for the
+    /// level's rate.
     package var rate: Double?
 
     package init(app: Topic? = nil, _ identity: Identity = .app, rate: Double? = nil) {
         (self.app, self.identity, self.rate) = (app, identity, rate)
     }
 
-    /// The account of the site, for what one customer with many networks of IPv6 could take from all others of an app.
+    /// The account of the caller's site. It bounds a customer with many IPv6 networks, who could otherwise exhaust the budget
+    /// of an app.
     package var site: BudgetCaller { BudgetCaller(app: self.app, self.identity.site, rate: self.rate) }
 }
 
@@ -49,17 +52,18 @@ package struct BudgetCaller: Hashable, Sendable {
 package enum BudgetBound: Hashable, Sendable {
     /// The maximum amount held at a time.
     case held(Int)
-    /// No more while it holds this many times what is free of the whole (the dynamic threshold of shared buffers). Alone it gets
-    /// n / (n + 1) of the whole, in small amounts or a large one, and however many take all they can, the next one finds something free.
+    /// The maximum amount held, as a multiple of the part of the whole that is free (the dynamic threshold of shared
+    /// buffers). A single account gets n / (n + 1) of the whole, in small amounts or a large one. However many accounts take
+    /// all they can, a part stays free for the next one.
     case timesFree(Int)
-    /// The amount per second, and at once. What was taken comes back with time.
+    /// The amount per second, and the maximum amount at once. It is replenished with time.
     case rate(perSecond: Double, burst: Double)
 }
 
 extension BudgetLimits.Levels<BudgetBound> {
     /// Returns the bound of a level for a caller, which may have a rate of its own.
     ///
-    /// Callers without an app are not one app: the level of apps bounds none of them.
+    /// Callers without an app do not form an app: the bound of the level `app` does not apply to them.
     subscript(level: BudgetLevel, for caller: BudgetCaller) -> BudgetBound? {
         if level == .app, caller.app == nil { return nil }
         guard level == .caller, let own = caller.rate else { return self[level] }
@@ -67,7 +71,7 @@ extension BudgetLimits.Levels<BudgetBound> {
     }
 }
 
-/// The bounds of a budget; a level without one is bounded by those above it.
+/// The bounds of a budget. A level without a bound is bounded only by the levels above it.
 package struct BudgetLimits: Hashable, Sendable {
     /// One value for each level.
     package struct Levels<Value: Hashable & Sendable>: Hashable, Sendable {
@@ -88,10 +92,11 @@ package struct BudgetLimits: Hashable, Sendable {
 
     /// The bounds of the levels.
     package var bounds: Levels<BudgetBound>
-    /// The maximum numbers of requests that wait; `nil` if none waits. An app that has none waiting finds a place besides. So do
-    /// callers of an app that have none waiting, up to as many again as the app has.
+    /// The maximum numbers of requests that wait; `nil` if requests do not wait. An app without a waiting request finds a
+    /// place even if the whole is full. A caller without a waiting request finds one even if its app is full, until the app
+    /// has twice its number.
     package var waiting: Levels<Int>?
-    /// The longest wait.
+    /// The longest time for which a request waits.
     package var patience: Duration
 
     package init(
@@ -102,7 +107,7 @@ package struct BudgetLimits: Hashable, Sendable {
         (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
     }
 
-    /// Indicates whether what is taken is held until it is given back: `false` for rates alone.
+    /// Indicates whether amounts are held until they are given back; `false` if all bounds are rates.
     package var holds: Bool {
         BudgetLevel.allCases.contains { level in
             switch self.bounds[level] {

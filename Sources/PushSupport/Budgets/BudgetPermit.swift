@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An amount of a resource that was taken. It is given back once: at its end, or when it is not referenced any more.
+/// An amount that was taken from a budget. It is given back once: by ``end()``, or when the permit is deallocated.
 package final class BudgetPermit: Sendable {
     private struct State {
         /// The amount that is held now.
@@ -16,10 +16,10 @@ package final class BudgetPermit: Sendable {
         self.state = Mutex(State(held: amount, caller: caller))
     }
 
-    /// Gives everything back.
+    /// Gives the whole amount back.
     package func end() { self.reduce(to: 0) }
 
-    /// Gives back what is more than an amount.
+    /// Reduces the amount that is held, and gives the rest back.
     package func reduce(to amount: Int) {
         let (excess, caller) = self.state.withLock { state in
             let excess = state.held - min(state.held, max(0, amount))
@@ -29,8 +29,8 @@ package final class BudgetPermit: Sendable {
         if excess > 0 { self.budget.release(excess, of: caller) }
     }
 
-    /// Takes more on the same account.
-    /// - Throws: ``BudgetRefusal``, and what is held stays.
+    /// Takes more from the same account.
+    /// - Throws: ``BudgetRefusal``. The amount that is held stays then.
     package func extend(by amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             try self.budget.request(amount, for: state.caller)
@@ -38,8 +38,8 @@ package final class BudgetPermit: Sendable {
         }
     }
 
-    /// Changes what is held to an amount, on the same account.
-    /// - Throws: ``BudgetRefusal``, and what is held stays.
+    /// Changes the amount that is held.
+    /// - Throws: ``BudgetRefusal``. The amount that is held stays then.
     package func adjust(to amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             guard amount > state.held else { return }
@@ -49,8 +49,9 @@ package final class BudgetPermit: Sendable {
         self.reduce(to: amount)
     }
 
-    /// Moves what is held to the account of another caller. The whole holds as much as before, so only the levels below can refuse it.
-    /// - Throws: ``BudgetRefusal``, and everything stays where it is.
+    /// Moves the amount to the account of another caller. The amount held of the whole does not change, so only the bounds of
+    /// the app and the caller can refuse it.
+    /// - Throws: ``BudgetRefusal``. The amount stays on the first account then.
     package func move(to caller: BudgetCaller) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             if state.held > 0 { try self.budget.move(state.held, from: state.caller, to: caller) }
@@ -58,10 +59,10 @@ package final class BudgetPermit: Sendable {
         }
     }
 
-    /// Gives everything back, and waits until it has its next turn, behind those that wait already.
+    /// Gives the whole amount back, and takes it again in turn, behind the requests that wait already.
     ///
-    /// What has begun is not refused: it needs no place in the queue, and waits for as long as it takes.
-    /// - Throws: ``BudgetEnded`` or `CancellationError`, and nothing is held any more.
+    /// Work that has begun is not refused: it waits without a limit, even if the queue is full.
+    /// - Throws: ``BudgetEnded`` or `CancellationError`. Nothing is held any more then.
     package func yield() async throws {
         let (held, caller) = self.state.withLock { state in
             defer { state.held = 0 }
@@ -73,6 +74,6 @@ package final class BudgetPermit: Sendable {
         self.state.withLock { $0.held = held }
     }
 
-    // A permit that is never used holds nothing.
+    // A permit that is dropped gives its amount back.
     deinit { self.end() }
 }

@@ -1,14 +1,14 @@
 import NIOCore
 import PushTypes
 
-/// The requests of a budget that wait: those of apps in turn, and within an app those of its callers in turn.
+/// The waiting requests of a budget. Apps are served in turn, and within an app its callers.
 struct BudgetQueue: Sendable {
     struct Request: Sendable {
         var ticket: BudgetStateMachine.Ticket
         var amount: Int
     }
 
-    /// The first request of a caller, which is next.
+    /// The request that is served next, with its caller.
     struct Turn {
         let caller: BudgetCaller
         let request: Request
@@ -17,18 +17,18 @@ struct BudgetQueue: Sendable {
     /// The number of requests.
     private(set) var count = 0
     private var apps: [Topic?: FairQueue<BudgetCaller, Request>] = [:]
-    /// The apps with requests; the first one is next.
+    /// The apps with requests, the next one first.
     private var order = CircularBuffer<Topic?>()
 
     var countByApp: [Topic?: Int] { self.apps.mapValues(\.count) }
 
     func count(of caller: BudgetCaller) -> Int { self.apps[caller.app]?.count(of: caller) ?? 0 }
 
-    /// Returns the lowest level that has no place for a request; `nil` if all have.
+    /// Returns the lowest level whose queue is full for a request; `nil` if it may wait.
     ///
-    /// An app that has nothing waiting finds a place, however many others wait. An app has as many places again for callers that
-    /// have nothing waiting, so that those who fill its queue leave turns to others. Callers without an app have the places of
-    /// one, and each finds the first of its own, as no app can make many of them.
+    /// An app without a waiting request always finds a place. A full app has as many places again for callers without a
+    /// waiting request, so that callers that fill its queue leave turns to others. Callers without an app share the places of
+    /// one app, and the first request of each always finds a place, because an app cannot create many of them.
     func fullLevel(_ most: BudgetLimits.Levels<Int>, for caller: BudgetCaller) -> BudgetLevel? {
         let (app, own) = (self.apps[caller.app]?.count ?? 0, self.count(of: caller))
         if let most = most.caller, own >= most { return .caller }
@@ -46,7 +46,7 @@ struct BudgetQueue: Sendable {
         self.apps[caller.app, default: FairQueue()].append(request, of: caller)
     }
 
-    /// Removes a request that gives up.
+    /// Removes a request that is abandoned.
     /// - Returns: `nil` if it does not wait.
     mutating func remove(_ ticket: BudgetStateMachine.Ticket, of caller: BudgetCaller) -> Request? {
         guard let request = self.apps[caller.app]?.removeFirst(of: caller, where: { $0.ticket == ticket })
@@ -59,7 +59,7 @@ struct BudgetQueue: Sendable {
         return request
     }
 
-    /// Returns the next request that may be granted: of the next app that may have something the next caller that may.
+    /// Returns the next request that may be granted, going through the apps and their callers in turn.
     /// - Parameter fullLevel: Returns the level that has no room for a request.
     func next(_ fullLevel: (Request, BudgetCaller) -> BudgetLevel?) -> Turn? {
         for app in self.order {
@@ -68,7 +68,7 @@ struct BudgetQueue: Sendable {
                 guard let first = queue.first(of: caller) else { continue }
                 switch fullLevel(first, caller) {
                 case nil: return Turn(caller: caller, request: first)
-                // A smaller request behind it must not overtake it for ever.
+                // Smaller requests behind it must not overtake it for ever.
                 case .whole: return nil
                 case .app, .caller: continue
                 }
@@ -77,14 +77,14 @@ struct BudgetQueue: Sendable {
         return nil
     }
 
-    /// Returns `true` if the first request of some caller meets a condition.
+    /// Returns `true` if the first request of any caller meets a condition.
     func contains(where condition: (Request, BudgetCaller) -> Bool) -> Bool {
         self.apps.values.contains { queue in
             queue.owners.contains { caller in queue.first(of: caller).map { condition($0, caller) } ?? false }
         }
     }
 
-    /// Removes the request whose turn it is. Its caller has had its turn, and the app too.
+    /// Removes a request that is granted, and moves its caller and its app to the end of the turns.
     mutating func take(_ turn: Turn) {
         let app = turn.caller.app
         self.count -= 1

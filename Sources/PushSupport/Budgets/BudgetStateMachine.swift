@@ -1,19 +1,19 @@
 package import PushTypes
 
-/// Decides who gets a resource that callers compete for. It does no I/O, and the time is passed in.
+/// Decides about requests for a resource that callers compete for. It does no I/O, and the time is passed in.
 ///
-/// Each amount counts at three levels, and is refused by the lowest one that is full. Requests that wait are served app by app in turn,
-/// and within an app caller by caller.
+/// Each amount counts at three levels, and is refused by the lowest level that is full. Apps with waiting requests are served
+/// in turn, and within an app its callers.
 package struct BudgetStateMachine: Sendable {
     package typealias Ticket = UInt64
 
     /// The answer to a request.
     package enum Decision: Hashable, Sendable {
-        /// It was taken.
+        /// The amount was taken.
         case granted
-        /// It waits; ``release(_:of:)`` grants it.
+        /// The request waits until ``release(_:of:)`` grants it.
         case queued
-        /// It was not taken, because this level is full; a rate has room again after the delay.
+        /// The amount was not taken, because this level is full. A rate has room again after the delay.
         case refused(BudgetLevel, delay: Duration?)
     }
 
@@ -46,8 +46,8 @@ package struct BudgetStateMachine: Sendable {
         (self.apps[caller.app]?.callers[caller] ?? 0, self.queue.count(of: caller))
     }
 
-    /// Asks for an amount.
-    /// - Parameter ticket: The number of a request that may wait; `nil` for one that does not.
+    /// Requests an amount.
+    /// - Parameter ticket: The number of the request, if it may wait; `nil` for one that is refused at once.
     package mutating func request(
         _ amount: Int,
         for caller: BudgetCaller,
@@ -71,7 +71,8 @@ package struct BudgetStateMachine: Sendable {
         return .granted
     }
 
-    /// Takes an amount again that was given back so that others have their turns. It waits behind them, however many there are.
+    /// Takes again an amount that was given back so that others have their turns. It waits behind them, even if the queue is
+    /// full.
     /// - Returns: `true` if it was granted at once.
     package mutating func retake(_ amount: Int, for caller: BudgetCaller, ticket: Ticket) -> Bool {
         guard self.fullLevel(amount, caller) != nil || self.isOvertaking(caller) else {
@@ -82,10 +83,10 @@ package struct BudgetStateMachine: Sendable {
         return false
     }
 
-    /// Notes the size of a resource that changes, such as a disk.
+    /// Sets the size of a resource that changes, such as a disk.
     package mutating func resize(to room: Int) { self.limits.bounds.whole = .held(max(0, room)) }
 
-    /// Takes an amount of a rate that may be owed for as long as the limits' patience.
+    /// Takes an amount of a rate that may go into debt, which must be paid within the limits' patience.
     /// - Returns: The time after which the debt is paid, or the level that refused it.
     package mutating func owe(
         _ amount: Double,
@@ -95,8 +96,8 @@ package struct BudgetStateMachine: Sendable {
         self.buckets.owe(amount, caller, self.limits, now: now)
     }
 
-    /// Looks whether a rate has something, and takes nothing.
-    /// - Returns: The level that has nothing; `nil` if all have some.
+    /// Checks that a rate is not exhausted, and takes nothing.
+    /// - Returns: The lowest level that is exhausted; `nil` if none is.
     package func refusal(of caller: BudgetCaller, now: ContinuousClock.Instant) -> Refused? {
         self.buckets.refusal(caller, self.limits.bounds, now: now).map { Refused(level: $0.0, delay: $0.1) }
     }
@@ -107,20 +108,21 @@ package struct BudgetStateMachine: Sendable {
         package let delay: Duration
     }
 
-    /// Gives back an amount of a rate that was taken and not needed; a negative one takes what was needed besides.
+    /// Gives back an amount of a rate that was taken and not needed. A negative amount takes more.
     package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
         self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
     }
 
-    /// Gives an amount back.
+    /// Gives back an amount that was held.
     /// - Returns: The requests that are granted now.
     package mutating func release(_ amount: Int, of caller: BudgetCaller) -> [Ticket] {
         self.subtract(amount, caller)
         return self.grantNext()
     }
 
-    /// Moves an amount that is held to the account of another caller. The whole holds as much as before.
-    /// - Returns: The level of the other account that has no room for it, in which case it stays; and the requests that are granted now.
+    /// Moves an amount that is held to the account of another caller. The amount held of the whole does not change.
+    /// - Returns: The level of the other account that has no room for the amount, which stays then, and the requests that are
+    ///   granted now.
     package mutating func move(
         _ amount: Int,
         from caller: BudgetCaller,
@@ -138,7 +140,7 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Removes a request that waits.
-    /// - Returns: The level that had no room for it, and the requests that are granted now; `nil` if it was not waiting.
+    /// - Returns: The level that had no room for the request, and the requests that are granted now; `nil` if it was not waiting.
     package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> (full: BudgetLevel, granted: [Ticket])?
     {
         guard let request = self.queue.remove(ticket, of: caller) else { return nil }
@@ -166,14 +168,15 @@ package struct BudgetStateMachine: Sendable {
         case .held(let most): return amount <= most - held
         case .timesFree(let times):
             guard case .held(let whole) = self.limits.bounds.whole else { return true }
-            // The whole alone bounds the first unit of an account.
+            // Only the whole bounds the first unit of an account.
             if held == 0, amount == 1 { return true }
-            // A large amount counts as so many of one each: what it leaves is free.
+            // A large amount counts as that many amounts of 1: only what is left after the others is free.
             return (held + amount - 1) / max(1, times) < whole - self.held - (amount - 1)
         }
     }
 
-    /// Returns `true` if a new request must wait for those that wait for the whole, and for those of its own caller.
+    /// Returns `true` if granting a request would overtake waiting ones: those of its own caller, or those that wait for the
+    /// whole.
     private func isOvertaking(_ caller: BudgetCaller) -> Bool {
         guard self.queue.count > 0 else { return false }
         return self.queue.count(of: caller) > 0

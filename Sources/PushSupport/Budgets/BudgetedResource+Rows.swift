@@ -1,9 +1,29 @@
 extension BudgetedResource {
-    /// The row of this resource, with its default limits.
+    /// The row of this resource, with the default limits.
     package var row: BudgetedResourceRow {
         switch self {
-        case .newConnections: .newConnections
-        case .strangerConnections: .strangerConnections
+        case .newConnections:
+            BudgetedResourceRow(
+                noun: "new connections of networks that have shown a key within a day",
+                caller: "network",
+                limits: BudgetLimits(
+                    .init(app: .rate(perSecond: 500, burst: 1000), caller: .rate(perSecond: 250, burst: 500))
+                ),
+                setting: "serve.connectionRate",
+                code: "too_many_connections",
+                outcome: "closed as soon as it is accepted"
+            )
+        case .strangerConnections:
+            BudgetedResourceRow(
+                noun: "new connections of other networks",
+                caller: "network",
+                limits: BudgetLimits(
+                    .init(whole: .rate(perSecond: 500, burst: 1000), caller: .rate(perSecond: 50, burst: 100))
+                ),
+                setting: "serve.connectionRate",
+                code: "too_many_connections",
+                outcome: "closed as soon as it is accepted"
+            )
         case .connections:
             BudgetedResourceRow(
                 noun: "connections",
@@ -77,8 +97,29 @@ extension BudgetedResource {
                 code: "too_many_bytes",
                 remedy: "wait for the responses to the others"
             )
-        case .responseBytes: .responseBytes
-        case .longLists: .longLists
+        case .responseBytes:
+            BudgetedResourceRow(
+                noun: "bytes of long responses in memory",
+                caller: "API key",
+                limits: BudgetLimits(
+                    .init(whole: .held(128 << 20), app: .timesFree(2), caller: .timesFree(1))
+                ),
+                kind: .unavailable,
+                code: "too_many_bytes",
+                remedy: "read the responses to the others first"
+            )
+        case .longLists:
+            BudgetedResourceRow(
+                noun: "long lists that are being encoded",
+                caller: "API key",
+                limits: BudgetLimits(
+                    .init(whole: .held(1)),
+                    waiting: .init(whole: 128, app: 64, caller: 32),
+                    patience: .seconds(10)
+                ),
+                code: "too_many_requests",
+                remedy: "wait for the responses to the others"
+            )
         case .queries:
             BudgetedResourceRow(
                 noun: "long queries",
@@ -284,11 +325,51 @@ extension BudgetedResource {
                 ),
                 code: "too_many_requests"
             )
-        case .forwards: .forwards
-        case .hostForwards: .hostForwards
-        case .clientHostForwards: .clientHostForwards
-        case .followedOutcomes: .followedOutcomes
-        case .bridgeConnections: .bridgeConnections
+        // A message that is forwarded to an address which a stranger names has a place in each of the next three.
+        case .forwards:
+            BudgetedResourceRow(
+                noun: "messages that are being forwarded",
+                caller: "client",
+                // A stranger who names many hosts has a fifth of what an app can have.
+                limits: BudgetLimits(.init(whole: .held(256), app: .timesFree(2), caller: .held(32))),
+                kind: .unavailable,
+                code: "busy"
+            )
+        case .hostForwards:
+            BudgetedResourceRow(
+                noun: "messages that are being forwarded to one host",
+                caller: "host",
+                limits: BudgetLimits(.init(caller: .held(16))),
+                kind: .unavailable,
+                code: "busy"
+            )
+        case .clientHostForwards:
+            BudgetedResourceRow(
+                noun: "messages that are being forwarded to one host",
+                caller: "client",
+                // A stranger leaves half of a host to those who need it.
+                limits: BudgetLimits(.init(caller: .held(8))),
+                kind: .unavailable,
+                code: "busy"
+            )
+        case .followedOutcomes:
+            BudgetedResourceRow(
+                noun: "tokens of gorush's whose outcomes are followed",
+                caller: "app",
+                limits: BudgetLimits(.init(whole: .held(500_000), app: .timesFree(1))),
+                kind: .unavailable,
+                code: "busy",
+                outcome: "not followed: logged, and webhooks tell them all the same"
+            )
+        case .bridgeConnections:
+            BudgetedResourceRow(
+                noun: "connections of old providers",
+                caller: "certificate",
+                limits: BudgetLimits(.init(whole: .held(1000), app: .timesFree(2), caller: .timesFree(1))),
+                kind: .unavailable,
+                code: "busy",
+                outcome: "closed with the status *processing error*, after which its client connects again"
+            )
         case .componentRegistrations:
             BudgetedResourceRow(
                 noun: "registrations over XMPP",
@@ -311,7 +392,21 @@ extension BudgetedResource {
                 kind: .unavailable,
                 code: "busy"
             )
-        case .chatConnections: .chatConnections
+        case .chatConnections:
+            BudgetedResourceRow(
+                noun: "connections to chat servers",
+                caller: "app",
+                limits: BudgetLimits(
+                    // Half of the limit of open files, where that is known.
+                    .init(whole: .held(20_000), app: .timesFree(2)),
+                    // An app has 10,000 sessions at most. Those that have ended keep their places here until their turn.
+                    waiting: .init(whole: 100_000, app: 20_000),
+                    patience: .seconds(3600)
+                ),
+                kind: .unavailable,
+                code: "busy",
+                outcome: "waits its turn"
+            )
         case .chatSignIns:
             BudgetedResourceRow(
                 noun: "chat sessions that sign in",
@@ -324,11 +419,67 @@ extension BudgetedResource {
                 kind: .unavailable,
                 code: "busy"
             )
-        case .nameLookups: .nameLookups
-        case .newNameLookups: .newNameLookups
-        case .webhookPosts: .webhookPosts
-        case .webhookRetries: .webhookRetries
-        case .logLines: .logLines
+        case .nameLookups:
+            BudgetedResourceRow(
+                noun: "names that are looked up",
+                caller: "giver in an app",
+                limits: BudgetLimits(
+                    .init(whole: .held(8), caller: .held(2)),
+                    waiting: .init(caller: 256),
+                    patience: .seconds(30)
+                ),
+                kind: .unavailable,
+                code: "busy",
+                outcome: "its request fails, which counts as no failure of its receiver"
+            )
+        case .newNameLookups:
+            BudgetedResourceRow(
+                noun: "names of users and strangers, or never found before, that are looked up",
+                caller: "giver in an app",
+                limits: BudgetLimits(
+                    .init(whole: .held(6), caller: .held(2)),
+                    waiting: .init(caller: 256),
+                    patience: .seconds(30)
+                ),
+                kind: .unavailable,
+                code: "busy",
+                outcome: "its request fails, which counts as no failure of its receiver"
+            )
+        case .webhookPosts:
+            BudgetedResourceRow(
+                noun: "runs of posts to webhooks",
+                caller: "webhook",
+                limits: BudgetLimits(
+                    .init(whole: .held(16), app: .timesFree(2), caller: .held(1)),
+                    waiting: .init(),
+                    patience: .seconds(3600)
+                ),
+                kind: .unavailable,
+                code: "busy",
+                outcome: "waits its turn"
+            )
+        case .webhookRetries:
+            BudgetedResourceRow(
+                noun: "runs of posts to webhooks that have failed",
+                caller: "webhook",
+                limits: BudgetLimits(
+                    .init(whole: .held(8), app: .timesFree(1), caller: .held(1)),
+                    waiting: .init(),
+                    patience: .seconds(3600)
+                ),
+                kind: .unavailable,
+                code: "busy",
+                outcome: "waits its turn"
+            )
+        case .logLines:
+            BudgetedResourceRow(
+                noun: "log lines",
+                caller: "message",
+                limits: BudgetLimits(.init(caller: .rate(perSecond: 0.5, burst: 30))),
+                kind: .unavailable,
+                code: "busy",
+                outcome: "left out: the next line of the message that is written has their number"
+            )
         }
     }
 }

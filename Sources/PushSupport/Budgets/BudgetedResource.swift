@@ -55,11 +55,11 @@ package enum BudgetedResource: String, CaseIterable, Hashable, Sendable {
     case logLines
 }
 
-/// A row of the table of resources.
+/// A row of the table of resources: the default limits and the words of a refusal.
 package struct BudgetedResourceRow: Sendable {
-    /// The resource in the plural, as a refusal says it: *open downloads*.
+    /// The plural noun for the resource in the message of a refusal: *open downloads*.
     package var noun: String
-    /// The identity of a caller as a refusal says it: *API key*, *address*.
+    /// The noun for a caller in the message of a refusal: *API key*, *address*.
     package var caller: String
     package var limits: BudgetLimits
     /// The setting that changes a bound, such as `serve.keyRate`; `nil` if none does.
@@ -67,11 +67,11 @@ package struct BudgetedResourceRow: Sendable {
     package var kind: RequestError.Kind = .rateLimited
     /// The code of a refusal, such as `too_many_requests`.
     package var code: String
-    /// The remedy that a refusal names.
+    /// The remedy in the message of a refusal.
     package var remedy = "try again in a few seconds"
-    /// The time after which a refused caller may try again, where no rate says it.
+    /// The time after which a refused caller may try again, unless a rate determines it.
     package var delay: Duration = .seconds(1)
-    /// The fate of what is refused, for the table, where no response to a request says it.
+    /// The consequence of a refusal that is not a response to a request, as the table describes it; `nil` if it is one.
     package var outcome: String?
 
     /// Returns the message of a refusal.

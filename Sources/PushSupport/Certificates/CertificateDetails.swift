@@ -2,7 +2,7 @@ package import PushTypes
 package import SwiftASN1
 package import X509
 
-/// The parts of a provider's certificate that the push service evaluates (reference 2.2, table of OIDs).
+/// The fields of a provider's certificate that the push service evaluates (reference 2.2, table of OIDs).
 package struct CertificateDetails: Sendable {
     /// The attribute CN of the subject.
     package let commonName: String?
@@ -15,13 +15,13 @@ package struct CertificateDetails: Sendable {
     /// Indicates whether the certificate names environments.
     package let namesEnvironments: Bool
 
-    /// Reads the parts of a certificate in DER; `nil` for bytes that are none.
+    /// Reads a certificate in DER; `nil` for other bytes.
     package init?(derEncoded der: [UInt8]) {
         guard let certificate = try? Certificate(derEncoded: der) else { return nil }
         self.init(certificate)
     }
 
-    /// Reads the parts.
+    /// Reads a certificate.
     package init(_ certificate: Certificate) {
         self.commonName = Self.text(.commonName, in: certificate.subject)
         self.userID = Self.text(.pushUserID, in: certificate.subject)
@@ -51,4 +51,44 @@ extension ASN1ObjectIdentifier {
     package static let pushProduction: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 2]
     /// The extension with a list of topics.
     package static let pushTopics: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 6]
+}
+
+/// The value of the extension 1.2.840.113635.100.6.3.6: a sequence that alternates a topic and the sequence of its kinds,
+/// all UTF8String (reference 2.2 and 8.10).
+extension CertificateTopic {
+    /// Decodes a list. Names that are not topics are left out.
+    ///
+    /// - Throws: An error of swift-asn1 for another structure.
+    package static func list(derEncoded der: [UInt8]) throws -> [CertificateTopic] {
+        try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
+            var topics: [CertificateTopic] = []
+            while let node = nodes.next() {
+                let name = String(decoding: try ASN1UTF8String(derEncoded: node).bytes, as: UTF8.self)
+                let kinds = try DER.sequence(of: ASN1UTF8String.self, identifier: .sequence, nodes: &nodes)
+                guard let topic = Topic(name) else { continue }
+                topics.append(
+                    CertificateTopic(topic: topic, kinds: kinds.map { String(decoding: $0.bytes, as: UTF8.self) })
+                )
+            }
+            return topics
+        }
+    }
+
+    /// Encodes a list.
+    package static func derEncoded(_ topics: [CertificateTopic]) throws -> [UInt8] {
+        var serializer = DER.Serializer()
+        try serializer.appendConstructedNode(identifier: .sequence) { coder in
+            for entry in topics {
+                try coder.serialize(ASN1UTF8String(entry.topic.name))
+                try coder.serializeSequenceOf(entry.kinds.map { ASN1UTF8String($0) })
+            }
+        }
+        return serializer.serializedBytes
+    }
+}
+
+/// Makes PEM text for files and API responses.
+package enum PEMText {
+    /// Returns the text with a line break at its end. Without one, a text that is appended later would not be recognized.
+    package static func file(_ text: String) -> String { text.hasSuffix("\n") ? text : text + "\n" }
 }

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// The members of a JSON object in a request, with typed access. Every error names the member at fault.
+/// The members of a JSON object in a request, with typed access. Each error names the member at fault.
 ///
-/// A member that is not known is an error too, because a typing error must not be ignored silently.
+/// An unknown member is an error, because a misspelled name must not be ignored silently.
 package struct JSONFields: Sendable {
     /// The members that are not `null`.
     package let members: [String: JSONValue]
     /// The names of the members that are `null`.
     package let nulls: Set<String>
-    /// The path of the object in the request; `nil` for the outermost one.
+    /// The path of the object in the request; `nil` for the outermost object.
     package let place: String?
 
     /// Parses a body.
@@ -29,7 +29,7 @@ package struct JSONFields: Sendable {
     /// Reads the members of an object within a request.
     /// - Parameters:
     ///   - members: The object's members.
-    ///   - path: The path of the object in the request; `nil` for the outermost one.
+    ///   - path: The path of the object in the request; `nil` for the outermost object.
     ///   - known: The names of the members that are allowed.
     /// - Throws: ``RequestError`` for an unknown member.
     package init(members: [String: JSONValue], path: String?, known: Set<String>) throws(RequestError) {
@@ -43,7 +43,7 @@ package struct JSONFields: Sendable {
 
     /// Returns a string that is not empty, of at most `maximum` bytes; `nil` if it is absent.
     ///
-    /// It has no NUL, at which the store's texts end.
+    /// A string with a NUL is an error, because texts in the store end at one.
     package func string(_ name: String, maximum: Int) throws(RequestError) -> String? {
         switch self.members[name] {
         case nil: return nil
@@ -69,7 +69,7 @@ package struct JSONFields: Sendable {
         return value
     }
 
-    /// Returns one of the values of a type; `nil` if it is absent.
+    /// Returns a string that must be a raw value of a type, as that value; `nil` if it is absent.
     package func choice<Value: RawRepresentable<String> & CaseIterable>(
         _ name: String,
         of type: Value.Type = Value.self
@@ -114,7 +114,7 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns at most `count` strings of 1 to `maximum` bytes each; `nil` if the array is absent.
+    /// Returns an array of at most `count` strings, of 1 to `maximum` bytes each; `nil` if it is absent.
     package func strings(_ name: String, count: Int, maximum: Int) throws(RequestError) -> [String]? {
         guard let value = self.members[name] else { return nil }
         guard case .array(let values) = value else { throw self.wrongType(name, "an array of strings") }
@@ -151,7 +151,7 @@ package struct JSONFields: Sendable {
         RequestError(.invalid, code: code, message: message, path: self.pathOf(name))
     }
 
-    /// Returns the error of a member that has another type than the `wanted` one.
+    /// Returns the error of a member whose type is not the wanted one.
     package func wrongType(_ name: String, _ wanted: String) -> RequestError {
         self.error(name, "wrong_type", "it must be \(wanted)")
     }

@@ -2,14 +2,14 @@ import Foundation
 
 /// A parser for JSON text (RFC 8259) in UTF-8. Its time is linear in the length of the text.
 ///
-/// A byte order mark is skipped. Of members with the same name the first one counts, unless they are refused. A number
-/// without a fraction becomes an integer if it fits, also if it is written as `1.0` or `1e2`.
+/// A byte order mark is skipped. Of members with the same name the first one counts, unless duplicates are refused. A whole
+/// number becomes an integer if it fits into 64 bits, even if it is written as `1.0` or `1e2`.
 struct JSONParser {
-    /// The deepest nesting that is accepted. On a stack of 512 kB, reading or writing a value of 250 levels overflowed.
+    /// The maximum depth of nesting. Reading or writing a value of 250 levels overflowed a stack of 512 kB.
     static let maximumDepth = 64
-    /// The largest number of values in one text, on all levels together.
+    /// The maximum number of values in one text, on all levels together.
     static let maximumValues = 250_000
-    /// The longest number that is compared with an integer digit by digit, in bytes.
+    /// The maximum length of a number that is converted exactly by `Decimal`, in bytes.
     private static let longestExact = 400
 
     private let bytes: [UInt8]
@@ -30,7 +30,7 @@ struct JSONParser {
         try Self.parse(Array(text), refusesDuplicates: refusesDuplicates)
     }
 
-    /// Parses a text in bytes that are not copied.
+    /// Parses a text without copying its bytes.
     static func parse(_ bytes: [UInt8], refusesDuplicates: Bool = false) throws(RequestError) -> JSONValue {
         var parser = JSONParser(bytes, refusesDuplicates: refusesDuplicates)
         let value = try parser.value(depth: 0)
@@ -181,7 +181,7 @@ extension JSONParser {
         return self.position - start
     }
 
-    /// Consumes a fraction if there is one, and tells whether there was.
+    /// Consumes a fraction, and returns `true` if there was one.
     private mutating func fraction() throws(RequestError) -> Bool {
         guard self.byte(at: self.position) == UInt8(ascii: ".") else { return false }
         self.position += 1
@@ -189,7 +189,7 @@ extension JSONParser {
         return true
     }
 
-    /// Consumes an exponent if there is one, and tells whether there was.
+    /// Consumes an exponent, and returns `true` if there was one.
     private mutating func exponent() throws(RequestError) -> Bool {
         guard let letter = self.byte(at: self.position), letter | 0x20 == UInt8(ascii: "e") else { return false }
         self.position += 1
@@ -200,7 +200,8 @@ extension JSONParser {
         return true
     }
 
-    /// Returns the integer that a text means exactly, although a `Double` cannot tell it from its neighbours.
+    /// Returns the exact integer that a text denotes, which may be too large for a `Double` to be exact; `nil` if it is not
+    /// whole.
     private static func exactInteger(_ text: String) -> Int64? {
         guard text.utf8.count <= Self.longestExact, let decimal = Decimal(string: text) else { return nil }
         let integer = NSDecimalNumber(decimal: decimal).int64Value
@@ -227,7 +228,7 @@ extension JSONParser {
         throw Self.invalid
     }
 
-    /// Reads a string with escapes, which has none from `start` to the position.
+    /// Reads the string that begins at `start`, and whose first escape is at the position.
     private mutating func escapedString(from start: Int) throws(RequestError) -> String {
         var text = Array(self.bytes[start..<self.position])
         while let byte = self.byte(at: self.position), byte >= 0x20 {

@@ -19,7 +19,7 @@ package enum JSONValue: Hashable, Sendable {
         self = try JSONParser.parse(data, refusesDuplicates: refusesDuplicates)
     }
 
-    /// Parses a text in bytes that are not copied, as ``init(parsing:refusesDuplicates:)`` does.
+    /// Parses a text without copying its bytes, otherwise as ``init(parsing:refusesDuplicates:)`` does.
     package init(parsingBytes bytes: [UInt8]) throws(RequestError) {
         self = try JSONParser.parse(bytes)
     }
@@ -42,20 +42,20 @@ package enum JSONValue: Hashable, Sendable {
     }
 }
 
-/// The ways in which responses are read and requests made.
+/// Access to members and elements, for reading responses and making requests.
 extension JSONValue {
     /// The member with a name; `null` if there is none.
     package subscript(name: String) -> JSONValue {
         if case .object(let members) = self { members[name] ?? .null } else { .null }
     }
 
-    /// The value of a text; `nil` for any other value.
+    /// The text of a string; `nil` for any other value.
     package var stringValue: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value of a whole number; `nil` for any other value.
+    /// The integer; `nil` for any other value.
     package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
 
-    /// The value of any number, whole ones included.
+    /// The number, also of an integer; `nil` for any other value.
     package var numberValue: Double? {
         if case .number(let value) = self { value } else { self.integerValue.map(Double.init) }
     }
@@ -63,12 +63,12 @@ extension JSONValue {
     /// The elements of an array; empty for any other value.
     package var elements: [JSONValue] { if case .array(let values) = self { values } else { [] } }
 
-    /// Makes an object of the members that have a value.
+    /// Makes an object, without the members that are `nil`.
     package static func members(_ members: [String: JSONValue?]) -> JSONValue {
         .object(members.compactMapValues { $0 })
     }
 
-    /// Makes an array of texts; `nil` for none, so that the member is left out.
+    /// Makes an array of strings; `nil` for an empty one, so that the member is left out.
     package static func texts(_ texts: [String]) -> JSONValue? {
         texts.isEmpty ? nil : .array(texts.map(JSONValue.string))
     }

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Writes JSON text without spaces (RFC 8259), in time that grows with its length alone.
+/// Writes JSON text without spaces (RFC 8259), in time that is linear in its length.
 ///
-/// Values are written as Foundation's encoder with sorted keys writes them: stored texts and their hashes depend on the
-/// bytes. An encoder is too slow for the events of a campaign and the lines of an export, which are written part by part.
+/// The bytes of a value are those of Foundation's encoder with sorted keys, because stored texts and their hashes depend on
+/// them. That encoder is too slow for the events of a campaign and the lines of an export, which are written part by part.
 package struct JSONWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
@@ -55,7 +55,7 @@ package struct JSONWriter: Sendable {
         self.bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Removes everything that was written, and keeps the memory.
+    /// Removes everything that was written, and keeps the capacity.
     package mutating func removeAll() {
         self.bytes.removeAll(keepingCapacity: true)
     }

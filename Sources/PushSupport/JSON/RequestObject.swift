@@ -1,7 +1,7 @@
 /// A JSON object in a request.
 ///
-/// Its members are listed once. The parser, the bounds and the schema in the document are made from that list, so that they cannot
-/// disagree:
+/// Its members are listed once. The parser, the bounds and the schema in the OpenAPI document are made from that list, so
+/// that they cannot disagree:
 ///
 /// ```swift
 /// private static let url = Member.text("url", 1...2048)
@@ -9,14 +9,15 @@
 /// private static let change = RequestObject(optional: [url, active])
 /// ```
 ///
-/// Each member is read by its entry, as in `fields.value(Self.url)`. The rules between members are code that follows.
+/// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are code
+/// after that.
 package struct RequestObject: Sendable {
     package let members: [any ObjectMember]
     /// The names of the members.
     package let known: Set<String>
     package let schema: Schema
 
-    /// - Parameter refine: Returns the schema with its name and the rules between members.
+    /// - Parameter refine: Adds a name, and the rules that concern several members, to the schema.
     package init(
         required: [any ObjectMember] = [],
         optional lists: [any ObjectMember]...,
@@ -35,13 +36,13 @@ package struct RequestObject: Sendable {
     }
 }
 
-/// A member of a JSON object in a request, with a value of any type.
+/// A ``RequestMember`` with a value of any type.
 package protocol ObjectMember: Sendable {
     var name: String { get }
     var schema: Schema { get }
     /// The members of an object; none for other values.
     var members: [any ObjectMember] { get }
-    /// Reads the value and forgets it.
+    /// Reads the value only to check it.
     func check(_ fields: JSONFields) throws(RequestError)
 }
 
@@ -61,19 +62,19 @@ package struct RequestMember<Value>: ObjectMember {
 
     package func check(_ fields: JSONFields) throws(RequestError) { _ = try self.read(fields, self.name) }
 
-    /// Returns this member with a sentence for the document.
+    /// Returns this member with a description for the OpenAPI document.
     package func described(_ text: String) -> RequestMember {
         RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
     }
 
-    /// This member, which must be left out rather than be `null` where it is optional.
+    /// This member, for which `null` is an error where it is optional.
     package var neverNull: RequestMember {
         RequestMember(self.name, self.schema.neverNull, members: self.members, self.read)
     }
 }
 
 extension RequestMember where Value == String {
-    /// Returns this text as the value that it stands for. One that `parse` does not know is an error.
+    /// Returns a member for the value that `parse` makes of this text. A text for which that is `nil` is an error.
     package func parsed<Other>(
         _ code: String,
         _ message: String,
@@ -86,7 +87,7 @@ extension RequestMember where Value == String {
         }
     }
 
-    /// Returns this text with a condition. One that does not meet it is an error.
+    /// Returns this member with a condition. A text that does not meet it is an error.
     package func checked(
         _ code: String,
         _ message: String,
@@ -112,8 +113,8 @@ extension JSONFields {
 package enum Member {
     /// Makes a text.
     /// - Parameters:
-    ///   - length: The lengths in bytes. Code checks a lower bound above 1.
-    ///   - pattern: The pattern in the document. Code checks what it says.
+    ///   - length: The allowed lengths, in bytes. A lower bound above 1 is only documented: the caller has to check it.
+    ///   - pattern: The pattern in the OpenAPI document, which the caller has to check.
     package static func text(
         _ name: String,
         _ length: ClosedRange<Int>,
@@ -122,15 +123,15 @@ package enum Member {
         Self.text(name, maximum: length.upperBound, as: .string(length: length, pattern: pattern))
     }
 
-    /// Makes a text of at most `maximum` bytes with a schema of its own.
+    /// Makes a text of at most `maximum` bytes with a given schema.
     package static func text(_ name: String, maximum: Int, as schema: Schema) -> RequestMember<String> {
         RequestMember<String>(name, schema) { (fields, name) throws(RequestError) in
             try fields.string(name, maximum: maximum)
         }
     }
 
-    /// Makes one of the values of a type.
-    /// - Parameter message: The message of the error for another text; `nil` for one that names the values.
+    /// Makes a text that must be a raw value of a type, which is read as that value.
+    /// - Parameter message: The error's message for any other text; `nil` for one that lists the values.
     package static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String,
         of type: Value.Type,
@@ -149,7 +150,7 @@ package enum Member {
         }
     }
 
-    /// Makes a number with or without a fraction, whose range code checks.
+    /// Makes a number with or without a fraction. The caller has to check its range.
     package static func number(_ name: String, as schema: Schema = .number) -> RequestMember<JSONValue> {
         RequestMember<JSONValue>(name, schema) { (fields, name) throws(RequestError) in try fields.number(name) }
     }
@@ -160,9 +161,9 @@ package enum Member {
 
     /// Makes an array of texts.
     /// - Parameters:
-    ///   - count: The numbers of texts. Code checks a lower bound above 0.
+    ///   - count: The allowed numbers of texts. A lower bound above 0 is only documented: the caller has to check it.
     ///   - maximum: The maximum length of a text, in bytes.
-    ///   - element: The schema of a text where it has more to say than the length.
+    ///   - element: The schema of a text; `nil` for one with nothing but the length.
     package static func texts(
         _ name: String,
         _ count: ClosedRange<Int>,
@@ -175,19 +176,19 @@ package enum Member {
         }
     }
 
-    /// Makes a value of any type, which code reads.
+    /// Makes a value of any type, which the caller reads.
     package static func json(_ name: String, as schema: Schema) -> RequestMember<JSONValue> {
         RequestMember<JSONValue>(name, schema) { (fields, name) throws(RequestError) in fields.members[name] }
     }
 
-    /// Makes an object whose members are read by their entries.
+    /// Makes an object whose members are read with the entries of its list.
     package static func object(_ name: String, _ object: RequestObject) -> RequestMember<JSONFields> {
         RequestMember<JSONFields>(name, object.schema, members: object.members) { (fields, name) throws(RequestError) in
             try fields.fields(name, known: object.known)
         }
     }
 
-    /// Makes an object that stands for a value.
+    /// Makes an object that `parse` reads as a value.
     package static func object<Value>(
         _ name: String,
         _ object: RequestObject,
@@ -199,7 +200,7 @@ package enum Member {
         }
     }
 
-    /// Makes an object with members of any name, whose values code checks.
+    /// Makes an object with members of any names, whose values the caller checks.
     package static func openObject(
         _ name: String,
         as schema: Schema = .object(isOpen: true)
@@ -210,7 +211,7 @@ package enum Member {
     }
 }
 
-/// A new value for a property, or its removal.
+/// A change of an optional property: a new value, or its removal.
 package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
     case set(Value)
     case clear
@@ -228,7 +229,7 @@ package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension RequestMember where Value: Hashable & Sendable {
-    /// This member, which `null` clears.
+    /// This member with `null` as a value that clears the property.
     package var clearable: RequestMember<Update<Value>> {
         RequestMember<Update<Value>>(self.name, self.schema.orNull, members: self.members) {
             [self] (fields, name) throws(RequestError) in

@@ -5,7 +5,7 @@ package struct Schema: Sendable {
     private var members: [String: JSONValue]
     /// The named schemas that this one refers to.
     package private(set) var components: [String: JSONValue] = [:]
-    /// Indicates whether `null` is an error where an optional member has this schema.
+    /// Indicates whether `null` is an error for an optional member with this schema.
     private var refusesNull = false
 
     package var json: JSONValue { .object(self.members) }
@@ -73,7 +73,7 @@ package struct Schema: Sendable {
         return Schema("array", members, components: element.components)
     }
 
-    /// Returns the members for the two ends of a range; none without one.
+    /// Returns the keywords for the two ends of a range; none for `nil`.
     private static func bounds(
         _ lower: String,
         _ upper: String,
@@ -85,8 +85,8 @@ package struct Schema: Sendable {
     }
 
     /// - Parameters:
-    ///   - isOpen: Allows members that are not named here.
-    ///   - acceptsNull: Allows `null` for optional members, as ``JSONFields`` does, for which it is an absent member.
+    ///   - isOpen: Allows members besides these.
+    ///   - acceptsNull: Allows `null` for optional members, which ``JSONFields`` treats as absent.
     package static func object(
         required: [(key: String, value: Schema)] = [],
         optional: [(key: String, value: Schema)] = [],
@@ -106,7 +106,7 @@ package struct Schema: Sendable {
         return Schema("object", members, components: components)
     }
 
-    /// An object whose members all have one shape, and names of one form.
+    /// An object with members of any names. All values have one schema, and so may the names.
     package static func map(of value: Schema, names: Schema? = nil, maximum: Int? = nil) -> Schema {
         Schema(
             "object",
@@ -159,22 +159,23 @@ package struct Schema: Sendable {
         }
     }
 
-    /// This object with at least one of these members, which is not `null` then.
+    /// This object, which must have at least one of these members with a value other than `null`.
     package func requiringOne(of names: String...) -> Schema {
         self.with("anyOf", .array(names.map { Self.given($0) }))
     }
 
-    /// This object, in which each of these members is only allowed beside another one; `null` is an absent member.
+    /// This object, in which each of the `others` is allowed only beside the member `name`. A member that is `null` counts as
+    /// absent.
     package func requiring(_ name: String, beside others: [String]) -> Schema {
         self.adding(others.map { ["if": Self.given($0), "then": Self.given(name)] })
     }
 
-    /// This object, in which a member is needed where another one has a value.
+    /// This object, in which a member is required if another one has a certain value.
     package func requiring(_ name: String, where other: String, is value: JSONValue) -> Schema {
         self.adding([["if": Self.given(other, .object(["const": value])), "then": Self.given(name)]])
     }
 
-    /// An object with a member that is not `null`, or that has the shape of `value`.
+    /// A condition on an object: that a member is not `null`, or that it matches `value`.
     private static func given(
         _ name: String,
         _ value: JSONValue = .object(["not": .object(["type": .string("null")])])
@@ -182,7 +183,7 @@ package struct Schema: Sendable {
         .object(["required": .array([.string(name)]), "properties": .object([name: value])])
     }
 
-    /// This schema with further ones that must hold.
+    /// This schema with conditions that must hold as well.
     private func adding(_ conditions: [[String: JSONValue]]) -> Schema {
         var all: [JSONValue] = []
         if case .array(let known)? = self.members["allOf"] { all = known }
@@ -192,7 +193,7 @@ package struct Schema: Sendable {
     /// This object with at least one member.
     package var withMembers: Schema { self.with("minProperties", .integer(1)) }
 
-    /// This schema, for an optional member that must be left out rather than be `null`.
+    /// This schema, for which `null` is an error where an optional member has it.
     package var neverNull: Schema {
         var schema = self
         schema.refusesNull = true
@@ -201,12 +202,12 @@ package struct Schema: Sendable {
 
     private static let null = Schema("null")
 
-    /// This schema, or `null` for an absent member.
+    /// This schema for an optional member, which may be `null` unless that is refused.
     private var orAbsent: Schema { self.refusesNull ? self : self.orNull }
 }
 
 extension Schema {
-    /// A page of a list.
+    /// A page of a list, with the cursor of the next one.
     package static func page(_ name: String, of element: Schema) -> Schema {
         .object(
             required: [(name, .array(of: element))],

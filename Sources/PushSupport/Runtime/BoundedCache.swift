@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Values that can be had again, of which one more than a maximum empties the cache.
+/// A cache that is emptied when a value would exceed the maximum number of values.
 ///
-/// So it takes no more memory than that, needs no order of use, and soon has again what is used often.
+/// Its memory is bounded without an order of use. Values that are used often are soon cached again.
 package struct BoundedCache<Key: Hashable, Value> {
     /// The maximum number of values.
     package let maximum: Int
@@ -21,7 +21,7 @@ package struct BoundedCache<Key: Hashable, Value> {
         }
     }
 
-    /// Adds values together. They empty a cache that may not have room for all of them.
+    /// Adds several values. The cache is emptied first if it may not have room for all of them.
     package mutating func merge(_ new: [Key: Value]) {
         if self.values.count + new.count > self.maximum { self.values = [:] }
         self.values.merge(new) { $1 }
@@ -30,18 +30,18 @@ package struct BoundedCache<Key: Hashable, Value> {
 
 extension BoundedCache: Sendable where Key: Sendable, Value: Sendable {}
 
-/// A set of keys.
+/// A cache that is used as a set of keys.
 extension BoundedCache where Value == Void {
     package func contains(_ key: Key) -> Bool { self.values[key] != nil }
 
     package mutating func insert(_ key: Key) { self[key] = () }
 }
 
-/// A ``BoundedCache`` for any number of threads.
+/// A ``BoundedCache`` that is safe to use from any thread.
 package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var cache: BoundedCache<Key, Value>
-        /// The number of times that all values were forgotten.
+        /// The number of times that all values have been forgotten.
         var generation = 0
     }
 
@@ -63,10 +63,10 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         set { self.state.withLock { $0.cache[key] = newValue } }
     }
 
-    /// Adds values together, see ``BoundedCache/merge(_:)``.
+    /// Adds several values, see ``BoundedCache/merge(_:)``.
     package func merge(_ new: [Key: Value]) { self.state.withLock { $0.cache.merge(new) } }
 
-    /// Returns the value of a key, which is made if there is none.
+    /// Returns the value of a key. A missing value is made and cached.
     package func value(_ key: Key, make: () throws -> Value) rethrows -> Value {
         if let known = self[key] { return known }
         let value = try make()
@@ -74,10 +74,10 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         return value
     }
 
-    /// Returns the value of a key, which is read if there is none.
+    /// Returns the value of a key. A missing value is read and cached.
     ///
-    /// A value that was being read when all were forgotten is not kept, because what it was read from may have changed.
-    /// - Parameter read: Returns `nil` for a key without a value, which is not kept.
+    /// A value is not cached if ``forget()`` was called while it was being read, because its source may have changed.
+    /// - Parameter read: Reads the value; `nil` for a key without one, which is not cached.
     package func read(_ key: Key, _ read: () async throws -> Value?) async throws -> Value? {
         let (known, generation) = self.state.withLock { ($0.cache[key], $0.generation) }
         if let known { return known }

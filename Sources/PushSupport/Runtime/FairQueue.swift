@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Elements that wait for their turn: those of each owner in their order, and the owners in turn.
+/// A queue that serves owners in turn, and the elements of one owner in the order in which they were added.
 package struct FairQueue<Owner: Hashable, Element> {
     /// The number of elements.
     package private(set) var count = 0
-    /// The owners of elements; the first one is next.
+    /// The owners with elements, the next one first.
     private(set) var owners = CircularBuffer<Owner>()
     private var lanes: [Owner: CircularBuffer<Element>] = [:]
 
@@ -29,7 +29,7 @@ package struct FairQueue<Owner: Hashable, Element> {
         return self.popFirst(of: owner)
     }
 
-    /// Removes the first element of an owner, which has had its turn.
+    /// Removes the first element of an owner, and moves the owner to the end of the turns.
     @discardableResult
     package mutating func popFirst(of owner: Owner) -> Element? {
         guard let element = self.lanes[owner]?.popFirst() else { return nil }
@@ -39,7 +39,7 @@ package struct FairQueue<Owner: Hashable, Element> {
         return element
     }
 
-    /// Removes the first element of an owner that meets a condition, and that gives its place up. The owner keeps its turn.
+    /// Removes the first element of an owner that meets a condition. The owner keeps its turn.
     package mutating func removeFirst(of owner: Owner, where condition: (Element) -> Bool) -> Element? {
         // In place: a lane that is bound to a name would be copied.
         guard let index = self.lanes[owner]?.firstIndex(where: condition),

@@ -1,14 +1,14 @@
 package import PushTypes
 
-/// Decides whether something that has failed is tried: not during a pause, and then once until the end of that try is known. The
-/// pause doubles with each such try that fails.
+/// A circuit breaker. While it is open, nothing is tried during a pause, and then a single probe is allowed. Each probe that
+/// fails doubles the pause.
 ///
-/// Its owner decides which failures open it.
+/// The owner decides which failures open it.
 package struct ProbingBreaker: Hashable, Sendable {
     private enum State: Hashable, Sendable {
         case closed
         case open(until: Timestamp, pause: Duration)
-        /// One try is under way to find out whether it works again.
+        /// The probe is under way.
         case probing(pause: Duration)
     }
 
@@ -18,15 +18,15 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// - Parameter pause: The first pause.
     package init(pause: Duration, longestPause: Duration) { (self.pause, self.longestPause) = (pause, longestPause) }
 
-    /// `true` while nothing, or a single try, is allowed.
+    /// `true` while nothing or only a probe is allowed.
     package var isOpen: Bool { self.state != .closed }
 
-    /// The end of the pause, which may have passed; `nil` if there is none.
+    /// The end of the pause, which may have passed; `nil` unless the breaker is open and no probe is under way.
     package var pausedUntil: Timestamp? { if case .open(let until, _) = self.state { until } else { nil } }
 
-    /// Decides about a try, which must end with ``succeeded()``, ``failed(at:)`` or ``notTried(at:)``.
+    /// Decides whether an attempt is allowed. One that is must end with ``succeeded()``, ``failed(at:)`` or ``notTried(at:)``.
     /// - Parameter now: The steady clock.
-    /// - Returns: The time for which nothing may be tried; `nil` if it may.
+    /// - Returns: The time until the next attempt may be allowed; `nil` if this one is.
     package mutating func admit(at now: Timestamp) -> Duration? {
         switch self.state {
         case .closed: return nil
@@ -38,18 +38,18 @@ package struct ProbingBreaker: Hashable, Sendable {
         }
     }
 
-    /// Begins the first pause.
+    /// Opens the breaker for the first pause.
     package mutating func open(at now: Timestamp) { self.open(for: self.pause, at: now) }
 
-    /// Notes a success, also of a try from before the breaker opened.
+    /// Closes the breaker after a success, even of an attempt that began before it opened.
     package mutating func succeeded() { self.state = .closed }
 
-    /// Notes a failure. One of a try from before the breaker opened changes nothing.
+    /// Notes a failure. That of an attempt which began before the breaker opened changes nothing.
     package mutating func failed(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.open(for: min(pause * 2, self.longestPause), at: now) }
     }
 
-    /// Notes that a try was not made after all, which finds nothing out. The next one may be.
+    /// Notes that a probe was not made after all, so that the next attempt may be one.
     package mutating func notTried(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.state = .open(until: now, pause: pause) }
     }

@@ -1,4 +1,4 @@
-/// Returns the result of `body`, or `nil` once it has taken longer than a limit. It is cancelled then, and waited for.
+/// Returns the result of `body`, or `nil` if it takes longer than a limit. It is cancelled then, and its end is awaited.
 ///
 /// - Throws: The error of `body`, and `CancellationError`.
 package func withTimeLimit<Value: Sendable>(

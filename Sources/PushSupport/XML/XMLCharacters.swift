@@ -1,11 +1,11 @@
-/// The characters of XML 1.0, and the references that stand for some.
+/// Decodes the characters and references of XML 1.0.
 package enum XMLCharacters {
-    /// The purpose of characters, which decides about white space.
+    /// The place of characters in the text, which decides how white space and references are read.
     package enum Place {
         case text, attribute, section
     }
 
-    /// Indicates whether XML can hold a character.
+    /// Indicates whether XML allows a character.
     package static func isAllowed(_ character: Unicode.Scalar) -> Bool {
         switch character.value {
         case 0x9, 0xa, 0xd, 0x20...0xd7ff, 0xe000...0xfffd, 0x10000...0x10ffff: true
@@ -15,7 +15,7 @@ package enum XMLCharacters {
 
     package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
 
-    /// Returns the characters that bytes stand for.
+    /// Returns the text that bytes encode.
     ///
     /// Line ends become U+000A, and white space in an attribute becomes spaces (XML 1.0 §2.11, §3.3.3). A section (CDATA) has no
     /// references.
@@ -47,7 +47,7 @@ package enum XMLCharacters {
         return output
     }
 
-    /// The longest name of a reference: `#x10FFFF`.
+    /// The maximum length of a reference's name, in characters: that of `#x10FFFF`.
     private static let maximumReference = 8
 
     /// Reads a reference whose `&` has been read.

@@ -1,4 +1,4 @@
-/// A tag as it is written, its prefixes not resolved.
+/// A tag as it is written: prefixes of namespaces are not resolved.
 package struct XMLTag {
     package enum Kind {
         case start, end
@@ -9,14 +9,14 @@ package struct XMLTag {
     /// The name with its prefix.
     package private(set) var name: String
     package private(set) var kind: Kind
-    /// The attributes with their prefixes, in their order; no name is there twice.
+    /// The attributes with their prefixes, in the order of the text. No two have the same name.
     package private(set) var attributes: [(name: String, value: String)] = []
-    /// Indicates whether name and attributes are all there, and none was left out.
+    /// Indicates whether the name and all attributes were read.
     package private(set) var isWhole = true
 
-    /// The most attributes, and the most declarations of namespaces.
+    /// The maximum number of attributes, and of declarations of namespaces.
     package static let maximumAttributes = 64
-    /// The longest name, in bytes.
+    /// The maximum length of a name, in bytes.
     package static let maximumName = 256
 
     /// Reads a tag.
@@ -46,7 +46,7 @@ package struct XMLTag {
         }
     }
 
-    /// Reads the name and the kind of a tag, and leaves its attributes out. A name that is too long is left out as well.
+    /// Reads the name and the kind of a tag without its attributes. A name that is too long is left empty.
     /// - Parameter bytes: The bytes from `<` to `>`; of those between the first ``XMLTokenScanner/beginning`` and the last
     ///   ``XMLTokenScanner/ending`` any may be missing.
     package init(leavingOutAttributesOf bytes: ArraySlice<UInt8>) throws(XMLFault) {
@@ -117,7 +117,7 @@ extension XMLTag {
                 || self.isLater(byte)
         }
 
-        /// Indicates whether a byte of a name is none of a beginning.
+        /// Indicates whether a byte may be in a name, but not at its beginning.
         private static func isLater(_ byte: UInt8) -> Bool {
             byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

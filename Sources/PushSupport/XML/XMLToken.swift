@@ -1,4 +1,4 @@
-/// The next part of a stream's bytes that has a meaning as a whole.
+/// The kind of a token of an XML stream.
 package enum XMLToken: Hashable {
     /// Characters up to the next tag.
     case characters
@@ -10,16 +10,16 @@ package enum XMLToken: Hashable {
     case declaration
 }
 
-/// Finds where tokens end, in bytes that arrive in pieces. No byte is looked at more often than twice.
+/// Finds the ends of tokens in bytes that arrive in pieces. It looks at no byte more than twice.
 package struct XMLTokenScanner: Sendable {
-    /// The number of bytes of the token that have been looked at.
+    /// The number of the token's bytes that have been scanned.
     private var scanned = 0
-    /// The quotation mark of the attribute's value that goes on; `nil` outside of one.
+    /// The quotation mark that ends the attribute's value being scanned; `nil` outside of a value.
     private var quote: UInt8?
 
-    /// The number of bytes at the beginning of a token that tell what it is, and what the name of a tag is.
+    /// The number of bytes at the beginning of a token that identify it, with the whole name of a tag.
     package static let beginning = XMLTag.maximumName + 3
-    /// The number of bytes at the end of a token that tell where it ends.
+    /// The number of bytes at the end of a token by which the end is recognized.
     package static let ending = Self.sectionEnd.count
 
     package static let sectionStart = Array("<![CDATA[".utf8)
@@ -29,17 +29,17 @@ package struct XMLTokenScanner: Sendable {
 
     package init() {}
 
-    /// Returns the token at the beginning of bytes, and its end; `nil` until all of it is there.
-    /// - Parameter bytes: The bytes of the last call and those that have arrived since.
+    /// Returns the token at the beginning of `bytes` and its end; `nil` until the whole token has arrived.
+    /// - Parameter bytes: The bytes of the last call, and those that have arrived since.
     package mutating func scan(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
         let found = try self.find(bytes)
         if found != nil { self = XMLTokenScanner() }
         return found
     }
 
-    /// Drops some bytes of the token that has no end yet.
+    /// Adjusts the scanner to bytes of the incomplete token that the caller has dropped.
     ///
-    /// They have been looked at, and neither the first ``beginning`` nor the last ``ending`` are among them.
+    /// These have been scanned, and are neither among the first ``beginning`` nor among the last ``ending`` bytes.
     package mutating func forget(_ count: Int) { self.scanned -= count }
 
     private mutating func find(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
@@ -90,4 +90,21 @@ package struct XMLTokenScanner: Sendable {
         self.scanned = bytes.count
         return nil
     }
+}
+
+/// The error of a text that is not well-formed XML, or not in the subset that is accepted.
+package struct XMLFault: Error, Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case notUTF8, notWellFormed
+        /// A part of XML that is not allowed, such as a document type.
+        case restricted
+        /// A limit is exceeded, such as that on attributes.
+        case exceedsLimit
+    }
+
+    package let kind: Kind
+    /// The reason as the predicate of a sentence about the text, such as `it is not UTF-8`.
+    package let reason: String
+
+    package init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
 }

@@ -13,11 +13,11 @@ package struct AuditRecord: Hashable, Sendable {
     package var isPerson: Bool
     /// The method and path, such as `PUT /v1/apps/com.example.MyApp/credentials/production`.
     package var action: String
-    /// The id of what the request made, if its path does not hold it.
+    /// The id of the resource that the request created, if it is not in the path.
     package var resource: String?
     /// The HTTP status of the response.
     package var status: Int
-    /// The number of requests that the entry stands for: more than one for rejected requests that repeat.
+    /// The number of requests that the entry stands for. Repeated rejected requests share an entry.
     package var count: Int
 
     package init(
@@ -34,4 +34,22 @@ package struct AuditRecord: Hashable, Sendable {
         (self.id, self.at, self.key, self.keyName, self.isPerson) = (id, at, key, keyName, isPerson)
         (self.action, self.resource, self.status, self.count) = (action, resource, status, count)
     }
+}
+
+/// The conditions on entries of the audit. All of them must hold.
+package struct AuditFilter: Hashable, Sendable {
+    /// The API key or the person, by the id.
+    package var key: UUID?
+    /// A part of the name that the caller had, regardless of the case of ASCII letters.
+    package var name: String?
+    /// A part of the method and path, regardless of the case of ASCII letters.
+    package var action: String?
+    /// The id of the resource that the request created.
+    package var resource: String?
+    /// `true` for rejected requests only, `false` for others only.
+    package var hasFailed: Bool?
+    /// The range of times; its end is exclusive.
+    package var from, to: Timestamp?
+
+    package init() {}
 }

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// A person who can sign in.
 package struct PersonRecord: Hashable, Sendable {
-    /// The longest name, in bytes.
+    /// The maximum length of a name, in bytes.
     package static let maximumName = 100
 
     package var id: UUID
@@ -15,10 +15,10 @@ package struct PersonRecord: Hashable, Sendable {
     package var role: PersonRole
     /// The apps that the person is limited to; `nil` for all.
     package var apps: Set<Topic>?
-    /// `false` until the person has redeemed a link.
+    /// `true` once the person has redeemed a link.
     package var hasPassword: Bool
     package var createdAt: Timestamp
-    /// The time of the last request that was written down, a minute late at most; `nil` for a person who never signed in.
+    /// The time of the last request, written at most once a minute; `nil` for a person who never signed in.
     package var lastSeenAt: Timestamp?
     /// `true` for a person who cannot sign in now.
     package var isDisabled: Bool
@@ -42,7 +42,7 @@ package struct PersonRecord: Hashable, Sendable {
         (self.isDisabled, self.language) = (isDisabled, language)
     }
 
-    /// `true` if the person can sign in and administer everything. One such person always stays.
+    /// `true` if the person can sign in and administer everything. The last such person cannot be removed.
     package var isLastingAdmin: Bool {
         self.role == .admin && self.apps == nil && self.hasPassword && !self.isDisabled
     }
@@ -54,7 +54,7 @@ package struct PersonRecord: Hashable, Sendable {
 }
 
 extension APICaller {
-    /// The caller who has signed in as a person.
+    /// Creates the caller of a session that a person has begun.
     package init(_ person: PersonRecord, session: UUID? = nil) {
         self.init(
             id: person.id,
@@ -73,13 +73,57 @@ package enum PersonChangeResult: Hashable, Sendable {
     case missing
     /// Nothing is changed: another person has the name.
     case nameTaken
-    /// Nothing is changed: nobody else could sign in and administer everything.
+    /// Nothing is changed: no other person could sign in and administer everything.
     case lastAdmin
 }
 
 /// The result of deleting a person.
 package enum PersonDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is deleted: nobody else could sign in and administer everything.
+    /// Nothing is deleted: no other person could sign in and administer everything.
     case lastAdmin
+}
+
+/// The role of a person, which decides what the person may do.
+package enum PersonRole: String, CaseIterable, Hashable, Sendable {
+    /// The role of people who only read.
+    case viewer
+    /// The role of people who also send notifications.
+    case author
+    /// The role of people who also register devices and operate the provider.
+    case `operator`
+    /// The role of people who may do everything.
+    case admin
+
+    /// The scopes of a person with this role.
+    package var scopes: Set<APIScope> {
+        switch self {
+        case .viewer: [.read]
+        case .author: [.read, .send]
+        case .operator: [.read, .send, .register, .operate]
+        case .admin: [.admin]
+        }
+    }
+}
+
+/// A link by which a person chooses a password, once. Only the hash of its token is stored.
+package struct LinkRecord: Hashable, Sendable {
+    /// The SHA-256 of the token.
+    package var hash: [UInt8]
+    /// The person; `nil` for the link that creates the first person, which is invalid once there is one.
+    package var person: UUID?
+    /// The time of expiry, by the steady clock.
+    package var expiresAt: Timestamp
+
+    package init(hash: [UInt8], person: UUID?, expiresAt: Timestamp) {
+        (self.hash, self.person, self.expiresAt) = (hash, person, expiresAt)
+    }
+}
+
+/// A link that can still be redeemed.
+package enum ValidLink: Hashable, Sendable {
+    /// The link makes the first person, an admin.
+    case firstAdmin
+    /// The link sets the password of a person.
+    case person(PersonRecord)
 }

@@ -2,7 +2,7 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The one who has signed in: a person, or the holder of an API key.
+/// The holder of a session: a person, or an API key.
 package enum SessionHolder: Hashable, Sendable {
     case person(UUID)
     case key(UUID)
@@ -13,19 +13,19 @@ package enum SessionHolder: Hashable, Sendable {
 
 /// A session of a browser. Only the hash of its token is stored. All times are those of the steady clock.
 package struct SessionRecord: Hashable, Sendable {
-    /// The longest text of ``agent``, in bytes.
+    /// The maximum length of ``agent``, in bytes.
     package static let maximumAgent = 200
-    /// The most sessions of a holder; another one ends the one that was used the longest time ago.
+    /// The maximum number of sessions of a holder. A further one ends the least recently used one.
     package static let maximumCount = 20
 
     package var id: UUID
     package var holder: SessionHolder
     package var createdAt: Timestamp
-    /// The time of the last request that was written down, a minute late at most.
+    /// The time of the last request, written at most once a minute.
     package var lastUsedAt: Timestamp
-    /// The time from which the session is not valid, however much it is used.
+    /// The time at which the session ends even if it is used.
     package var expiresAt: Timestamp
-    /// The name of the browser as it has named itself.
+    /// The browser's `User-Agent`.
     package var agent: String
 
     package init(
@@ -53,4 +53,31 @@ package struct StoredSession: Hashable, Sendable {
     package var holder: Holder
 
     package init(record: SessionRecord, holder: Holder) { (self.record, self.holder) = (record, holder) }
+}
+
+/// The stored facts that an attempt to sign in with a name depends on.
+package struct SignInCandidate: Hashable, Sendable {
+    package var person: PersonRecord
+    /// The stored password; `nil` for a person who has none yet.
+    package var password: String?
+    /// `true` if the person has signed in from this network before.
+    package var isKnownNetwork: Bool
+}
+
+/// A session that begins, with everything that is written in its transaction.
+package struct SignInRecord: Sendable {
+    package var session: SessionRecord
+    /// The SHA-256 of the session's token.
+    package var hash: [UInt8]
+    /// The network from which it begins.
+    package var network: [UInt8]
+    /// The time of the wall clock.
+    package var now: Timestamp
+    /// The longest idle time of a session.
+    package var idle: Duration
+
+    package init(session: SessionRecord, hash: [UInt8], network: [UInt8], now: Timestamp, idle: Duration) {
+        (self.session, self.hash, self.network) = (session, hash, network)
+        (self.now, self.idle) = (now, idle)
+    }
 }

@@ -1,31 +1,31 @@
 package import PushTypes
 
-/// The failed attempts to sign in with one name, or from one network, and the delay that they cause.
+/// The failed attempts to sign in with a name or from a network, and the delay that they cause.
 ///
-/// Every attempt counts as a failed one before its password is checked, so that attempts at the same time are not more
-/// than those one after the other. A value without I/O; the time of the steady clock is passed in.
+/// An attempt counts as failed before its password is checked, so that concurrent attempts are limited like consecutive ones.
+/// It does no I/O; the time of the steady clock is passed in.
 package struct SignInLock: Hashable, Sendable {
-    /// The numbers of a lock.
+    /// The limits of a lock.
     package struct Limits: Hashable, Sendable {
-        /// The attempts before the first delay.
+        /// The number of failed attempts without a delay.
         package var attempts: Int
         /// The first delay; each further failure doubles it.
         package var first: Duration = .seconds(60)
         package var longest: Duration
 
-        /// The limits of a name: after five failures a minute, an hour at most.
+        /// The limits of a name: a minute after five failures, and an hour at most.
         package static let name = Limits(attempts: 5, longest: .seconds(3600))
-        /// The limits of a name at a network from which its person has signed in: five minutes at most, because nothing
-        /// else lets the person in.
+        /// The limits of a name at a network from which its person has signed in. The delay is five minutes at most, because
+        /// the person has no other way in.
         package static let known = Limits(attempts: 5, longest: .seconds(300))
-        /// The limits of a network, which many people may share: after twenty failures a minute, an hour at most.
+        /// The limits of a network, which many people may share: a minute after twenty failures, and an hour at most.
         package static let network = Limits(attempts: 20, longest: .seconds(3600))
     }
 
     /// The answer to an attempt.
     package enum Decision: Hashable, Sendable {
         case proceed
-        /// The attempt is refused, and the next one is too until this time has passed.
+        /// The attempt is refused, and so are further ones until this time has passed.
         case wait(Duration)
     }
 
@@ -51,13 +51,13 @@ package struct SignInLock: Hashable, Sendable {
         return .proceed
     }
 
-    /// Takes back the count of an attempt that succeeded from a network, whose other failures stay.
+    /// Takes back the failure that was counted for an attempt that succeeded. Earlier failures stay.
     package mutating func succeeded() { self.failures = max(0, self.failures - 1) }
 
-    /// Returns `true` if nothing of the lock counts any more.
+    /// Returns `true` if the failures are so old that they do not count any more.
     package func isForgotten(now: Timestamp) -> Bool { now.since(self.at) >= Self.memory }
 
-    /// The largest count, beyond which no delay grows.
+    /// The maximum number of failures that are counted. No delay grows beyond it.
     private static let maximumFailures = 1000
 
     private func delay(_ limits: Limits) -> Duration {

@@ -2,18 +2,18 @@ package import PushTypes
 
 /// A broadcast channel of an app, as the provider knows it.
 package struct ChannelRecord: Hashable, Sendable {
-    /// The longest name, in bytes.
+    /// The maximum length of a name, in bytes.
     package static let maximumName = 200
 
     package var id: ChannelID
     package var app: Int64
     package var environment: PushEnvironment
     package var storage: ChannelStorage
-    /// The name by which people know it; `nil` for none.
+    /// The name that people gave it; `nil` for none.
     package var name: String?
-    /// The time at which the provider learned of it.
+    /// The time since which the provider has known it.
     package var createdAt: Timestamp
-    /// The time of its deletion; `nil` as long as it is there.
+    /// The time of its deletion; `nil` while it exists.
     package var deletedAt: Timestamp?
 
     package init(

@@ -1,9 +1,9 @@
 package import Foundation
 package import PushTypes
 
-/// A reason for which nothing of an app can be sent in one environment, until a person or the network changes something.
+/// A fault that prevents all pushes of an app in an environment, until its cause is removed.
 package struct ConfigurationFault: Hashable, Sendable {
-    /// The kind of a fault, by what has to change.
+    /// The cause of a fault, which has to be removed.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         /// The push service rejects the credential.
         case credentialRejected
@@ -25,19 +25,19 @@ package struct ConfigurationFault: Hashable, Sendable {
         case wrongProtocol
         /// The proxy opens no tunnel until a setting is changed.
         case proxy
-        /// The proxy is away, or opens no tunnel now.
+        /// The proxy cannot be reached, or opens no tunnel at the moment.
         case proxyUnavailable
         /// The push service's name has no address.
         case unknownHost
         /// Nothing listens at the push service's address.
         case refused
-        /// The network has no way to the push service.
+        /// The network has no route to the push service.
         case unreachable
         /// The push service does not answer.
         case timeout
         /// The push service closes each connection before it is open.
         case closed
-        /// There is no connection for another reason.
+        /// No connection can be opened, for another reason.
         case noConnection
     }
 
@@ -61,7 +61,7 @@ package struct AppEnvironment: Hashable, Sendable {
     package init(app: Int64, environment: PushEnvironment) { (self.app, self.environment) = (app, environment) }
 }
 
-/// The pause of an app's sending in one environment, because of a fault.
+/// The pause of an app in an environment because of a fault.
 package struct EnvironmentPause: Hashable, Sendable {
     package var target: AppEnvironment
     package var fault: ConfigurationFault
@@ -75,14 +75,14 @@ package struct EnvironmentPause: Hashable, Sendable {
     }
 }
 
-/// A pause that is to be written, unless the environment's credential has changed since its proofs.
+/// A request to pause an environment, unless its credential has changed since the proofs.
 package struct EnvironmentPauseRequest: Hashable, Sendable {
     package var pause: EnvironmentPause
-    /// The epoch of the credential (``StoredCredential/epoch``) that the proofs are of.
+    /// The epoch of the credential that the proofs are about (``StoredCredential/epoch``).
     package var epoch: Int64
     /// The event for webhooks: one JSON value; `nil` if no webhook wants it.
     package var event: Data?
-    /// Indicates whether the fault of the present pause is replaced, whose cause has changed.
+    /// Indicates whether the environment is paused already, and only the fault is replaced.
     package var replacesFault = false
 
     package init(_ pause: EnvironmentPause, epoch: Int64, event: Data?) {
@@ -106,10 +106,10 @@ package struct StoredCredential: Hashable, Sendable {
 /// The environments whose pause holds a recipient or a shard back.
 package enum HoldingEnvironments: Hashable, Sendable {
     case one(PushEnvironment)
-    /// All for which the app has a credential.
+    /// All environments for which the app has a credential.
     case all
 
-    /// The environments that may hold.
+    /// The environments whose pause may hold it back.
     package var environments: [PushEnvironment] {
         switch self {
         case .one(let environment): [environment]

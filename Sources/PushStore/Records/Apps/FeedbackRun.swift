@@ -10,23 +10,23 @@ package struct FeedbackRun: Hashable, Sendable {
     package var counts = FeedbackCounts()
     /// The failures in a row; 0 after a success.
     package var failures = 0
-    /// The error of the last failure; `nil` after a success.
+    /// The error of the latest reading; `nil` after a success.
     package var error: String?
 
     package init(startedAt: Timestamp, nextAt: Timestamp) { (self.startedAt, self.nextAt) = (startedAt, nextAt) }
 }
 
-/// The consequences of a feedback list.
+/// The numbers of tokens and devices that a feedback list has affected.
 package struct FeedbackCounts: Hashable, Sendable {
-    /// The tokens of the list.
+    /// The number of tokens in the list.
     package var tokens = 0
-    /// The devices that are inactive because of it.
+    /// The number of devices that were deactivated.
     package var deactivated = 0
-    /// The devices that have registered since, and stay active.
+    /// The number of devices that stay active because they have registered since.
     package var kept = 0
-    /// The devices that stay active because the circuit breaker is open.
+    /// The number of devices that stay active because the circuit breaker is open.
     package var withheld = 0
-    /// The tokens without an active device.
+    /// The number of tokens without an active device.
     package var unknown = 0
 
     package init() {}

@@ -11,13 +11,13 @@ package struct ProviderTokenKey: Hashable, Sendable {
     }
 }
 
-/// A provider token that outlives a process.
+/// A provider token that is stored, so that it outlives the process.
 ///
 /// Apple accepts a token for an hour, and a new one at most every 20 minutes by the wall clock (reference 2.1).
 package struct ProviderTokenRecord: Hashable, Sendable {
-    /// The age from which a token is replaced at its next use: 45 min.
+    /// The age at which a token is replaced at its next use: 45 min.
     package static let renewal: Duration = .seconds(45 * 60)
-    /// The age from which a token is not used any more: 55 min.
+    /// The maximum age of a token that is used: 55 min.
     package static let lifetime: Duration = .seconds(55 * 60)
     /// The shortest time between two tokens of a key: 20 min.
     package static let spacing: Duration = .seconds(20 * 60)
@@ -37,7 +37,7 @@ package struct ProviderTokenRecord: Hashable, Sendable {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }
 
-    /// Returns `true` if another token is to replace it.
+    /// Returns `true` if a new token is to replace it.
     package func isDue(at now: Timestamp) -> Bool {
         guard !self.forbidsAnother(at: now) else { return false }
         return self.isRejected || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal

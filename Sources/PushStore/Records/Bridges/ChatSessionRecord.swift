@@ -9,7 +9,7 @@ package enum ChatProtocol: String, Hashable, Sendable, CaseIterable {
 
 /// A session that the provider keeps at a chat server for a user of an app.
 package struct ChatSessionRecord: Hashable, Sendable {
-    /// The wish for a session, and its end.
+    /// The state of a session.
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// The provider stays signed in.
         case active
@@ -25,7 +25,7 @@ package struct ChatSessionRecord: Hashable, Sendable {
     package var app: Int64
     package var user: String
     package var chatProtocol: ChatProtocol
-    /// The server: a name, or an IP address without brackets.
+    /// The server's host name, or its IP address without brackets.
     package var host: String
     package var port: Int
     package var account: String
@@ -36,7 +36,7 @@ package struct ChatSessionRecord: Hashable, Sendable {
     package var state = State.active
     /// The last failure in words; `nil` after a sign-in.
     package var lastError: String?
-    /// The time of the newest message that was dealt with, by the server's clock and not after ours.
+    /// The time of the newest message that was processed, by the server's clock, but not later than the provider's own.
     package var seenThrough: Timestamp
     /// `true` once the server has proven with SCRAM that it knows the password.
     package var usesSCRAM = false
@@ -73,7 +73,7 @@ package struct ChatSessionKey: Hashable, Sendable {
     package init(id: UUID, revision: UUID) { (self.id, self.revision) = (id, revision) }
 }
 
-/// The progress of a session, as its record remembers it.
+/// The progress of a session, to be stored in its record.
 package struct ChatSessionProgress: Hashable, Sendable {
     /// `true` once the server has refused it for good.
     package var hasFailed: Bool

@@ -1,10 +1,10 @@
-/// A pattern in which `*` stands for any characters, also none, and `?` for one.
+/// A pattern in which `*` matches any number of characters and `?` matches one.
 package struct GlobPattern: Hashable, Sendable {
     private let scalars: [Unicode.Scalar]
     /// The number of characters before the first `*` or `?`.
     package let literals: Int
 
-    /// Returns `nil` for a text without `*` and `?`.
+    /// Creates a pattern; `nil` for a text without `*` and `?`.
     package init?(_ text: String) {
         self.scalars = Array(text.unicodeScalars)
         self.literals = Self.literals(of: text).count
@@ -37,16 +37,16 @@ package struct GlobPattern: Hashable, Sendable {
         return self.scalars[next...].allSatisfy { $0 == "*" }
     }
 
-    /// Returns `true` if two names have a text in common that both are or match, in time that grows with the product of both
-    /// lengths, unless their beginnings differ. Each of them may be a pattern.
+    /// Returns `true` if some text matches both names, each of which may be a pattern. The time grows with the product of
+    /// both lengths, unless their literal beginnings differ.
     package static func overlap(_ one: String, _ other: String) -> Bool {
-        // Two ways to write the same characters are one name.
+        // Canonically equivalent texts are one name.
         guard one != other else { return true }
         // Most names have different beginnings, which takes no table.
         let beginnings = zip(Self.literals(of: one), Self.literals(of: other))
         guard beginnings.allSatisfy({ $0 == $1 }) else { return false }
         let others = Array(other.unicodeScalars)
-        // Whether what is left of the one, which is nothing at first, and each rest of the other have a text in common.
+        // Whether the rest of the one, which is empty at first, overlaps with each rest of the other.
         var common = Array(repeating: false, count: others.count + 1)
         common[others.count] = true
         for position in others.indices.reversed() { common[position] = others[position] == "*" && common[position + 1] }

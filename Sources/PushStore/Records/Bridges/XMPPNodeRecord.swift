@@ -3,12 +3,12 @@ package import PushTypes
 
 /// A node of a push component: the address that a user's server publishes to, for an installation or a user of an app.
 package struct XMPPNodeRecord: Hashable, Sendable {
-    /// The most nodes of an installation or a user. The oldest gives way.
+    /// The maximum number of nodes of an installation or a user. A further one replaces the oldest.
     package static let maximumPerOwner = 20
-    /// The longest account tag, in bytes.
+    /// The maximum length of an account tag, in bytes.
     package static let maximumAccount = 64
 
-    /// The recipient of what is published.
+    /// The recipient of the pushes for a node.
     package enum Owner: Hashable, Sendable {
         case installation(String)
         case user(String)
@@ -19,12 +19,12 @@ package struct XMPPNodeRecord: Hashable, Sendable {
     package var app: Int64
     /// The domain of the component, which is the name of its bridge.
     package var component: String
-    /// The SHA-256 of the secret that each publish shows.
+    /// The SHA-256 of the secret that each publish contains.
     package var secretHash: Data
     package var owner: Owner
-    /// The domain of the chat account, whose server alone may publish.
+    /// The domain of the chat account. Only its server may publish.
     package var domain: String
-    /// The app's name for the chat account, which each push shows; `nil` for none.
+    /// The app's name for the chat account, which each push contains; `nil` for none.
     package var account: String?
     package var createdAt: Timestamp
 

@@ -9,21 +9,23 @@ package struct SkipCount: Hashable, Sendable {
     package init(reason: String, count: Int) { (self.reason, self.count) = (reason, count) }
 }
 
-/// The state of one recipient of a notification, as it is looked up.
+/// The state of one recipient of a notification.
 package struct DeliveryRecord: Hashable, Sendable {
     /// The state of a recipient. All but ``sending`` are final.
     package enum State: Int64, Hashable, Sendable, CaseIterable {
-        /// At-most-once only: the push may be in flight. The start after a crash makes it ``unknown``.
+        /// The push may be in flight. This state is written only under the guarantee `atMostOnce`, and becomes ``unknown`` at
+        /// the start after a crash.
         case sending = 0
         /// The push service accepted it.
         case accepted = 1
         /// The push service rejected it.
         case rejected = 2
-        /// It could not be sent in time, or within the allowed number of tries: the push service does not have it.
+        /// It could not be sent in time or within the allowed number of tries, and the push service has not accepted it.
         case failed = 3
-        /// There was nothing to send: the device left, or its token has had the notification by another registration.
+        /// It was not sent, for example because the device was removed, or its token got the notification by another
+        /// registration.
         case skipped = 4
-        /// It was sent, the response was lost, and it is not sent again: it may have arrived.
+        /// It was sent, its response was lost, and it is not sent again. It may have arrived.
         case unknown = 5
 
         /// The name in the API.
@@ -54,7 +56,7 @@ package struct DeliveryRecord: Hashable, Sendable {
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
-    /// The receipts of the recipient, the earliest first; empty where only counts are kept.
+    /// The receipts of the recipient, earliest first; empty where only counts are kept.
     package var receipts: [ReceiptRecord] = []
 }
 
@@ -65,13 +67,13 @@ package struct NotificationCursor: Hashable, Sendable {
     package init(number: Int64) { self.number = number }
 }
 
-/// The first 60 free bits of a notification's id, with which its `apns-id`s begin. Unique in the store.
+/// The first 60 bits of a notification's id besides the version, with which its `apns-id`s begin. They are unique in the store.
 package struct DeliveryPrefix: Hashable, Sendable {
     package let bits: Int64
 
     package init(bits: Int64) { self.bits = bits }
 
-    /// Returns the prefix of a notification.
+    /// Creates the prefix of a notification's id.
     package init(of notification: UUID) {
         let bytes = notification.uuid
         let high = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(Int64(0)) { $0 << 8 | Int64($1) }

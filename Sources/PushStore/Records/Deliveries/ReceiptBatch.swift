@@ -3,16 +3,16 @@ package import PushTypes
 
 /// A receipt as it arrives.
 package struct IncomingReceipt: Hashable, Sendable {
-    /// The id that its sender made once, so that a repetition is recognized.
+    /// The id that the sender gave the receipt, by which a repetition is recognized.
     package var id: UUID
     package var event: ReceiptEvent
-    /// The name of the action or of the conversion in Unicode's normalization form C, in which equal names have equal
-    /// bytes; `nil` for other events.
+    /// The name of the action or the conversion, in Unicode's normalization form C, so that equal names have equal bytes;
+    /// `nil` for other events.
     package let action: String?
     /// The time by the device's clock.
     package var at: Timestamp
 
-    /// The longest name of an action, in bytes of normalization form C.
+    /// The maximum length of the name of an action, in bytes of normalization form C.
     package static let maximumAction = 64
 
     package init(id: UUID, event: ReceiptEvent, action: String? = nil, at: Timestamp) {
@@ -23,7 +23,7 @@ package struct IncomingReceipt: Hashable, Sendable {
 
 /// Receipts that arrive together from one sender.
 package struct ReceiptBatch: Hashable, Sendable {
-    /// The sender, which has proven to be what it says.
+    /// The sender, which has been authenticated.
     package enum Sender: Hashable, Sendable {
         /// An installation of an app.
         case installation(String, of: Topic)
@@ -48,7 +48,7 @@ package struct ReceiptBatch: Hashable, Sendable {
     }
 
     package var sender: Sender
-    /// The most that the sender wants to be kept.
+    /// The maximum level of receipts that the sender allows to be kept.
     package var privacy: ReceiptLevel
     package var entries: [Entry]
 
@@ -60,7 +60,7 @@ package struct ReceiptBatch: Hashable, Sendable {
 /// The result of a receipt.
 package enum ReceiptResult: Hashable, Sendable {
     case accepted
-    /// It was accepted before.
+    /// The receipt was accepted before.
     case repeated
     case refused(ReceiptRefusal)
 }
@@ -71,7 +71,7 @@ package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
     case unknownNotification = "unknown_notification"
     /// The notification ended too long ago.
     case tooLate = "too_late"
-    /// The installation or the notification has as many as are kept.
+    /// The maximum number of receipts, or of names of actions, is reached.
     case tooMany = "too_many"
     /// The notification is sent without receipts.
     case receiptsOff = "receipts_off"

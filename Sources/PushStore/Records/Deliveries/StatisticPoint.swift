@@ -12,7 +12,7 @@ package enum StatisticStep: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The step in which counters are kept once they are too old for this one.
+    /// The step to which counters are added once they are too old for this one; `nil` for the last step.
     package var next: StatisticStep? {
         switch self {
         case .minute: .hour
@@ -43,7 +43,7 @@ package struct StatisticPoint: Hashable, Sendable {
     /// The beginning of the interval.
     package var at: Timestamp
     package var accepted = 0, rejected = 0, failed = 0, skipped = 0, unknown = 0
-    /// The installations that opened a notification, each once for each notification.
+    /// The number of installations that opened a notification, counted once per notification.
     package var opened = 0
     /// The numbers of pushes by the time until their response, see ``LatencyHistogram/bounds``.
     package var latency = LatencyHistogram()
@@ -53,7 +53,7 @@ package struct StatisticPoint: Hashable, Sendable {
 
 /// The times from the sending of a page to the responses of its pushes, in buckets.
 package struct LatencyHistogram: Hashable, Sendable {
-    /// The greatest milliseconds of each bucket but the last, which has the others.
+    /// The upper bounds of the buckets, in milliseconds. The last bucket has none.
     package static let bounds: [Int32] = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000]
     /// The number of buckets.
     package static let count = Self.bounds.count + 1

@@ -13,7 +13,7 @@ package struct DeviceRecord: Hashable, Sendable {
     /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
     package var activity: String?
     package var profile: DeviceProfile
-    /// Is `false` once the push service has called the token invalid.
+    /// `false` once the push service has called the token invalid.
     package var isActive: Bool
     /// The time of the first registration.
     package var createdAt: Timestamp
@@ -23,7 +23,7 @@ package struct DeviceRecord: Hashable, Sendable {
     package var suspicions: Int
 }
 
-/// The properties of a device besides its token.
+/// The properties of a device besides its token, which the devices of an installation share.
 package struct DeviceProfile: Hashable, Sendable {
     package var user, locale, timeZone, appVersion: String?
     /// The id of the installation, chosen by the app. With it a changed token replaces the old one of its kind, and the
@@ -35,11 +35,11 @@ package struct DeviceProfile: Hashable, Sendable {
     /// The attributes: texts, numbers and truth values.
     package var attributes: [String: JSONValue] = [:]
     package var preferences = Preferences()
-    /// The key to which encrypted content is sealed: the newest that the installation has registered.
+    /// The key to which encrypted content is sealed: the newest one that the installation has registered.
     package var encryptionKey: InstallationPublicKey?
 }
 
-/// The notification-type bits of the publisher's registration (reference 10.1), which iOS had as well.
+/// The notification types that a user allows, with the bits of the publisher's registration (reference 10.1).
 package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package let rawValue: Int64
 
@@ -49,7 +49,7 @@ package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package static let sound = DeviceCapabilities(rawValue: 2)
     package static let alert = DeviceCapabilities(rawValue: 4)
     package static let newsstand = DeviceCapabilities(rawValue: 8)
-    /// The app runs in the background for a push, which the publisher's registration did not know.
+    /// The app can be woken in the background by a push. The publisher's registration has no such bit.
     package static let background = DeviceCapabilities(rawValue: 16)
 }
 
@@ -72,7 +72,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var encryptionKey: Update<InstallationPublicKey>?
     /// The browser's subscription of a token of the kind web.
     package var subscription: SubscriptionRegistration?
-    /// The tags that ``tags`` replaces; `nil` for all. The device keeps others that it has.
+    /// The tags that ``tags`` replaces; `nil` for all. Other tags of the device stay.
     package var ownTags: NamePatterns?
     /// The attributes that are removed before ``attributes`` are set; `nil` for none.
     package var clearedAttributes: NamePatterns?
@@ -96,12 +96,87 @@ package struct RegistrationResult: Hashable, Sendable {
     /// The device's id; 0 for a new device whose registration was rejected.
     package var device: Int64
     package var kind: Kind
-    /// The other devices of the installation, which got what the registration names.
+    /// The other devices of the installation, to which the profile was copied.
     package var siblings: [Int64] = []
-    /// The devices of the installation that lost their user or got other preferences. What was read of them before does not
-    /// hold any more.
+    /// The devices of the installation that lost their user or got other preferences. Copies of them in memory are out of date.
     package var outdated: [Int64] = []
 
     /// Returns `true` if nothing was stored.
     var isRejected: Bool { if case .rejected = self.kind { true } else { false } }
+}
+
+/// The public key of an installation, to which the content of encrypted notifications is sealed.
+package struct InstallationPublicKey: Hashable, Sendable {
+    /// The length of a key, in bytes.
+    package static let length = 32
+    /// The maximum length of a key's name, in bytes.
+    package static let maximumID = 64
+
+    /// The name by which the installation finds its private key.
+    package var id: String
+    /// The X25519 public key, 32 bytes.
+    package var bytes: [UInt8]
+
+    package init(id: String, bytes: [UInt8]) { (self.id, self.bytes) = (id, bytes) }
+}
+
+/// A period in which a device belonged to a user.
+package struct UserPeriod: Hashable, Sendable {
+    package var device: Int64
+    /// The beginning, which is the end of the period before; `nil` for a device that had no other user before.
+    package var since: Timestamp?
+    /// The end; `nil` while the device belongs to the user.
+    package var until: Timestamp?
+
+    package init(device: Int64, since: Timestamp? = nil, until: Timestamp? = nil) {
+        (self.device, self.since, self.until) = (device, since, until)
+    }
+
+    /// Returns the tokens of a user's devices, each with the time since which its device belongs to the user.
+    package static func tokens(of devices: [DeviceRecord], _ periods: [UserPeriod]) -> [DeviceToken: Timestamp?] {
+        let since = Dictionary(periods.filter { $0.until == nil }.map { ($0.device, $0.since) }) { $1 }
+        return Dictionary(devices.map { ($0.token, since[$0.id] ?? nil) }) { $1 }
+    }
+}
+
+/// The conditions on the devices of a list. All of them must hold.
+package struct DeviceSearch: Hashable, Sendable {
+    /// The states of a device.
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        case active
+        case inactive
+        /// An active device whose token the push service has called bad since the last accepted push.
+        case suspected
+    }
+
+    /// The minimum length of ``tokenPrefix``, in bytes.
+    package static let minimumPrefix = 2
+
+    package var app: Int64
+    /// The first bytes of the token.
+    package var tokenPrefix: [UInt8]?
+    package var user: String?
+    package var installation: String?
+    package var tag: String?
+    package var environment: PushEnvironment?
+    package var kind: DeviceTokenKind?
+    package var state: State?
+
+    package init(app: Int64) { self.app = app }
+
+    /// Indicates whether so few devices match that they can be sorted for each page.
+    package var isNarrow: Bool { self.tokenPrefix != nil || self.user != nil || self.installation != nil }
+}
+
+/// The order of a list of devices. Each order has an index.
+package enum DeviceSort: String, Hashable, Sendable, CaseIterable {
+    /// By the first registration, oldest first.
+    case oldest
+    /// By the first registration, newest first.
+    case newest
+    /// By the latest registration, newest first.
+    case lastSeen
+    /// By the bytes of the user's id. Devices without a user are left out.
+    case user
+    case token
 }

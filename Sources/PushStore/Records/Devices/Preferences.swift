@@ -1,6 +1,6 @@
-/// The notifications that a person does not want, and the hours without any.
+/// The notifications that a user does not want: categories, and hours without any.
 package struct Preferences: Hashable, Sendable {
-    /// The most categories that one device or user opts out of.
+    /// The maximum number of categories that a device or user opts out of.
     package static let maximumOptOuts = 100
     /// The maximum length of the name of a consent category, in bytes.
     package static let maximumCategory = 64
@@ -13,22 +13,22 @@ package struct Preferences: Hashable, Sendable {
         (self.optOuts, self.quietHours) = (optOuts, quietHours)
     }
 
-    /// Returns `true` if a text can be the name of a consent category. A line end would look like two categories in the
-    /// stored form.
+    /// Returns `true` if a text can be the name of a consent category. The stored form separates categories by line ends, so
+    /// a name has none.
     package static func isCategory(_ text: String) -> Bool {
         (1...Self.maximumCategory).contains(text.utf8.count) && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
     }
 }
 
-/// The hours in which notifications are skipped, on the clock of each device.
+/// The hours in which notifications are skipped, by the local time of each device.
 ///
-/// They may span midnight. The local time counts when the clocks change: an hour that is skipped is not quiet, and one
-/// that occurs twice is quiet twice.
+/// They may span midnight. When the clocks change, an hour that is skipped is not quiet, and one that occurs twice is quiet
+/// twice.
 package struct QuietHours: Hashable, Sendable {
-    /// The first time of day that is quiet, and the first that is not any more.
+    /// The beginning and the exclusive end of the quiet hours.
     package let from, to: LocalTime
 
-    /// `nil` for hours of no length.
+    /// Creates quiet hours; `nil` if their length is zero.
     package init?(from: LocalTime, to: LocalTime) {
         guard from != to else { return nil }
         (self.from, self.to) = (from, to)

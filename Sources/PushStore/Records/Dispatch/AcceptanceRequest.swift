@@ -8,21 +8,22 @@ package struct AcceptanceRequest: Sendable {
         _read { yield self.sharedNotification.record }
         set { self.sharedNotification = SharedNotification(newValue) }
     }
-    /// The parts of its audience; empty for a notification that is opened later.
+    /// The shards of its audience; empty for a notification that is opened later.
     package var shards: [ShardPlan]
     package var idempotency: Idempotency?
-    /// The version of the schedule that it is a run of. It is accepted only if the schedule still exists, is not paused
-    /// and has this version. `nil` skips that check.
+    /// The version of the schedule that made it. It is accepted only if the schedule exists, is not paused and has this
+    /// version. `nil` skips that check.
     package var scheduleVersion: Int64?
-    /// The issue that it notifies of: it is accepted only if that is published, and is the issue's notification then. `nil` for
-    /// any other.
+    /// The issue that it notifies of. It is accepted only if the issue is published, and becomes the issue's notification.
+    /// `nil` for any other notification.
     package var issue: UUID?
-    /// The session at a chat server whose messages it tells of: it is accepted only while that has a record. `nil` for any other.
+    /// The chat session whose messages it announces. It is accepted only while the session has a record. `nil` for any other
+    /// notification.
     package var session: UUID?
-    /// Indicates whether the caller sends it at once. Its shard is claimed as it is added then, if it is the only one, of
-    /// named tokens, and the app is not stopped.
+    /// Indicates whether the caller will send it at once. Its shard is claimed in the same transaction if it is the only one
+    /// and has named tokens, and the app is not stopped.
     package var isClaimed: Bool
-    /// The time at which it is opened, unless that is later, by the later clock.
+    /// The time of its opening by the later clock, if it is opened as it is accepted.
     package var openedAt: Timestamp
 
     package init(
@@ -63,7 +64,7 @@ package struct ClaimedShard: Hashable, Sendable {
     package init(_ claim: ShardClaim, _ page: RecipientPage) { (self.claim, self.page) = (claim, page) }
 }
 
-/// Writes that share a transaction.
+/// Requests and pages that are written in one transaction.
 package struct LedgerBatch: Sendable {
     package var requests: [AcceptanceRequest]
     package var pages: [PageResult]
@@ -73,7 +74,7 @@ package struct LedgerBatch: Sendable {
     }
 }
 
-/// The results of writes that shared a transaction, in their order.
+/// The results of a ``LedgerBatch``, in its order.
 package struct LedgerBatchResult: Sendable {
     /// The responses to the requests, or the errors of those that failed alone.
     package var requests: [Result<AcceptanceResult, any Error>]

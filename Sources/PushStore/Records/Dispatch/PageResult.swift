@@ -9,15 +9,18 @@ package struct PageResult: Hashable, Sendable {
     /// The recipients that were sent to; `nil` if none was.
     package var snapshot: PageSnapshot?
     package var deliveries: [DeliveryResult] = []
-    /// Recipients that are skipped unless their devices are back. A device that has come back by then is due at once.
+    /// Recipients whose devices were removed. They are skipped, unless the device has come back by the commit: then they are
+    /// due at once.
     package var removed: [ReportedDelivery] = []
-    /// At most once: recipients that get their final state before the others are sent to, unless they have one.
+    /// Recipients that get their final state before the others are sent to, unless they have one. They occur only under the
+    /// guarantee `atMostOnce`.
     package var endings: [ReportedDelivery] = []
     package var retries: [RetryResult] = []
     package var tokenChanges: [TokenStateChange] = []
     /// The named tokens that are proven invalid, registered or not.
     package var invalidTokens: [InvalidNamedToken] = []
-    /// `true` if nothing of the notification is of use any more: its only token, which nobody has registered, was rejected.
+    /// `true` if the content of the notification is not needed any more, because its only token was rejected and is not
+    /// registered.
     package var forgetsContent = false
     /// The progress through the shard; `nil` for a page of retries.
     package var step: ShardStep?
@@ -31,7 +34,7 @@ package struct PageResult: Hashable, Sendable {
     package var environmentPauses: [EnvironmentPauseRequest] = []
     /// The events for webhooks: JSON values with commas between them.
     package var events: Data?
-    /// The times of a page that was sent; `nil` leaves no trace of it.
+    /// The times of a page that was sent; `nil` to record nothing about it.
     package var times: PageTimes?
     /// The connections that carried its pushes.
     package var connections: [OpenedConnection] = []
@@ -50,7 +53,7 @@ package struct PageResult: Hashable, Sendable {
 /// The recipients of a page as they were read.
 package struct PageSnapshot: Hashable, Sendable {
     package var recipients: [Recipient]
-    /// The registration clock when they were read.
+    /// The registration clock at the time when they were read.
     package var clock: Int64
 
     package init(_ recipients: [Recipient], clock: Int64) { (self.recipients, self.clock) = (recipients, clock) }
@@ -87,14 +90,14 @@ package struct RetryResult: Hashable, Sendable {
     package var environment: PushEnvironment?
     package var attempts: Int
     package var dueAt: Timestamp
-    /// The environment whose pause holds the recipient back until it is due. Without that pause it is due at once.
+    /// The environment whose pause holds the recipient back until it is due. When the pause ends, it is due at once.
     package var heldFor: PushEnvironment?
     /// See ``Recipient/mayHaveArrived``.
     package var mayHaveArrived = false
     /// The try that led to this one; `nil` if there was none.
     package var attempt: AttemptResult?
 
-    /// Returns a recipient that waits until all shards have been read, or for its device's return.
+    /// Returns a recipient that waits until all shards have been read, or until its device returns.
     package static func held(_ recipient: Int64) -> RetryResult {
         RetryResult(recipient: recipient, attempts: 0, dueAt: .afterShards)
     }
@@ -116,7 +119,7 @@ extension Timestamp {
     package static let afterShards = Timestamp(milliseconds: .max)
 }
 
-/// A final state with the event that tells webhooks of it, of which the commit writes both or neither.
+/// A final state with its event for webhooks. The commit writes both or neither.
 package struct ReportedDelivery: Hashable, Sendable {
     package var delivery: DeliveryResult
     /// The event for webhooks: one JSON value.
@@ -128,7 +131,7 @@ package struct ReportedDelivery: Hashable, Sendable {
 /// The progress of one page through its shard.
 package struct ShardStep: Hashable, Sendable {
     package var shard: Int64
-    /// The cursor at which the page began.
+    /// The shard's cursor at the beginning of the page.
     package var from: Int64
     package var cursor: Int64
     /// Indicates whether this is the end of the shard.
@@ -137,7 +140,7 @@ package struct ShardStep: Hashable, Sendable {
     package var leaseUntil: Timestamp?
     /// The earliest time of the shard's next page.
     package var notBefore: Timestamp?
-    /// The environments whose pause holds the shard back until ``notBefore``. Without that pause it is due at once.
+    /// The environments whose pause holds the shard back until ``notBefore``. When the pause ends, it is due at once.
     package var heldFor: HoldingEnvironments?
 
     package init(
@@ -168,6 +171,6 @@ package enum CommitResult: Hashable, Sendable {
 /// The store's response to a page that is about to be sent.
 package struct StartedPage: Hashable, Sendable {
     package var result: CommitResult
-    /// The recipients that had no state before.
+    /// The recipients that the page may send to, because they had no state before.
     package var started: Set<Int64>
 }

@@ -10,7 +10,7 @@ package struct RetryClaim: Hashable, Sendable {
     package var fence: Int64
     /// The registration clock when the recipients were read.
     package var readAt: Int64
-    /// The earliest time at which one of the recipients became due, by the steady clock; `nil` for none with a time.
+    /// The earliest due time of the recipients, by the steady clock; `nil` if none waited for a time.
     package var dueSince: Timestamp?
     /// The time of the claim, by the later clock.
     package var claimedAt: Timestamp?
@@ -19,7 +19,7 @@ package struct RetryClaim: Hashable, Sendable {
 /// A recipient whose next try is due.
 package enum RetryRecipient: Hashable, Sendable {
     case due(Recipient)
-    /// There is no other try: only its final state is left to write.
+    /// The recipient is not tried again. Only its final state is to be written.
     case ended(EndedRetry)
 
     /// See ``Recipient/id``.
@@ -31,9 +31,9 @@ package enum RetryRecipient: Hashable, Sendable {
     }
 }
 
-/// A recipient that is not tried, or not again.
+/// A recipient of the retry queue that is not tried again.
 package struct EndedRetry: Hashable, Sendable {
-    /// The cause, with the reason that its delivery shows.
+    /// The cause. The raw value is the reason that the delivery gets.
     package enum Cause: String, Hashable, Sendable {
         case deviceRemoved = "the device was removed before it could be sent"
         case unreadable = "what is stored of its device cannot be read"
@@ -99,10 +99,10 @@ extension Recipient {
 }
 
 extension NotificationRecord {
-    /// The part of a recipient's profile that another try and its events need.
+    /// The parts of a recipient's profile that a retry and its events need.
     ///
-    /// A claim reads it within the transaction that decides about the recipient. A template's own needs are not known
-    /// to the store, so it gets everything: retries are few.
+    /// They are read in the transaction that claims the recipient. The store does not know which parts a template needs, so
+    /// it reads all of them: retries are few.
     package var retryNeeds: RecipientProfileFields {
         if self.content.isTemplate { return [.user, .locale, .timeZone, .appVersion, .attributes] }
         return self.delivery == nil ? [.user] : [.user, .timeZone]

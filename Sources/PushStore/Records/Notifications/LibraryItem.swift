@@ -4,7 +4,7 @@ package import PushTypes
 
 /// An audience or a template that an app keeps under a name for its notifications.
 package struct LibraryItem: Hashable, Sendable {
-    /// The sorts of items. Their names are apart from each other.
+    /// The kinds of items. Each kind has its own names.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case audience
         case template
@@ -13,16 +13,16 @@ package struct LibraryItem: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var kind: Kind
-    /// The order in which items are listed.
+    /// The position in lists of items.
     package var number: Int64 = 0
     package var name: String
     package var description: String?
     /// The audience in the form of a request, or the members of the content.
     package var body: [String: JSONValue]
-    /// The number of the present version, from 1. It rises with every change, and a version is never changed itself.
+    /// The number of the current version, from 1. Each change makes a new version, and versions never change.
     package var version: Int64
     package var createdAt: Timestamp
-    /// The caller that added it; `nil` if that is not known.
+    /// The caller that added the item; `nil` if it is not known.
     package var createdBy: KeyReference?
     package var changedAt: Timestamp
     package var changedBy: KeyReference?
@@ -47,12 +47,12 @@ package struct LibraryItem: Hashable, Sendable {
 /// The name of an item, without its contents.
 package struct LibraryEntry: Hashable, Sendable {
     package var id: UUID
-    /// The order in which items are listed.
+    /// The position in lists of items.
     package var number: Int64
     package var name: String
 }
 
-/// One version of an item, as it was.
+/// A version of an item.
 package struct LibraryVersion: Hashable, Sendable {
     package var version: Int64
     package var name: String
@@ -60,11 +60,11 @@ package struct LibraryVersion: Hashable, Sendable {
     package var body: [String: JSONValue]
     package var at: Timestamp
     package var by: KeyReference?
-    /// The version whose contents this one has again; `nil` for others.
+    /// The earlier version that this one restores; `nil` for others.
     package var restoredFrom: Int64?
 }
 
-/// The identity of an item of an app.
+/// The reference to an item of an app, by its id or name.
 package enum LibraryItemName: Hashable, Sendable {
     case id(UUID)
     case name(BytewiseString)
@@ -73,7 +73,7 @@ package enum LibraryItemName: Hashable, Sendable {
     package init(_ text: String) { self = UUID(uuidString: text).map(Self.id) ?? .name(BytewiseString(text)) }
 }
 
-/// An item that a schedule uses, and so is kept.
+/// An item that a schedule uses, so that it cannot be deleted.
 package struct LibraryUse: Hashable, Sendable {
     package var item: UUID
     /// The version that the schedule names; `nil` for the newest at each run.
@@ -84,13 +84,13 @@ package struct LibraryUse: Hashable, Sendable {
 
 /// The limits on the items of one kind and app.
 package struct LibraryLimits: Hashable, Sendable {
-    /// The most items. Default 500.
+    /// The maximum number of items. Default 500.
     package var items = 500
-    /// The versions of an item that are kept, and those that schedules name besides. Default 100.
+    /// The maximum number of versions of an item that are kept, besides those that schedules name. Default 100.
     package var versions = 100
-    /// The most bytes of a body. Default 64 kB.
+    /// The maximum size of a body, in bytes. Default 64 kB.
     package var bytes = 64 * 1024
-    /// The bytes of bodies after which a page of a list ends. Default 1 MiB.
+    /// The size of bodies after which a page of a list ends, in bytes. Default 1 MiB.
     package var pageBytes = 1024 * 1024
 
     package init() {}
@@ -98,7 +98,7 @@ package struct LibraryLimits: Hashable, Sendable {
 
 /// A change of an item by a person.
 package struct LibraryChange: Hashable, Sendable {
-    /// The changes.
+    /// The kind of a change.
     package enum Action: Hashable, Sendable {
         /// Adds an item, whose name must be free.
         case add
@@ -106,7 +106,7 @@ package struct LibraryChange: Hashable, Sendable {
         case save
         /// Replaces an item, which must exist.
         case replace
-        /// Gives an item the contents of an earlier version again. The name stays.
+        /// Restores the contents of an earlier version. The name stays.
         case restore(version: Int64)
     }
 
@@ -144,9 +144,9 @@ package enum LibraryChangeResult: Hashable, Sendable {
     case changed(LibraryItem, isNew: Bool)
     case deleted
     case missing
-    /// The earlier version to restore is not kept any more.
+    /// The version to be restored is not kept any more.
     case missingVersion
-    /// The item has this version, and not the one for which the change was made.
+    /// The item has this version, which is not the expected one.
     case stale(version: Int64)
     case nameTaken
     /// The app has as many items of the kind as the limits allow.

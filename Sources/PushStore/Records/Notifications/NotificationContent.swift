@@ -6,12 +6,12 @@ import PushWire
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
-    /// The kind of the tokens that it goes to; `nil` for any, if it was accepted before there were kinds.
+    /// The kind of its recipients' tokens; `nil` for any kind, if it was accepted by a version without kinds.
     package var tokenKind: DeviceTokenKind?
     package var priority: Priority
-    /// The expiration of all recipients; ``Expiration/servicePolicy`` where ``expiresIn`` counts.
+    /// The expiration for all recipients; ``Expiration/servicePolicy`` if ``expiresIn`` is set.
     package var expiration: Expiration
-    /// The seconds after which a recipient expires, counted from its start; `nil` where ``expiration`` counts.
+    /// The seconds from the start of a recipient to its expiration; `nil` if ``expiration`` applies.
     package var expiresIn: Int64?
     package var collapseID: String?
     /// The payload in JSON; for a template, the text from which the payload of each recipient is rendered.
@@ -20,7 +20,7 @@ package struct NotificationContent: Hashable, Sendable {
     package var isTemplate: Bool
     /// The alert that Apple sees in place of encrypted content, as JSON text; `nil` if the content is not encrypted.
     package var placeholder: Data?
-    /// The receipt level that apps may report at most. Each payload names it, unless it is `none`.
+    /// The level of detail of receipts that are reported and kept. Each payload names it, unless it is `none`.
     package var receipts: ReceiptLevel = .none
 
     package init(
@@ -38,9 +38,9 @@ package struct NotificationContent: Hashable, Sendable {
         (self.collapseID, self.payload, self.isTemplate) = (collapseID, payload, isTemplate)
     }
 
-    /// Returns `true` if it goes to browsers.
+    /// `true` for a notification to browsers.
     package var isWeb: Bool { self.tokenKind == .web }
 
-    /// The largest payload, in bytes.
+    /// The maximum size of the payload, in bytes.
     package var maximumPayloadSize: Int { self.isWeb ? WebPushKeys.maximumContent : self.pushType.maximumPayloadSize }
 }

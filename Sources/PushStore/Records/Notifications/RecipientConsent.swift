@@ -1,10 +1,10 @@
-/// The rules by which a notification leaves recipients out that do not want it, or not now.
+/// The rules by which recipients of a notification are skipped because of their preferences.
 package struct ConsentRules: Hashable, Sendable {
     /// The consent category, from which people opt out; `nil` for none.
     package var category: String?
-    /// Indicates whether it is sent in quiet hours too.
+    /// Indicates whether the notification is sent in quiet hours too.
     package var ignoresQuietHours: Bool
-    /// Indicates whether it is sent whatever a user has had, and does not count for others.
+    /// Indicates whether the notification is sent regardless of the cap, and does not count towards it.
     package var ignoresCap: Bool
 
     package init(category: String? = nil, ignoresQuietHours: Bool = false, ignoresCap: Bool = false) {
@@ -12,12 +12,12 @@ package struct ConsentRules: Hashable, Sendable {
     }
 }
 
-/// The reason for which a registered recipient is skipped. Where several hold, the first of them counts.
+/// The reason for which a registered recipient is skipped. If several apply, the first one counts.
 package enum SkipReason: Hashable, Sendable, CaseIterable {
     case optedOut
-    /// The device has said what it allows, and alerts are not among that.
+    /// The device has reported its capabilities, and alerts are not among them.
     case alertsNotAllowed
-    /// There is no key to which the content could be encrypted.
+    /// The installation has no encryption key.
     case noEncryptionKey
     case quietHours
     case capReached
@@ -35,13 +35,13 @@ package enum SkipReason: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The part of a recipient's preferences that a notification has asked for.
+/// The part of a recipient's preferences that a notification depends on.
 package struct RecipientConsent: Hashable, Sendable {
-    /// The reason for which it is skipped at any time; `nil` for none.
+    /// The reason for which the recipient is skipped at any time; `nil` for none.
     package var skips: SkipReason?
-    /// The hours in which it is skipped: the user's, or else the device's.
+    /// The hours in which the recipient is skipped: those of the user, or else of the device.
     package var quietHours: QuietHours?
-    /// The key of its installation.
+    /// The encryption key of the recipient's installation.
     package var encryptionKey: InstallationPublicKey?
 
     package init(skips: SkipReason? = nil, quietHours: QuietHours? = nil, encryptionKey: InstallationPublicKey? = nil) {
@@ -49,11 +49,11 @@ package struct RecipientConsent: Hashable, Sendable {
     }
 }
 
-/// Recipients of an audience that share everything by which they are skipped.
+/// The recipients of an audience that are skipped or not for the same reasons.
 package struct ConsentGroup: Hashable, Sendable {
     package var consent: RecipientConsent
     package var timeZone: String?
-    /// Indicates whether the user has had as many notifications as the cap allows.
+    /// Indicates whether the users have reached the cap.
     package var isCapReached: Bool
     package var count: Int
 }

@@ -17,11 +17,11 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     /// The API key that added or replaced it; `nil` if it is not known.
     package var key: KeyReference?
-    /// The failure of its latest runs; `nil` after a run that was made.
+    /// The problem of the latest runs; `nil` after a successful run.
     package var problem: ScheduleProblem?
-    /// The version, which rises with every change by a person, and with the erasure of a user of its audience.
+    /// The version, which rises with each change by a person, and when a user is erased from its audience.
     package var version: Int64 = 0
-    /// The audiences and templates that the request names. Written with the request, and not read again.
+    /// The audiences and templates that the request names. They are written with the request, and not read with the record.
     package var uses: Set<LibraryUse> = []
 
     package init(
@@ -40,7 +40,7 @@ package struct ScheduleRecord: Hashable, Sendable {
     }
 }
 
-/// A fault of the runs of a schedule, which a person has to know of.
+/// A problem of the runs of a schedule, which is shown to people.
 package struct ScheduleProblem: Hashable, Sendable {
     package var message: String
     package var at: Timestamp

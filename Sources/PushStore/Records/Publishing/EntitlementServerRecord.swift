@@ -11,13 +11,13 @@ package struct EntitlementServerRecord: Hashable, Sendable {
         case xml
     }
 
-    /// The decision while the server does not answer.
+    /// The policy while the server does not answer.
     package enum WhenDown: String, Hashable, Sendable, CaseIterable {
         /// The account is entitled to nothing.
         case refuse
-        /// Entitled is who was so at most some hours ago; the others are asked to come again.
+        /// An account that was entitled within the last hours still is. Other requests are to be repeated later.
         case allowKnown
-        /// Everybody is entitled.
+        /// Every account is entitled.
         case allow
     }
 
@@ -27,7 +27,7 @@ package struct EntitlementServerRecord: Hashable, Sendable {
     package var whenDown: WhenDown
     /// The secret that signs the questions. The store seals it with the master key.
     package var secret: String
-    /// The name of this version of the record, a new one with each change: answers to an earlier version do not count.
+    /// The id of this version of the record, which each change replaces. Answers to an earlier version do not count.
     package var revision: UUID
     package var changedAt: Timestamp
 

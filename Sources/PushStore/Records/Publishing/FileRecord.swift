@@ -1,9 +1,11 @@
+package import Crypto
 package import Foundation
+import GRDB
 package import PushTypes
 
 /// A file of an app, complete and checked.
 package struct FileRecord: Hashable, Sendable {
-    /// The most files of an app, with its uploads that are not complete.
+    /// The maximum number of files of an app, including its incomplete uploads.
     package static let maximumOfApp = 100_000
 
     package var hash: ContentHash
@@ -40,7 +42,7 @@ package struct CoverFile: Hashable, Sendable {
 
 /// An upload of a file, which may be interrupted and continued.
 package struct UploadRecord: Hashable, Sendable {
-    /// The most uploads of an app that are not complete.
+    /// The maximum number of incomplete uploads of an app.
     package static let maximumOfApp = 100
 
     package var id: UUID
@@ -50,12 +52,12 @@ package struct UploadRecord: Hashable, Sendable {
     package var hash: ContentHash
     package var contentType: String
     package var name: String
-    /// The bytes that are on disk.
+    /// The number of bytes that are on disk.
     package var received = 0
     package var createdAt: Timestamp
     /// The time of the last bytes.
     package var changedAt: Timestamp
-    /// The time at which the file was complete and its hash right; `nil` before.
+    /// The time at which the file was complete and its hash verified; `nil` before.
     package var completedAt: Timestamp?
 
     package init(
@@ -76,12 +78,59 @@ package struct UploadRecord: Hashable, Sendable {
 /// The result of adding an upload.
 package enum UploadAdditionResult: Hashable, Sendable {
     case added
-    /// The app has as many uploads as it may.
+    /// The app has reached the maximum number of incomplete uploads.
     case tooMany
-    /// The app has as many files and uploads that are not complete as it may.
+    /// The app has reached the maximum number of files.
     case tooManyFiles
-    /// The app's files and uploads have so many bytes already.
+    /// The app would exceed its quota. Its files and uploads have this number of bytes.
     case overQuota(used: Int)
-    /// There is no such app any more.
+    /// The app does not exist any more.
     case noApp
+}
+
+/// The SHA-256 of a file's content, by which the file is named.
+package struct ContentHash: Hashable, Sendable, CustomStringConvertible {
+    /// The length of a hash in bytes.
+    package static let length = 32
+
+    package let bytes: [UInt8]
+
+    /// Creates a hash from 32 bytes; `nil` for any other number.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.length else { return nil }
+        self.bytes = bytes
+    }
+
+    package init(_ digest: SHA256.Digest) { self.bytes = Array(digest) }
+
+    /// Reads 64 hexadecimal digits of either case; `nil` for any other text.
+    package init?(hex: String) {
+        let digits = Array(hex.utf8)
+        guard digits.count == 2 * Self.length else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Self.value(digits[index]), let low = Self.value(digits[index + 1]) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        self.bytes = bytes
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// The hash as 64 lowercase hexadecimal digits.
+    package var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: self.bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    package var description: String { self.hex }
+
+    var databaseValue: DatabaseValue { Data(self.bytes).databaseValue }
 }

@@ -2,11 +2,11 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// A publication of an app: a series of issues, with what holds for the notifications about them.
+/// A publication of an app: a series of issues, with the settings of their notifications.
 package struct PublicationRecord: Hashable, Sendable {
-    /// The most publications of an app.
+    /// The maximum number of publications of an app.
     package static let maximumOfApp = 100
-    /// The most subscriptions of a publication.
+    /// The maximum number of subscription products of a publication.
     package static let maximumSubscriptions = 50
 
     package var id: UUID
@@ -15,7 +15,7 @@ package struct PublicationRecord: Hashable, Sendable {
     /// The publisher's account whose devices see its issues; `nil` for all devices.
     package var account: String?
     package var waves: NotifyWaves
-    /// The subscriptions in the App Store whose periods entitle to the issues that are dated within them.
+    /// The product ids of App Store subscriptions. A subscription entitles to the issues whose date is within its period.
     package var subscriptionProducts: Set<String> = []
     package var createdAt: Timestamp
 
@@ -32,21 +32,21 @@ package struct PublicationRecord: Hashable, Sendable {
     }
 }
 
-/// The waves in which the devices are notified of an issue, and the limits of downloads beyond which a wave waits.
+/// The waves in which devices are notified of an issue, and the limits on downloads beyond which a wave waits.
 package struct NotifyWaves: Hashable, Sendable {
-    /// The devices of a wave. Default 10,000.
+    /// The number of devices in a wave. Default 10,000.
     package var size = 10_000
     /// The time between two waves, in seconds. Default 300.
     package var interval = 300
-    /// The bytes per second of the app's downloads beyond which the next wave waits; `nil` for none.
+    /// The bandwidth of the app's downloads beyond which the next wave waits, in bytes per second; `nil` for no limit.
     package var maximumBandwidth: Int?
-    /// The open downloads of the app beyond which the next wave waits; `nil` for none.
+    /// The number of open downloads of the app beyond which the next wave waits; `nil` for no limit.
     package var maximumDownloads: Int?
 
     package init() {}
 }
 
-/// Changes of a publication. What is `nil` stays.
+/// Changes of a publication. A property that is `nil` stays.
 package struct PublicationChanges: Hashable, Sendable {
     package var name: String?
     package var account: Update<String>?
@@ -56,7 +56,7 @@ package struct PublicationChanges: Hashable, Sendable {
 
     package init() {}
 
-    /// Makes the changes in a record.
+    /// Applies the changes to a record.
     package func apply(to publication: inout PublicationRecord) {
         publication.name = self.name ?? publication.name
         if let account { publication.account = account.value }
@@ -71,15 +71,15 @@ package struct PublicationChanges: Hashable, Sendable {
 /// The result of adding a publication.
 package enum PublicationAdditionResult: Hashable, Sendable {
     case added
-    /// The app has as many publications as it may.
+    /// The app has reached the maximum number of publications.
     case tooMany
-    /// There is no such app any more.
+    /// The app does not exist any more.
     case noApp
 }
 
 /// The result of removing a publication.
 package enum PublicationDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is removed: it has issues.
+    /// Nothing is removed, because the publication has issues.
     case hasIssues
 }

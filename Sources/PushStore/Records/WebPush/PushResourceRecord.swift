@@ -3,24 +3,24 @@ package import PushTypes
 
 /// An address to which others post messages for one installation of an app (RFC 8030).
 package struct PushResourceRecord: Hashable, Sendable {
-    /// The most addresses of an installation.
+    /// The maximum number of push resources of an installation.
     package static let maximumCount = 50
-    /// The longest name, in bytes.
+    /// The maximum length of a name, in bytes.
     package static let maximumName = 64
 
-    /// The id by which the app lists and removes it. It is no secret.
+    /// The id by which the app lists and removes the push resource. It is not a secret.
     package var id: UUID
     /// The SHA-256 of the secret in the address.
     package var hash: [UInt8]
     package var app: Int64
     package var installation: String
-    /// The app's own name of it, which its messages carry; empty for none.
+    /// The app's own name for the push resource, which its messages carry; empty for none.
     package var name: String
-    /// The public VAPID key of the only sender that it accepts; `nil` for any sender.
+    /// The public VAPID key of the only sender that is accepted; `nil` for any sender.
     package var vapidKey: [UInt8]?
-    /// The origin of the address as it was given out, such as `https://push.example.org`; `nil` where none was kept.
+    /// The origin in the address that was given out, such as `https://push.example.org`; `nil` if it was not stored.
     package var origin: String?
-    /// The URL at which its sender is told that it has ended; `nil` for none. The store seals it.
+    /// The URL to be called when the push resource ends, so that its sender knows; `nil` for none. The store seals it.
     package var unsubscribeURL: String?
     package var createdAt: Timestamp
 
@@ -41,7 +41,7 @@ package struct PushResourceRecord: Hashable, Sendable {
     }
 }
 
-/// A push resource with the device at which its messages end.
+/// A push resource with the device that gets its messages.
 package struct PushResourceTarget: Hashable, Sendable {
     package var resource: PushResourceRecord
     package var token: DeviceToken
@@ -52,21 +52,21 @@ package struct PushResourceTarget: Hashable, Sendable {
     }
 }
 
-/// A message that does not fit into a push: the app fetches it.
+/// A message that does not fit into a push, and is fetched by the app.
 package struct PushMessageRecord: Hashable, Sendable {
-    /// The most messages of a push resource; the oldest gives way.
+    /// The maximum number of messages of a push resource. A further one replaces the oldest.
     package static let maximumCount = 100
 
     package var id: UUID
     package var app: Int64
-    /// The push resource that it came to.
+    /// The push resource to which it was posted.
     package var resource: UUID
-    /// The SHA-256 of the token with which it is fetched.
+    /// The SHA-256 of the token that is needed to fetch it.
     package var tokenHash: [UInt8]
-    /// The topic, whose newer message replaces it; `nil` for none.
+    /// The topic; a newer message of the same topic replaces it. `nil` for none.
     package var topic: String?
     package var body: Data
-    /// The time after which nobody gets it.
+    /// The time of expiry.
     package var expiresAt: Timestamp
 
     package init(

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The rows of people, their links and sessions, within a transaction.
+/// Reads and writes people with their links and sessions, within a transaction.
 struct PersonRows {
-    /// The most networks of a person that are remembered.
+    /// The maximum number of networks of a person that are kept.
     private static let maximumNetworks = 10
 
     let database: Database
@@ -12,7 +12,7 @@ struct PersonRows {
     /// Returns `true` if there is any person.
     func any() throws -> Bool { try self.database.hasRow(sql: "SELECT 1 FROM person LIMIT 1") }
 
-    /// Returns `true` if no other person has a name.
+    /// Returns `true` if no other person has this name.
     func isFree(_ name: String, for id: UUID) throws -> Bool {
         let sql = "SELECT 1 FROM person WHERE nameKey = ? AND id != ?"
         return try !self.database.hasRow(sql: sql, [PersonRecord.key(of: name), id.uuidString])
@@ -27,7 +27,7 @@ struct PersonRows {
         return try self.database.hasRow(sql: sql, [id.uuidString])
     }
 
-    /// - Returns: The number of the person.
+    /// - Returns: The person's number.
     func insert(_ person: PersonRecord, password: String?) throws -> Int64 {
         var columns: ColumnValues = [
             "id": person.id.uuidString, "password": password, "createdAt": person.createdAt.milliseconds,
@@ -36,12 +36,12 @@ struct PersonRows {
         return try self.database.insert(into: "person", columns)
     }
 
-    /// Writes what can be changed of a person, without the password.
+    /// Writes the columns of a person that can be changed, without the password.
     func update(_ person: PersonRecord) throws {
         try self.database.update("person", person.columns, id: person.id.uuidString)
     }
 
-    /// Writes a link in place of the earlier one for the same.
+    /// Writes a link in place of an earlier one for the same person, or for the first person.
     func insert(_ link: LinkRecord) throws {
         try self.database.run(sql: "DELETE FROM personLink WHERE person IS ?", [link.person?.uuidString])
         try self.database.insert(
@@ -83,7 +83,7 @@ struct PersonRows {
         try self.database.run(sql: forget, [id, Self.maximumNetworks])
     }
 
-    /// Writes a session, and deletes those that have expired or that are too many.
+    /// Writes a session, and deletes sessions that have expired or exceed the maximum number.
     func insert(_ signIn: SignInRecord) throws {
         let session = signIn.session
         let now = session.createdAt.milliseconds

@@ -116,13 +116,13 @@ extension SQLiteStore {
         return try await self.database.run(sql: "DELETE FROM session WHERE \(column) = ?", [id])
     }
 
-    /// Returns the code by which the lock of a name is kept.
+    /// Returns the keyed hash under which the lock of a name is stored.
     func lockName(of name: String) -> String { self.masterKey.derive("signInLock/\(PersonRecord.key(of: name))") }
 
-    /// The most names whose failures are remembered.
+    /// The maximum number of locks of names that are kept.
     private static let maximumLocks = 50_000
 
-    /// Deletes locks that do not count any more, and the oldest ones where there are too many.
+    /// Deletes locks that have no effect any more, and the oldest ones if there are too many.
     private static func forgetLocks(now: Timestamp, in database: Database) throws {
         let end = now.advanced(by: .zero - SignInLock.memory).milliseconds
         try database.run(sql: "DELETE FROM signInLock WHERE at <= ?", [end])

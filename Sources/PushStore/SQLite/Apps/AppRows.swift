@@ -4,7 +4,7 @@ import PushSupport
 package import PushTypes
 import Synchronization
 
-/// The rows of apps, within a transaction.
+/// Reads apps, within a transaction.
 struct AppRows {
     /// The condition that the app of a notification is not stopped.
     static let isNotStopped = "notification.app NOT IN (SELECT app FROM appStop)"
@@ -30,10 +30,11 @@ struct AppRows {
         try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [app])?.topic("bundleID")
     }
 
-    /// Returns `true` for an app that is not being erased, within the transaction of a write for it.
+    /// Returns `true` for an app that exists and is not being erased. It is to be called in the transaction of each write for
+    /// the app.
     ///
-    /// A request has looked its app up before its body, which may take long. A row of a table without a reference to `app` that is
-    /// written after the erasure would stay.
+    /// A request looks up its app before it reads its body, which may take long. A row that is written after the app's
+    /// erasure would stay if its table has no reference to `app`.
     func has(_ id: Int64) throws -> Bool {
         try self.database.hasRow(sql: "SELECT 1 FROM app WHERE id = ? AND isErased = 0", [id])
     }
@@ -85,7 +86,7 @@ extension Set where Element == Topic {
     /// Reads the bundle ids of a key or a person.
     init(stored text: String) { self.init(text.split(separator: " ").compactMap { Topic(String($0)) }) }
 
-    /// The bundle ids with spaces between them, which none of them has.
+    /// The bundle ids separated by spaces, which no bundle id contains.
     var stored: String { self.map(\.name).sorted().joined(separator: " ") }
 }
 
@@ -117,7 +118,7 @@ extension SQLiteStore {
             guard let app = try apps.app(bundleID) else { throw DamagedRow(table: "app") }
             return (app, true)
         }
-        // The names of other apps' bridges may be this app's.
+        // Bridges of other apps may have names that now belong to this app.
         if result.isNew { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
         return result
     }

@@ -65,7 +65,7 @@ enum EnvironmentPauseTable {
         return true
     }
 
-    /// Starts another epoch: proofs against the earlier credential do not count.
+    /// Begins a new epoch of an environment's credential, so that proofs against the earlier credential do not count.
     static func beginEpoch(app: Int64, environment: PushEnvironment, in database: Database) throws {
         let sql = """
             INSERT INTO environmentState (app, environment, epoch) VALUES (?, ?, 1)
@@ -74,7 +74,7 @@ enum EnvironmentPauseTable {
         try database.run(sql: sql, [app, environment.code])
     }
 
-    /// Returns the epoch of an environment's credential, also after its removal.
+    /// Returns the epoch of an environment's credential, even after its removal.
     static func epoch(app: Int64, environment: PushEnvironment, in database: Database) throws -> Int64 {
         let sql = "SELECT epoch FROM environmentState WHERE app = ? AND environment = ?"
         return try database.integer(sql: sql, [app, environment.code]) ?? 0

@@ -3,9 +3,9 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    /// The time after which a deleted channel is forgotten, in milliseconds: 90 days.
+    /// The time after which a deleted channel is removed, in milliseconds: 90 days.
     private static let memoryOfDeleted: Int64 = 90 * 86_400_000
-    /// The environment whose channels precede those of the other, as in every list of environments.
+    /// The environment that comes first in lists.
     private static let firstEnvironment = PushEnvironment.sandbox
 
     package func addChannel(_ channel: ChannelRecord) async throws -> ChannelRecord {

@@ -132,7 +132,7 @@ extension SQLiteStore {
         return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
     }
 
-    /// Forgets what was proven with another credential.
+    /// Resets the health that was derived from another credential.
     private static func forgetHealth(app: Int64, environment: PushEnvironment, in database: Database) throws {
         try database.run(sql: "DELETE FROM health WHERE app = ? AND environment = ?", [app, environment.code])
     }
@@ -198,7 +198,7 @@ extension CredentialColumns {
 // MARK: Provider tokens
 
 extension SQLiteStore {
-    /// The age of tokens that are deleted: their keys are not used any more.
+    /// The maximum age of provider tokens that are kept. The keys of older ones are not used any more.
     private static let keptTokens: Duration = .seconds(86_400)
 
     package func providerToken(
@@ -233,7 +233,7 @@ extension SQLiteStore {
 
     private static let ofKey = "WHERE teamID = ? AND keyID = ? AND fingerprint = ?"
 
-    /// Returns the stored token of a key; `nil` also for one that cannot be opened, which another replaces.
+    /// Returns the stored token of a key; `nil` if there is none, or if it cannot be opened and is to be replaced.
     private static func providerToken(
         _ key: ProviderTokenKey,
         _ masterKey: MasterKey,

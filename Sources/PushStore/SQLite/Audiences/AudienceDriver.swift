@@ -2,22 +2,22 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// Ranges of indexes that together hold every device of an audience, and maybe others. Where they are few, their
-/// devices are looked up one by one instead of visiting all devices.
+/// Index ranges that together contain all devices of an audience, and possibly others. If they have few entries, these
+/// devices are looked up one by one instead of visiting all devices of the app.
 struct AudienceDriver: Sendable {
     /// A range of one index.
     struct IndexRange: Sendable {
-        /// The table, with the index where SQLite's planner must not choose.
+        /// The table, with an `INDEXED BY` clause if the index must not be left to SQLite's planner.
         var table: String
-        /// The column with the device's id.
+        /// The column that has the device's id.
         var id: String
         var condition: String
         var arguments: [DatabaseValue]
     }
 
-    /// The ranges, several of which may hold the same device.
+    /// The ranges, which may overlap.
     private let ranges: [IndexRange]
-    /// The number of their entries.
+    /// The number of entries of all ranges.
     let count: Int
 
     /// A statement that selects ids for `IN (…)`, with ``arguments(after:upTo:)``.
@@ -38,7 +38,7 @@ struct AudienceDriver: Sendable {
     /// Chooses the ranges with the fewest entries.
     /// - Parameters:
     ///   - kind: The kind of the devices' tokens; `nil` for all.
-    ///   - limit: The most entries.
+    ///   - limit: The maximum number of entries.
     /// - Returns: `nil` if no index has so few entries for the expression.
     static func choose(
         _ expression: AudienceExpression,
@@ -48,7 +48,7 @@ struct AudienceDriver: Sendable {
         in database: Database
     ) throws -> AudienceDriver? {
         guard let candidates = CandidateRanges(expression, of: kind, app: app) else { return nil }
-        // Bounds the counted entries, however many conditions there are.
+        // Limits the total number of entries that are counted, regardless of the number of conditions.
         let limit = min(limit, Self.maximumCounted / candidates.count)
         var step = min(limit, Self.firstStep)
         while step > 0 {
@@ -61,8 +61,8 @@ struct AudienceDriver: Sendable {
         return nil
     }
 
-    /// Returns the number of entries that are worth looking up to find `wanted` of `devices` devices. A visit of all
-    /// devices reads about `wanted * devices / entries` of them for that.
+    /// Returns the maximum number of entries for which looking them up is faster than a scan, to find `wanted` of `devices`
+    /// devices. A scan reads about `wanted * devices / entries` devices for that.
     static func limit(wanted: Int, devices: Int64) -> Int {
         let entries = (8 * Double(max(wanted, 1)) * Double(max(devices, 1))).squareRoot()
         return Int(min(entries, 1e9))
@@ -73,20 +73,20 @@ struct AudienceDriver: Sendable {
 }
 
 extension AudienceDriver? {
-    /// The addition to a condition on a row of `device`.
+    /// The SQL that restricts a condition on `device` to the ranges; empty for `nil`.
     var condition: String { self.map { " AND id IN (\($0.sql))" } ?? "" }
 }
 
-/// The index ranges that could find the devices of an expression.
+/// The alternatives of index ranges that find the devices of an expression.
 private indirect enum CandidateRanges {
-    /// The entries of all these ranges.
+    /// All of these ranges are needed.
     case ranges([AudienceDriver.IndexRange])
-    /// One of these is enough.
+    /// Any one of these alternatives is enough.
     case oneOf([CandidateRanges])
-    /// All of these are needed.
+    /// All of these candidates are needed.
     case all([CandidateRanges])
 
-    /// Makes the candidates for devices with tokens of one kind. Most tokens are for alerts: these have no index.
+    /// Creates the candidates for devices with tokens of one kind. There is no index for the kind alert, which most tokens have.
     init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64) {
         let ofExpression = CandidateRanges(expression, app: app)
         guard let kind, kind != .alert else {
@@ -98,7 +98,7 @@ private indirect enum CandidateRanges {
         self = ofExpression.map { .oneOf([ofKind, $0]) } ?? ofKind
     }
 
-    /// Makes the candidates; `nil` where no index helps: for all devices, and for a negation.
+    /// Creates the candidates; `nil` for an expression that no index can narrow, such as all devices or a negation.
     init?(_ expression: AudienceExpression, app: Int64) {
         switch expression {
         case .everyone, .not: return nil
@@ -122,7 +122,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// Returns the smallest set of entries if it has fewer than `limit`.
+    /// Returns the alternative with the fewest entries, if it has fewer than `limit`.
     func smallest(below limit: Int, in database: Database) throws -> (ranges: [AudienceDriver.IndexRange], count: Int)?
     {
         switch self {
@@ -157,7 +157,7 @@ private indirect enum CandidateRanges {
 }
 
 extension AudienceSQL {
-    /// Returns the condition on the kind of a device's token, with which SQLite can use the index of kinds.
+    /// Returns the condition on the kind of a device's token, in the form for which SQLite can use the index of kinds.
     static func condition(on kind: DeviceTokenKind) -> String {
         kind == .alert ? "kind = 0" : "kind = \(kind.code) AND kind != 0"
     }

@@ -3,7 +3,7 @@ import GRDB
 import PushSupport
 import PushTypes
 
-/// An audience's condition on a row of `device`, as SQL.
+/// The SQL condition on a row of `device` for an audience.
 struct AudienceSQL: Sendable {
     private(set) var sql = ""
     private(set) var arguments: [DatabaseValue] = []
@@ -47,7 +47,7 @@ struct AudienceSQL: Sendable {
             )
         case .locale(let locale):
             let tag = LocaleTag.stored(locale)
-            // The tag, or what begins with it and a hyphen; a full stop follows the hyphen in ASCII.
+            // The tag itself, or tags that begin with it and a hyphen: the character after the hyphen in ASCII is the full stop.
             self.add("(device.locale = ? OR (device.locale > ? AND device.locale < ?))", tag, "\(tag)-", "\(tag).")
         case .appVersion(let comparison, let version):
             self.add("device.versionNumber \(Self.sign(comparison)) ?", version.number)
@@ -62,7 +62,7 @@ struct AudienceSQL: Sendable {
         case .and(let expressions): self.combine(expressions, "AND")
         case .or(let expressions): self.combine(expressions, "OR")
         case .not(let expression):
-            // A comparison with NULL is neither true nor false, and its negation holds too.
+            // A comparison with NULL counts as false, so that its negation is true.
             self.sql += "("
             self.add(expression)
             self.sql += ") IS NOT TRUE"
@@ -126,19 +126,19 @@ struct AudienceSQL: Sendable {
         case .integer(let number): return ("value \(sign) ? AND typeof(value) IN ('integer', 'real')", number)
         case .number(let number): return ("value \(sign) ? AND typeof(value) IN ('integer', 'real')", number)
         case .bool(let flag): return ("value \(sign) ? AND typeof(value) = 'blob'", Data([flag ? 1 : 0]))
-        // No stored value can be compared with these.
+        // No stored value has these types.
         case .null, .array, .object: return ("value \(sign) ? AND FALSE", 0)
         }
     }
 }
 
-/// The condition by which a shard selects among an app's active devices.
+/// The SQL condition by which a shard selects its devices among the app's active ones.
 struct DeviceFilter: Sendable {
     private(set) var condition = "TRUE"
     private(set) var arguments: [DatabaseValue] = []
-    /// The index in whose order the devices are visited. SQLite's planner alone would sort half of them for each page.
+    /// The index in whose order the devices are visited. SQLite's planner would choose one for which it has to sort.
     let index: String
-    /// Indicates whether many notifications have this filter.
+    /// Indicates whether many notifications share the statement of this filter.
     let isCommon: Bool
 
     init(_ claim: ShardClaim, audience: AudienceExpression) {
@@ -169,7 +169,7 @@ struct DeviceFilter: Sendable {
         case .remainder: break
         }
         guard zone != .any else { return }
-        // A device that moved between zones had the notification there.
+        // A device that has moved between zones may have got the notification in its former zone.
         self.condition += """
              AND NOT EXISTS (
                 SELECT 1 FROM delivery WHERE delivery.notification = ? AND delivery.recipient = device.id)

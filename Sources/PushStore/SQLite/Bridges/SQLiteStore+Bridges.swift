@@ -48,7 +48,7 @@ extension SQLiteStore {
             if let row, row["app"] as Int64? == bridge.app {
                 bridge.number = row["number"] as Int64? ?? 0
             } else {
-                // A neighbour that took the app's topic before loses it.
+                // A bridge of another app that uses this app's topic is replaced.
                 guard row == nil || owner == bridge.app else { return .nameTaken }
                 if let refusal = try Self.refusal(of: bridge, in: database) { return refusal }
                 bridge.number = (try database.integer(sql: "SELECT max(number) FROM bridge") ?? 0) &+ 1
@@ -56,7 +56,7 @@ extension SQLiteStore {
                     displaced = try AppRows(database: database).bundleID(of: app)
                 }
             }
-            // One that is damaged is replaced, and a neighbour's secret is not the app's.
+            // A damaged bridge is replaced. The secret of another app's bridge is not kept.
             let stored = try? Self.bridge(bridge.kind, bridge.name, masterKey, in: database)
             if keepsSecret, let stored, stored.app == bridge.app { bridge.secret = stored.secret }
             try database.replace(
@@ -73,7 +73,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the reason for which a new bridge is not added; `nil` for none.
+    /// Returns the reason for which a new bridge cannot be added; `nil` if it can.
     private static func refusal(of bridge: BridgeRecord, in database: Database) throws -> BridgeChangeResult? {
         let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
         guard count < BridgeRecord.maximumOfApp else { return .tooMany }
@@ -84,8 +84,8 @@ extension SQLiteStore {
         return try isOthers || Self.overlapsOthers(bridge, claim, in: database) ? .nameOverlaps : nil
     }
 
-    /// Returns `true` if the name of a Matrix bridge begins with the bundle id of another app, and that is longer than its own app's
-    /// claim: it would take the pushes of an app that has no bridge yet.
+    /// Returns `true` if the name of a Matrix bridge begins with the bundle id of another app that is longer than the claim
+    /// of its own app. Such a bridge would take the pushes of an app that has no bridge yet.
     private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
         let bundleIDs = BridgeRecord.bundleIDs(beginning: bridge.name).filter { $0.utf8.count > claim }
         guard !bundleIDs.isEmpty else { return false }
@@ -95,10 +95,10 @@ extension SQLiteStore {
         return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
-    /// Returns `true` if the name of a Matrix bridge has an app id in common with that of another app's bridge, so that either
-    /// would get the other's pushes.
+    /// Returns `true` if some app id matches both a Matrix bridge and a bridge of another app.
     ///
-    /// A name that begins with its app's bundle id is in nobody's way, and so no other app keeps it away with a pattern such as `*`.
+    /// A name that begins with its app's bundle id does not conflict, so that no other app can block it with a pattern such
+    /// as `*`.
     private static func overlapsOthers(_ bridge: BridgeRecord, _ claim: Int, in database: Database) throws -> Bool {
         let others = """
             SELECT bridge.name AS name, app.bundleID AS bundleID FROM bridge JOIN app ON app.id = bridge.app
@@ -133,7 +133,7 @@ extension SQLiteStore {
                 try database.run(sql: "DELETE FROM \(table) WHERE kind = ? AND name = ? AND app = ?", arguments)
             }
             guard try delete("bridge") > 0 else { return false }
-            // Another bridge of this name is compared anew.
+            // A later bridge of this name begins a new report.
             _ = try (delete("shadow"), delete("shadowDifference"))
             return true
         }
@@ -176,21 +176,21 @@ extension BridgeRecord: StoredRecord {
     }
 }
 
-/// The search for bridges that lose pushes to other apps, in steps of one Matrix bridge, as patterns take long to compare.
+/// The search for overruled bridges. Each step compares one Matrix bridge, because comparing patterns takes long.
 struct OverruledSearch: Sendable {
     /// A Matrix bridge to whose name other apps have a better claim.
     private struct Candidate: Sendable {
         let name: String
         let app: Int64
         let bundleID: Topic
-        /// The bundle ids of the other apps, the longest first.
+        /// The bundle ids of these apps, longest first.
         let others: [Topic]
     }
 
-    /// The bridges so far: those that are binary, then those of Matrix, each by name.
+    /// The overruled bridges found so far: the binary ones, then those of Matrix, each in the order of names.
     private(set) var found: [OverruledBridge]
     private var rest: ArraySlice<Candidate>
-    /// The names of Matrix bridges that begin with the bundle ids of their apps, by these.
+    /// The names of Matrix bridges that begin with the bundle id of their app, by bundle id.
     private let names: [Topic: [String]]
 
     /// Reads the names of bridges.
@@ -228,7 +228,7 @@ struct OverruledSearch: Sendable {
         (self.found, self.rest, self.names) = (found, candidates[...], names)
     }
 
-    /// Returns the names of the bridges of a kind of some apps, in their order, and the app of each.
+    /// Returns the sorted names of some apps' bridges of a kind, with the app of each.
     private static func bridges(
         _ kind: BridgeKind,
         of apps: [Int64],
@@ -244,8 +244,8 @@ struct OverruledSearch: Sendable {
     }
 
     /// Compares the next Matrix bridge with those of the apps that have a better claim to its name.
-    /// - Parameter limit: The most bridges that are found.
-    /// - Returns: `true` if no more are to be compared.
+    /// - Parameter limit: The maximum number of bridges to find.
+    /// - Returns: `true` if the search is complete.
     mutating func compareNext(limit: Int) -> Bool {
         guard self.found.count < limit, let bridge = self.rest.popFirst() else {
             self.found = Array(self.found.prefix(limit))

@@ -3,7 +3,8 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    /// Is true for an entry of `legacyToken` whose device has registered since: it works again.
+    /// The SQL condition that a device with the token of an entry of `legacyToken` has registered since, so that the token is
+    /// valid again.
     private static let hasRegistered = """
         EXISTS (SELECT 1 FROM device
             WHERE device.app = legacyToken.app AND device.environment = legacyToken.environment
@@ -93,7 +94,7 @@ extension SQLiteStore {
         return try await self.database.run(sql: sql, [before.milliseconds, limit])
     }
 
-    /// Removes the entry of a token that its provider knows in both ways.
+    /// Removes the entry of a token of which its provider has learned both by a refusal and by the feedback list.
     private static func removeSettled(_ token: DeviceToken, of target: AppEnvironment, in database: Database) throws {
         let sql = """
             DELETE FROM legacyToken WHERE app = ? AND environment = ? AND token = ? AND isListed = 0 AND isRefused = 0

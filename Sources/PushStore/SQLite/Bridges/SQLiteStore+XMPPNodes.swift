@@ -54,7 +54,7 @@ extension SQLiteStore {
     ) async throws -> [DeviceToken] {
         let (column, value) = owner.column
         return try await self.database.lookup { database in
-            // The plus keeps SQLite from visiting all devices of the app because they have that order.
+            // The plus keeps SQLite from using the order of the primary key, for which it would visit all devices of the app.
             let sql = """
                 SELECT token FROM device
                 WHERE app = ? AND \(column) = ? AND isActive = 1 AND hasLeft = 0 AND kind = ?
@@ -74,7 +74,7 @@ extension SQLiteStore {
             NOT EXISTS (SELECT 1 FROM device WHERE app = xmppNode.app AND installation = xmppNode.installation AND hasLeft = 0)
             AND NOT EXISTS (SELECT 1 FROM device WHERE app = xmppNode.app AND user = xmppNode.user AND hasLeft = 0)
             """
-        // All nodes are searched without keeping others from writing.
+        // All nodes are searched in a read, so that writers do not have to wait.
         let found = try await self.database.read { database in
             let sql = "SELECT id FROM xmppNode WHERE createdAt < ? AND \(hasNoDevice) LIMIT ?"
             return try database.integers(sql: sql, [before.milliseconds, limit])
@@ -107,7 +107,7 @@ extension XMPPNodeRecord: StoredRecord {
 }
 
 extension XMPPNodeRecord.Owner {
-    /// The column that has the owner, of nodes and of devices, and its value.
+    /// The column for the owner, which nodes and devices both have, and its value.
     fileprivate var column: (name: String, value: String) {
         switch self {
         case .installation(let installation): ("installation", installation)

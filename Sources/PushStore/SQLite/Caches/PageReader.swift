@@ -2,9 +2,9 @@ import GRDB
 import PushSupport
 import Synchronization
 
-/// The reader of recipients, with what it keeps in memory from one page to the next.
+/// Reads pages of recipients. It keeps the index ranges of narrow audiences and the sizes of reads in memory.
 final class PageReader: Sendable {
-    /// The index ranges that find the recipients of narrow audiences, by notification: choosing one costs more than using it.
+    /// The index ranges of narrow audiences, by notification. They are kept because choosing them costs more than using them.
     private let drivers = SharedCache<Int64, AudienceDriver?>(maximum: 100)
     private let ranges = Mutex(PageRanges())
 
@@ -17,7 +17,7 @@ final class PageReader: Sendable {
     ) async throws -> RecipientPage {
         while true {
             var part = claim
-            // Named tokens are looked up, and do not take long.
+            // Named tokens are looked up by key, which is fast.
             if case .devices = claim.notification.audience { part.end = self.ranges.withLock { $0.end(of: claim) } }
             let page = try await store.readOnce { [part] database in
                 try body(part, try self.driver(of: claim, in: database), database)
@@ -32,7 +32,7 @@ final class PageReader: Sendable {
         }
     }
 
-    /// Returns the index ranges of a narrow audience, chosen once per notification; `nil` to visit all devices.
+    /// Returns the index ranges of a narrow audience, which are chosen once per notification; `nil` to visit all devices.
     private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
         guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
         return try self.drivers.value(claim.notificationNumber) {
@@ -42,15 +42,16 @@ final class PageReader: Sendable {
     }
 }
 
-/// The ranges of ids in which the pages of costly audiences are read, so that each has a snapshot that is in nobody's way.
+/// The ranges of ids in which pages of costly audiences are read, so that no snapshot is held for so long that it prevents a
+/// fold of the log.
 ///
-/// A page is one read of the whole shard, until the log was folded meanwhile. Then it is a short range, which grows again with each that is
-/// read in time.
+/// At first a page is a single read of the whole shard. Once a read was interrupted by a fold, a short range is read, which
+/// grows again with each read that completes.
 struct PageRanges: Sendable {
     /// The number of ids of the first range.
     private static let first: Int64 = 1024
 
-    /// The numbers of ids of the next range of notifications; the others have one range for all.
+    /// The numbers of ids of the next range, by notification. Notifications without an entry read the whole shard at once.
     private var sizes = BoundedCache<Int64, Int64>(maximum: 100)
 
     /// Returns the last id of the next range of a shard.
@@ -60,13 +61,13 @@ struct PageRanges: Sendable {
         return hasOverflow ? claim.end : min(claim.end, end)
     }
 
-    /// Notes that a range was read in time.
+    /// Doubles the next range, after one was read completely.
     mutating func completed(_ claim: ShardClaim, upTo end: Int64) {
         guard let size = self.sizes[claim.notificationNumber] else { return }
         self.sizes[claim.notificationNumber] = end < claim.end && size < Int64.max / 2 ? size * 2 : nil
     }
 
-    /// Notes that the log was folded before a range had been read.
+    /// Shortens the next range, after a read was interrupted by a fold of the log.
     mutating func interrupted(_ claim: ShardClaim) {
         let size = self.sizes[claim.notificationNumber].map { max(1, $0 / 4) }
         self.sizes[claim.notificationNumber] = size ?? Self.first

@@ -3,11 +3,12 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The writer of pages and of what is accepted with them, with what it keeps in memory from one transaction to the next.
+/// Writes pages and accepted notifications. It keeps the ids of shared rows and the counters of charts in memory between
+/// transactions.
 final class PageWriter: Sendable {
     private let reasons = SharedCache<DeliveryReason, Int64>(maximum: 1000)
     private let connections = SharedCache<OpenedConnection, Int64>(maximum: 1000)
-    /// The numbers for charts that are to be written.
+    /// The counters of charts that have not been written.
     private let statistics = PendingStatistics()
 
     /// Runs `body` in a transaction, with the parts that its pages share.
@@ -34,12 +35,12 @@ final class PageWriter: Sendable {
         }
     }
 
-    /// Writes the numbers for charts.
+    /// Writes the counters of charts.
     func writeStatistics(to store: StoreDatabase) async throws {
         guard self.statistics.needsWrite else { return }
         let taken = Mutex<PendingStatistics.Numbers>([:])
         do {
-            // Taken in the transaction: one that has taken them before ends before this one begins.
+            // They are taken within the transaction, because an earlier one that has taken some ends before this one begins.
             let reasons = try await store.write { database in
                 let (numbers, reasons) = (self.statistics.take(), ReasonLookup(known: self.reasons.values))
                 taken.withLock { $0 = numbers }
@@ -57,7 +58,7 @@ final class PageWriter: Sendable {
     }
 }
 
-/// The state that the pages of one transaction share.
+/// The state that all pages of a transaction share.
 final class CommitContext {
     let reasons: ReasonLookup
     let connections: ConnectionLookup
@@ -74,7 +75,7 @@ final class CommitContext {
         (self.reasons, self.connections) = (ReasonLookup(known: reasons), ConnectionLookup(known: connections))
     }
 
-    /// Notes that a notification has ended with a shard.
+    /// Records that a notification has ended with a shard.
     func ended(_ fence: Int64, of app: Int64) {
         self.fences.insert(fence)
         self.apps.insert(app)

@@ -1,17 +1,17 @@
 import GRDB
 import PushTypes
 
-/// A value that is stored once, in a row by whose id others name it.
+/// A value that is stored in a single row, to which other rows refer by its id.
 protocol SharedRow: Hashable, Sendable {
     /// Returns the id of the row, which is added if there is none.
     func id(in database: Database) throws -> Int64
 }
 
-/// The shared rows that one transaction names.
+/// Looks up the ids of shared rows within one transaction.
 final class SharedRowLookup<Value: SharedRow> {
     private let known: [Value: Int64]
-    /// The ids that were not known before. They are known once the transaction is on disk: an id that a failed one has added may
-    /// belong to another value later.
+    /// The ids that were not in memory before. They may be kept once the transaction is on disk. If it fails, an id that it
+    /// has added may belong to another value later.
     private(set) var found: [Value: Int64] = [:]
 
     init(known: [Value: Int64] = [:]) { self.known = known }
@@ -25,11 +25,12 @@ final class SharedRowLookup<Value: SharedRow> {
     }
 }
 
-/// The reason of a delivery, of which a campaign has few.
+/// The reason of a delivery. A campaign has few different ones.
 struct DeliveryReason: SharedRow {
-    /// The longest text in characters; a push service may send a longer one.
+    /// The maximum length of a text, in characters. Longer reasons of a push service are truncated.
     private static let maximumLength = 300
-    /// The most different texts in the store. A push service has a few dozen; one that invents more fills no disk.
+    /// The maximum number of different texts in the store. Push services have a few dozen; the limit bounds the store if one
+    /// sends arbitrary texts.
     private static let maximumCount = 10_000
     private static let other = "another reason than the 10,000 that are known"
 
@@ -51,7 +52,7 @@ struct DeliveryReason: SharedRow {
 typealias ReasonLookup = SharedRowLookup<DeliveryReason>
 
 extension OpenedConnection: SharedRow {
-    /// Adds the connection, which has no row as long as its id is not known.
+    /// Adds a row for the connection, which has none as long as its id is not in memory.
     func id(in database: Database) throws -> Int64 {
         try database.insert(
             into: "connection",
@@ -65,7 +66,7 @@ extension OpenedConnection: SharedRow {
 
 typealias ConnectionLookup = SharedRowLookup<OpenedConnection>
 
-/// The transmission of a push in one number: the id of its connection, and the milliseconds up to the outcome.
+/// Encodes a ``PushTrip`` in one number: the id of its connection, and the milliseconds until the outcome.
 enum StoredTrip {
     private static let bits: Int64 = 17
     private static let most: Int64 = 1 << StoredTrip.bits - 1
@@ -76,7 +77,7 @@ enum StoredTrip {
         connection << Self.bits | min(max(0, Int64(milliseconds)), Self.most)
     }
 
-    /// Returns the parts of a number; the time is `nil` where it was too long to be kept.
+    /// Returns the parts of a number. The time is `nil` if it was too long to be encoded.
     static func parts(_ number: Int64) -> (connection: Int64, milliseconds: Int?) {
         let time = number & Self.most
         return (number >> Self.bits, time == Self.most ? nil : Int(time))

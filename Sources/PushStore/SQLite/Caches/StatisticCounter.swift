@@ -2,11 +2,11 @@ import GRDB
 import PushTypes
 import Synchronization
 
-/// Counts what one transaction writes, for charts.
+/// Counts the final states that a transaction writes, for charts.
 final class StatisticCounter {
-    /// The numbers of an app.
+    /// The counts of an app.
     struct Counts: Sendable {
-        /// Of accepted, rejected, failed, skipped and unknown recipients, and of opened notifications.
+        /// The numbers of accepted, rejected, failed, skipped and unknown recipients, and of opened notifications.
         var outcomes = [Int64](repeating: 0, count: 6)
         var latency = [Int64](repeating: 0, count: LatencyHistogram.count)
         var reasons: [Reason: Int64] = [:]
@@ -29,7 +29,7 @@ final class StatisticCounter {
             self.reasons.merge(other.reasons, uniquingKeysWith: +)
         }
 
-        /// The numbers to add in order to take these back.
+        /// The negative counts, which undo these when they are added.
         var negated: Counts {
             Counts(outcomes: self.outcomes.map(-), latency: self.latency.map(-), reasons: self.reasons.mapValues(-))
         }
@@ -40,18 +40,18 @@ final class StatisticCounter {
         var text: BytewiseString
     }
 
-    /// The columns in the order of the numbers.
+    /// The columns, in the order of the counts.
     static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
     static let latency = (0..<LatencyHistogram.count).map { "latency\($0)" }
     static let columns = StatisticCounter.outcomes + StatisticCounter.latency
 
-    /// The numbers by app.
+    /// The counts by app.
     private(set) var apps: [Int64: Counts] = [:]
 
     /// Counts the final states of a page.
     func add(_ deliveries: [DeliveryResult], of app: Int64) {
         guard !deliveries.isEmpty else { return }
-        // In place: a copy of the numbers for each page of one recipient would cost more than counting it.
+        // In place, because copying the counts for a page of one recipient would cost more than counting it.
         self.apps[app, default: Counts()].add(deliveries)
     }
 
@@ -63,7 +63,7 @@ final class StatisticCounter {
         SET \(StatisticCounter.columns.map { "\($0) = \($0) + excluded.\($0)" }.joined(separator: ", "))
         """
 
-    /// Adds numbers to those of a minute. Those of an app that is gone are left out.
+    /// Adds counts to those of a minute. Counts of apps that do not exist any more are left out.
     static func write(_ apps: [Int64: Counts], minute: Int64, _ reasons: ReasonLookup, in database: Database) throws {
         for (app, counts) in apps where counts.outcomes.contains(where: { $0 != 0 }) {
             guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
@@ -83,42 +83,42 @@ final class StatisticCounter {
 }
 
 extension DeliveryRecord.State {
-    /// The place of a final state in the order of the counters, which is that of the codes; `nil` for ``sending``.
+    /// The index of a final state among the counts, which are in the order of the raw values; `nil` for ``sending``.
     var place: Int? { self == .sending ? nil : Int(self.rawValue) - 1 }
 }
 
-/// The numbers of pages that no transaction has written yet.
+/// The counts that have not been written to the tables of charts.
 ///
-/// They are written once a second and before they are read (``SQLiteStore/writeStatistics()``), because a row of charts
-/// would cost a single push as much as its delivery. A process that is killed loses the second of the charts, and nothing
-/// of the ledger.
+/// They are written once a second and before charts are read (``SQLiteStore/writeStatistics()``), because writing them with
+/// each push would cost as much as its delivery. A process that is killed loses up to a second of the charts, and nothing of
+/// the ledger.
 final class PendingStatistics: Sendable {
-    /// The numbers by minute and app.
+    /// The counts by minute and app.
     typealias Numbers = [Int64: [Int64: StatisticCounter.Counts]]
 
     private struct State {
         var numbers: Numbers = [:]
-        /// The number of transactions that have taken numbers and may not have ended.
+        /// The number of transactions that have taken counts and may not have ended.
         var underWay = 0
     }
 
     private let state = Mutex(State())
 
-    /// Indicates whether numbers may be missing on disk. They are there after the next write.
+    /// Indicates whether counts may be missing on disk until the next write.
     var needsWrite: Bool { self.state.withLock { $0.underWay > 0 || !$0.numbers.isEmpty } }
 
-    /// Adds the numbers of a transaction that is about to end. A reader that sees its changes can have its numbers written.
+    /// Adds the counts of a transaction just before it ends, so that they can be written as soon as its changes are visible.
     func add(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
         guard !apps.isEmpty else { return }
         self.add([StatisticStep.minute.start(of: now).seconds: apps])
     }
 
-    /// Takes back the numbers of a transaction that failed. Where they were written meanwhile, they are subtracted.
+    /// Takes back the counts of a transaction that failed. Counts that were written meanwhile are subtracted again.
     func remove(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
         self.add(apps.mapValues(\.negated), now: now)
     }
 
-    /// Returns all numbers, within the transaction that writes them. It calls ``written(_:)`` or ``restore(_:)`` at its end.
+    /// Returns and removes all counts. The transaction that writes them calls ``written(_:)`` or ``restore(_:)`` at its end.
     func take() -> Numbers {
         self.state.withLock { state in
             if !state.numbers.isEmpty { state.underWay += 1 }
@@ -127,13 +127,13 @@ final class PendingStatistics: Sendable {
         }
     }
 
-    /// Notes that numbers are on disk.
+    /// Records that counts are on disk.
     func written(_ numbers: Numbers) {
         guard !numbers.isEmpty else { return }
         self.state.withLock { $0.underWay -= 1 }
     }
 
-    /// Gives back numbers that could not be written.
+    /// Puts back counts that could not be written.
     func restore(_ numbers: Numbers) {
         self.add(numbers)
         self.written(numbers)

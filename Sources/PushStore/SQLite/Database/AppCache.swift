@@ -3,11 +3,11 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The facts about an app that each notification asks for, as they were read from the database.
+/// A cache of facts about apps that every notification needs.
 ///
-/// Every change of these tables empties the cache before the change returns, whatever statement made it (``AppChangeMark``).
+/// A change of these tables by any statement empties the cache before the change returns (``AppChangeMark``).
 final class AppCache: Sendable {
-    /// A question, and by its case the type of the answer.
+    /// A question about an app. Its case determines the type of the answer.
     enum Question: Hashable {
         case app(id: Int64)
         case appNamed(Topic)
@@ -22,7 +22,7 @@ final class AppCache: Sendable {
 
     private let answers = SharedCache<Question, any Sendable>(maximum: 10_000)
 
-    /// Returns an answer that is kept, or reads it.
+    /// Returns the cached answer, or reads and caches it.
     func value<Value: Sendable>(_ question: Question, _ read: () async throws -> Value) async throws -> Value {
         let answer = try await self.answers.read(question) { Answer(value: try await read()) }
         if let answer = answer as? Answer<Value> { return answer.value }
@@ -32,10 +32,10 @@ final class AppCache: Sendable {
     func forget() { self.answers.forget() }
 }
 
-/// The mark that a transaction has changed what ``AppCache`` keeps. Triggers of the writer's connection set it, so that no
-/// statement can be forgotten.
+/// A mark for transactions that have changed tables which ``AppCache`` depends on. Triggers of the writer's connection set
+/// it, so that no statement can be missed.
 final class AppChangeMark: Sendable {
-    /// The tables and, where changes of others are frequent, the columns that count.
+    /// The tables that set the mark. Where only some columns matter and others change often, these columns are listed.
     private static let tables: [(name: String, columns: String?)] = [
         (
             "app",
@@ -70,6 +70,7 @@ final class AppChangeMark: Sendable {
 
     private func set() { self.isSet.store(true, ordering: .relaxed) }
 
-    /// Returns `true` if it was set since the last call. Both happen on the writer's queue, one transaction after the other.
+    /// Returns `true` if the mark was set since the last call. Setting and reading it happen on the writer's queue, one
+    /// transaction after the other.
     func take() -> Bool { self.isSet.exchange(false, ordering: .relaxed) }
 }

@@ -1,52 +1,53 @@
 import PushSupport
 
-/// The decisions that bound the write-ahead log: when it is folded into the database, and when writers wait for that.
+/// Decides when the write-ahead log is folded into the database, and when writers wait for that, so that the log stays bounded.
 ///
-/// A log can be folded as far as the oldest snapshot in use. So readers renew their snapshots while it is folded, and from a
-/// length above that no transaction begins before it has been. Only a snapshot of another process lets it grow further, and a read of
-/// this one that keeps its snapshot for longer than ``Limits/longPatience``, for a moment at a time.
+/// A log can be folded only up to the oldest snapshot in use. Therefore readers renew their snapshots while it is folded, and
+/// above a greater length no transaction begins before it has been folded. The log grows further only because of a snapshot of
+/// another process, or briefly because of a read of this process that keeps its snapshot for longer than ``Limits/longPatience``.
 struct LogStateMachine {
-    /// The numbers of pages of 4 kB in the log, with 24 bytes each.
+    /// The limits. Lengths are numbers of pages in the log, of 4 kB and 24 bytes each.
     struct Limits: Hashable, Sendable {
-        /// From here each commit copies what no snapshot prevents into the database (`SQLITE_CHECKPOINT_PASSIVE`).
+        /// The length from which each commit copies into the database what no snapshot prevents (`SQLITE_CHECKPOINT_PASSIVE`).
         var checkpoint = 8000
-        /// From here readers renew their snapshots, and the log is folded: 41 MB.
+        /// The length from which the log is folded, and readers renew their snapshots for that: 41 MB.
         var renewal = 10_000
-        /// From here writers wait until it has been: 49 MB, which leaves one transaction 15 MB of 64 MB.
+        /// The length from which writers wait until the log has been folded: 49 MB. It leaves one transaction 15 MB of 64 MB.
         var hold = 12_000
-        /// The time for which a fold waits for snapshots, which are renewed meanwhile.
+        /// The longest time for which a fold waits for snapshots to be renewed.
         var patience: Duration = .seconds(1)
-        /// The time for which it waits before that for reads that keep their snapshots. Others read meanwhile, and write up to `hold`.
+        /// The longest time for which a fold waits before that for reads that keep their snapshots. Other reads go on
+        /// meanwhile, and writes up to `hold`.
         var longPatience: Duration = .seconds(5)
     }
 
-    /// The time for which writers do not wait for a snapshot of another process that did not end.
+    /// The time for which writers go on after a snapshot of another process has prevented a fold.
     static let grace: Duration = .seconds(5)
-    /// The same for one of this process, which ends soon.
+    /// The time for which writers go on after a snapshot of this process has prevented a fold. It ends soon.
     static let shortGrace: Duration = .milliseconds(250)
 
-    /// The reason for which the log would be folded.
+    /// The reason of a request to fold the log.
     enum Reason {
-        /// The last commit left it long.
+        /// The log was long after the last commit.
         case length
-        /// Its file is long, whatever commits have said.
+        /// The file of the log is long, regardless of the length after the last commit.
         case fileLength
-        /// It has to be empty.
+        /// The log must be emptied.
         case demand
     }
 
     private enum Phase {
         case open, folding
-        /// A snapshot did not end in time, so that writers go on.
+        /// A snapshot has prevented a fold, so writers go on until a time.
         case prevented(until: ContinuousClock.Instant)
     }
 
-    /// An answer to who would fold the log.
+    /// The answer to a request to fold the log.
     enum Turn {
         case fold
-        /// Another one folds it now.
+        /// Another caller is folding it.
         case wait
-        /// It is short, or could not be folded a moment ago.
+        /// The log is short, or could not be folded a moment ago.
         case pass
     }
 
@@ -54,13 +55,13 @@ struct LogStateMachine {
     private var phase = Phase.open
     /// The number of pages in the log after the last transaction.
     private var pages = 0
-    /// The numbers of times it was folded, and that a snapshot prevented it.
+    /// The numbers of completed folds, and of folds that a snapshot prevented.
     private(set) var folds = (complete: 0, prevented: 0)
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Notes the number of pages after a commit.
-    /// - Returns: `true` if the commit copies into the database what it can.
+    /// Records the number of pages in the log after a commit.
+    /// - Returns: `true` if the commit should copy into the database what it can.
     mutating func commit(pages: Int) -> Bool {
         self.pages = pages
         return pages >= self.limits.checkpoint
@@ -75,7 +76,7 @@ struct LogStateMachine {
     /// Indicates whether the log is being folded.
     var isFolding: Bool { if case .folding = self.phase { true } else { false } }
 
-    /// Gives a turn to fold the log.
+    /// Decides about a request to fold the log.
     mutating func turn(_ reason: Reason, now: ContinuousClock.Instant) -> Turn {
         switch (self.phase, reason) {
         // A writer does not wait for a fold while the log has room.
@@ -90,8 +91,8 @@ struct LogStateMachine {
         return .fold
     }
 
-    /// Ends a turn.
-    /// - Parameter isOwn: Whether a snapshot that prevented it may be one of this process.
+    /// Ends a fold.
+    /// - Parameter isOwn: Whether a snapshot of this process may have prevented it.
     mutating func end(isComplete: Bool, isOwn: Bool = false, now: ContinuousClock.Instant) {
         if isComplete {
             (self.phase, self.pages) = (.open, 0)

@@ -2,38 +2,38 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The deadline of one query on one connection. It interrupts a query that takes longer than its budget, or whose snapshot
-/// is in the way of a fold of the log, and lets a long one rest now and then, so that others get the processor. SQLite calls
-/// it while it works (`sqlite3_progress_handler`).
+/// The deadline of one query on one connection. It interrupts a query that exceeds its time budget, or whose snapshot
+/// prevents a fold of the log. It also pauses a long query periodically, so that other threads get the processor. SQLite
+/// calls it while it executes the query (`sqlite3_progress_handler`).
 ///
-/// It is made, and used, on the thread that runs the query.
+/// It is created and used on the thread that runs the query.
 final class QueryDeadline {
     /// The reason for which a query was interrupted.
     enum Stop: Error {
         case outOfTime, ending
-        /// The log is being folded: the query begins anew, with a new snapshot, once it has been.
+        /// The log is being folded. After that the query begins again with a new snapshot.
         case renewal
     }
 
     /// The limits of one query, or of one step of it.
     struct Limits: Sendable {
-        /// The longest time of it; `nil` for none.
+        /// The longest time of the query; `nil` for no limit.
         var budget: Duration?
         var clock = QueryClock.wall
-        /// The time at which nobody wants the result any more; `nil` for none.
+        /// The time from which the result is not needed any more; `nil` for none.
         var end: ContinuousClock.Instant?
-        /// Indicates whether it rests now and then.
+        /// Indicates whether the query pauses periodically.
         var rests = false
 
-        /// Indicates whether a further step may begin.
+        /// Indicates whether there is time for a further step.
         var allowsMore: Bool { self.budget.map { $0 > .zero } ?? true && self.end.map { .now < $0 } ?? true }
     }
 
-    /// The instructions of SQLite's virtual machine between two readings of the clock: about 50 µs.
+    /// The number of instructions of SQLite's virtual machine between two readings of the clock: about 50 µs.
     private static let steps: Int32 = 1000
-    /// The working time between two rests.
+    /// The working time between two pauses.
     private static let slice: Duration = .milliseconds(10)
-    /// The length of a rest.
+    /// The length of a pause.
     private static let rest: Duration = .milliseconds(5)
 
     private let limits: Limits
@@ -45,7 +45,7 @@ final class QueryDeadline {
 
     /// - Parameters:
     ///   - log: The log of the store.
-    ///   - isEnding: Tells whether the store is being closed; called at each rest.
+    ///   - isEnding: Returns `true` if the store is being closed. It is called at each pause.
     init(_ limits: Limits = Limits(), log: WriteAheadLog, isEnding: @escaping () -> Bool = { false }) {
         (self.limits, self.log, self.isEnding) = (limits, log, isEnding)
         self.start = limits.clock.now
@@ -75,7 +75,7 @@ final class QueryDeadline {
         }
     }
 
-    /// Returns `true` if the query may continue, after a rest if one is due.
+    /// Returns `true` if the query may continue, after a pause if one is due.
     private func mayContinue() -> Bool {
         let now = self.limits.clock.now
         if let budget = self.limits.budget, now - self.start >= budget {
@@ -95,9 +95,9 @@ final class QueryDeadline {
 
 /// A clock by which the time of a query is measured.
 enum QueryClock: Sendable {
-    /// The time that passes.
+    /// Elapsed time.
     case wall
-    /// The time for which the query has a processor: what others use meanwhile is not its own.
+    /// The processor time of the query's thread, so that other threads do not use up its budget.
     case processor
 
     /// The reading of the clock on the current thread.

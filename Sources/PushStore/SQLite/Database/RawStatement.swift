@@ -3,15 +3,17 @@ import GRDB
 import GRDBSQLite
 import PushTypes
 
-/// A prepared statement without GRDB's boxes around values, which would cost a campaign more than the database.
+/// A prepared statement that reads and binds values without GRDB's boxes. For a campaign these would cost more than the
+/// database itself.
 struct RawStatement {
     private let statement: SQLiteStatement
     /// Keeps the statement alive.
     private let owner: Statement
     private let database: Database
 
-    /// Prepares a statement, or takes the kept one.
-    /// - Parameter isKept: Whether it is prepared once per connection and text; only for texts of which there are few.
+    /// Prepares a statement, or takes the cached one.
+    /// - Parameter isKept: Whether the statement is cached by its text on the connection. It must be `false` for texts of
+    ///   which there are many variants.
     init(sql: String, isKept: Bool = true, in database: Database) throws {
         self.owner = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         self.statement = self.owner.sqliteStatement
@@ -30,7 +32,7 @@ struct RawStatement {
         if let value { self.bind(value, at: position) } else { self.bindNull(at: position) }
     }
 
-    /// Binds integers at the first positions of a statement that has just been made. A `nil` leaves its position NULL.
+    /// Binds integers at the first positions of a new statement. The position of a `nil` stays NULL.
     func bind(
         _ first: Int64,
         _ second: Int64?,
@@ -47,7 +49,7 @@ struct RawStatement {
         if let sixth { self.bind(sixth, at: 6) }
     }
 
-    /// Binds a text. It ends at its first NUL, as the texts that GRDB binds do: what one writes the other finds.
+    /// Binds a text, which ends at its first NUL, like the texts that GRDB binds.
     func bind(_ text: String?, at position: Int32) {
         guard let text else { return self.bindNull(at: position) }
         // SQLite copies the text: it need not live any longer.
@@ -60,7 +62,7 @@ struct RawStatement {
 
     func bind(_ bytes: Data?, at position: Int32) {
         guard let bytes else { return self.bindNull(at: position) }
-        // Without bytes there is no address, for which SQLite would bind NULL.
+        // An empty array has no address, and SQLite would bind NULL.
         guard !bytes.isEmpty else { return _ = sqlite3_bind_zeroblob(self.statement, position, 0) }
         bytes.withUnsafeBytes {
             _ = sqlite3_bind_blob(self.statement, position, $0.baseAddress, Int32(clamping: $0.count), Self.transient)
@@ -79,7 +81,7 @@ struct RawStatement {
 
     func bindNull(at position: Int32) { sqlite3_bind_null(self.statement, position) }
 
-    /// Runs a statement that gives no rows.
+    /// Runs a statement that returns no rows.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int {
@@ -89,7 +91,7 @@ struct RawStatement {
         return Int(sqlite3_changes(self.database.sqliteConnection))
     }
 
-    /// Moves to the next row. Call ``reset()`` after the last one that is needed.
+    /// Moves to the next row. ``reset()`` must be called after the last row that is needed.
     /// - Returns: `true` if there is one.
     func step() throws -> Bool {
         switch sqlite3_step(self.statement) {
@@ -99,7 +101,7 @@ struct RawStatement {
         }
     }
 
-    /// Ends the statement, so that its connection is not kept in a read.
+    /// Resets the statement, so that it does not keep its connection in a read transaction.
     func reset() { sqlite3_reset(self.statement) }
 
     // Columns of the current row; they begin at 0.
@@ -127,7 +129,7 @@ struct RawStatement {
 
     private func failed(_ code: Int32) -> DatabaseError {
         let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
-        // A full disk ends the transaction. GRDB learns that only from a statement of its own.
+        // SQLite rolls the transaction back if the disk is full. GRDB notices that only with a statement of its own.
         if !self.database.isInsideTransaction { try? self.database.execute(sql: "ROLLBACK") }
         return error
     }
@@ -135,7 +137,7 @@ struct RawStatement {
 
 /// Statements whose arguments are integers.
 extension Database {
-    /// Runs a statement that gives no rows.
+    /// Runs a statement that returns no rows.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run(
@@ -151,7 +153,7 @@ extension Database {
         return try statement.run()
     }
 
-    /// Returns `true` if a query gives a row.
+    /// Returns `true` if a query returns a row.
     func hasRow(
         sql: String,
         _ first: Int64,
@@ -166,15 +168,15 @@ extension Database {
     }
 }
 
-/// The columns of rows that a prepared statement adds: an enumeration, so that each value is bound by the name of its column.
+/// An enumeration of the columns of a prepared `INSERT`, so that each value is bound by the name of its column.
 extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawValue == Int {
-    /// The place of the column's value in the statement.
+    /// The parameter for the column's value in the statement.
     var place: String { "?\(self.rawValue + 1)" }
 
-    /// Returns a statement that adds a row.
+    /// Returns an `INSERT` statement for the columns.
     /// - Parameters:
-    ///   - condition: The condition on which it is added; `nil` for none.
-    ///   - conflict: The clause for a row that is there already; empty makes it an error.
+    ///   - condition: The condition under which the row is added; `nil` for none.
+    ///   - conflict: The clause for a row that exists already; with an empty one that is an error.
     static func insertion(into table: String, if condition: String? = nil, _ conflict: String = "") -> String {
         let names = Self.allCases.map(\.stringValue).joined(separator: ", ")
         let places = Self.allCases.map(\.place).joined(separator: ", ")

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// Values of a column; `nil` for NULL and for what is not a value of the type.
+/// Access to columns as typed values; `nil` for NULL and for values of other types.
 extension Row {
     func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
     func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
@@ -16,7 +16,7 @@ extension Row {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
 
-    /// Reads the row; `nil` for one that is damaged, which must not block the others.
+    /// Reads the row; `nil` for a damaged row, which must not block the others.
     func readable<Value>(_ read: (Row) throws -> Value) throws -> Value? {
         do { return try read(self) } catch is DamagedRow { return nil }
     }
@@ -37,9 +37,9 @@ struct ColumnValues: ExpressibleByDictionaryLiteral {
     }
 }
 
-/// Statements, each of them prepared once per connection unless its text has many variants.
+/// Helpers for statements. A statement is cached on its connection unless its text has many variants.
 extension Database {
-    /// Runs a statement that gives no rows.
+    /// Runs a statement that returns no rows.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run(sql: String, _ arguments: StatementArguments = []) throws -> Int {
@@ -48,7 +48,7 @@ extension Database {
     }
 
     /// Adds a row.
-    /// - Parameter conflict: The clause for a row that is there already; empty makes it an error.
+    /// - Parameter conflict: The clause for a row that exists already; with an empty one that is an error.
     /// - Returns: Its number.
     @discardableResult
     func insert(into table: String, _ columns: ColumnValues, _ conflict: String = "") throws -> Int64 {
@@ -56,7 +56,7 @@ extension Database {
         return self.lastInsertedRowID
     }
 
-    /// Adds a row in place of those with the same keys.
+    /// Adds a row, or replaces the rows with the same keys.
     func replace(in table: String, _ columns: ColumnValues) throws {
         let sql = Self.insertion("INSERT OR REPLACE", table, columns, "")
         try self.run(sql: sql, StatementArguments(columns.values))
@@ -89,12 +89,12 @@ extension Database {
         try self.row(sql: sql, arguments, isKept: isKept) != nil
     }
 
-    /// Returns the first column of the first row; `nil` also for NULL.
+    /// Returns the first column of the first row; `nil` for NULL, or without a row.
     func integer(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Int64? {
         try Int64.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments)
     }
 
-    /// Returns the first column of the first row as a time; `nil` also for NULL.
+    /// Returns the first column of the first row as a time; `nil` for NULL, or without a row.
     func time(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Timestamp? {
         try self.integer(sql: sql, arguments, isKept: isKept).map(Timestamp.init(milliseconds:))
     }
@@ -104,7 +104,7 @@ extension Database {
         try Int64.fetchAll(self.statement(sql, isKept: isKept), arguments: arguments)
     }
 
-    /// Returns the first column of the first row; 0 also for NULL.
+    /// Returns the first column of the first row; 0 for NULL, or without a row.
     func count(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Int {
         try Int.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments) ?? 0
     }

@@ -1,11 +1,11 @@
 import GRDB
 
-/// The connections to the file: one writer, the readers of the provider's services, and those of the API's requests.
+/// The connections to the database: one writer, readers for the provider's services, and readers for requests of the API.
 struct StoreDatabase: Sendable {
     let pool: DatabasePool
     let readers: StoreReaders
     let log: WriteAheadLog
-    /// The answers to questions about apps.
+    /// The cached facts about apps.
     let apps = AppCache()
     private let services: ReaderPool
     private let appChange = AppChangeMark()
@@ -19,17 +19,17 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Reads by key, or a short list, for a request of the API: takes milliseconds at most.
+    /// Reads a row by its key, or a short list, for a request of the API. It takes a few milliseconds at most.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.lookup(body) }
     }
 
-    /// Reads for a request of the API, where that may take long (``StoreReaders/query(_:)``).
+    /// Reads for a request of the API, with a query that may take long (``StoreReaders/query(_:)``).
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.query(body) }
     }
 
-    /// The same in steps, each of which reads in a snapshot of its own (``StoreReaders/query(from:_:)``).
+    /// Runs a long query in steps, each of which reads a snapshot of its own (``StoreReaders/query(from:_:)``).
     func query<State: Sendable, Value: Sendable>(
         from state: State,
         _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
@@ -37,13 +37,13 @@ struct StoreDatabase: Sendable {
         try await Self.named { try await self.readers.query(from: state, step) }
     }
 
-    /// Reads for the dispatcher and the other services of the provider.
+    /// Reads for the dispatcher and other services of the provider.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.serve(self.services, body) }
     }
 
-    /// The same, where a smaller read would do.
-    /// - Returns: `nil` if the log was folded before the read had ended.
+    /// Reads for a service that can make do with a smaller read.
+    /// - Returns: `nil` if the read was interrupted by a fold of the log.
     func readOnce<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value? {
         try await Self.named { try await self.readers.serveOnce(self.services, body) }
     }
@@ -54,7 +54,7 @@ struct StoreDatabase: Sendable {
             while true {
                 let result = try await self.pool.write { database -> (value: Value, hasChangedApps: Bool)? in
                     guard self.log.admitsWriter else { return nil }
-                    // A transaction that failed may have left it.
+                    // A transaction that failed may have left the mark set.
                     _ = self.appChange.take()
                     return (try body(database), self.appChange.take())
                 }
@@ -72,20 +72,20 @@ struct StoreDatabase: Sendable {
         try await self.write { try $0.run(sql: sql, arguments) }
     }
 
-    /// Writes the whole file anew, without free space.
+    /// Rewrites the whole file without free space.
     func vacuum() async throws {
         try await Self.named { try await self.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
     }
 
-    /// Closes the connections and leaves everything in the one file, so that it can be copied without the log.
+    /// Closes the connections, and leaves all data in the database file, so that it can be copied without the log.
     func close() throws {
         try self.readers.close()
-        // A reader of another process keeps the log, which is read at the next start then.
+        // If another process reads, the log stays, and is read at the next start.
         _ = try? self.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try self.pool.close()
     }
 
-    /// Turns errors of the disk into ``StoreError/cannotWrite(why:)``, for which callers wait.
+    /// Turns disk errors into ``StoreError/cannotWrite(why:)``, after which callers wait and try again.
     private static func named<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -94,8 +94,8 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Returns `true` if an error may pass without a change of the database. `SQLITE_CANTOPEN` comes from a full disk too,
-    /// as the files beside the database cannot be made; `SQLITE_BUSY` from another process.
+    /// Returns `true` for an error that may go away without a change of the database. `SQLITE_CANTOPEN` is one, because on a
+    /// full disk the files beside the database cannot be created, and so is `SQLITE_BUSY`, which other processes cause.
     static func isOfDisk(_ error: DatabaseError) -> Bool {
         [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED]
             .contains(error.resultCode.primaryResultCode)
@@ -103,8 +103,8 @@ struct StoreDatabase: Sendable {
 }
 
 extension DatabaseError {
-    /// The error in words, which name the disk where that is the cause. SQLite has a message for the last statement of a
-    /// connection only, and *not an error* for other failures.
+    /// The error in words, which mention the disk if it is the cause. SQLite's own message is only about the last statement
+    /// of a connection, and is *not an error* for other failures.
     var reason: String {
         switch self.resultCode.primaryResultCode {
         case .SQLITE_FULL: "the disk is full"

@@ -2,17 +2,17 @@ import Foundation
 import GRDB
 import PushSupport
 
-/// The connections for requests of the API, apart from those of the dispatcher: one set for look-ups by key, and one
-/// for queries that may visit everything, so that neither kind waits for the other.
+/// The connections for requests of the API, separate from those of the dispatcher. Look-ups by key and queries that may scan
+/// whole tables have sets of their own, so that neither kind waits for the other.
 struct StoreReaders: Sendable {
-    /// The number of long queries at a time: one, because it uses a whole core.
+    /// The maximum number of long queries at a time: one, because it uses a whole core.
     private static let running = 1
-    /// The longest pause after a query, which is half as long as the query took, before the next one begins.
+    /// The longest pause between two long queries. The pause is half as long as the query took.
     private static let longestRest: Duration = .milliseconds(50)
     private static let lookupConnections = 2
-    /// The connections for first attempts.
+    /// The number of connections for first attempts.
     private static let attemptConnections = 2
-    /// The number of times that a read without a budget renews its snapshot, before a fold of the log waits for it.
+    /// The number of times that a read without a budget renews its snapshot before a fold of the log waits for it instead.
     private static let renewals = 3
 
     private let lookupPool, queryPool: ReaderPool
@@ -20,7 +20,7 @@ struct StoreReaders: Sendable {
     private let limits: QueryLimits
     let queries: Budget
     private let exports, counts: Budget
-    /// The time for first attempts at queries of one key and of one app. Beyond that their queries wait.
+    /// The budget of time for first attempts of each key and app. Beyond it their queries wait in the queue.
     private let attempts: Budget
 
     init(path: String, limits: QueryLimits, budgets: BudgetRegistry, log: WriteAheadLog) throws {
@@ -54,7 +54,7 @@ struct StoreReaders: Sendable {
         throw StoreError.queryTooExpensive(budget: self.limits.lookup)
     }
 
-    /// Reads for a service of the provider, without a budget. A read that had to renew its snapshot too often keeps it.
+    /// Reads for a service of the provider, without a time budget. A read that had to renew its snapshot too often keeps it.
     func serve<Value: Sendable>(
         _ pool: ReaderPool,
         _ body: @Sendable (Database) throws -> Value
@@ -65,8 +65,8 @@ struct StoreReaders: Sendable {
         return try await self.log.whileLasting { try await pool.read(body) }
     }
 
-    /// Reads for a service of the provider, without a budget.
-    /// - Returns: `nil` if the log was folded meanwhile: a smaller read may end before the next time.
+    /// Reads for a service of the provider, without a time budget.
+    /// - Returns: `nil` if the read was interrupted by a fold of the log. A smaller one may end before the next fold.
     func serveOnce<Value: Sendable>(
         _ pool: ReaderPool,
         _ body: @Sendable (Database) throws -> Value
@@ -79,14 +79,14 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a query that may visit many rows: a short first attempt at once, then within the caller's budget after
-    /// those that wait already. Without a ``QueryCaller`` there is no limit.
+    /// Runs a query that may visit many rows. A short first attempt is made at once. If it does not end, the query is run in
+    /// turn within the caller's time budget. Without a ``QueryCaller`` there is no limit.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, `BudgetRefusal`, `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.query(from: ()) { database, _ in .done(try body(database)) }
     }
 
-    /// Runs a query in steps, each of which reads in a snapshot of its own. Its budget is that of all steps together.
+    /// Runs a query in steps, each of which reads a snapshot of its own. The time budget applies to all steps together.
     func query<State: Sendable, Value: Sendable>(
         from state: State,
         _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
@@ -104,8 +104,8 @@ struct StoreReaders: Sendable {
         return try await self.turns(caller, from: state, step)
     }
 
-    /// Makes a short first attempt at a query, which waits for no other.
-    /// - Returns: `nil` if the caller may make none, or the query takes longer.
+    /// Makes a short first attempt at a query, which does not wait in the queue.
+    /// - Returns: `nil` if the caller may not make one, or the query takes longer.
     private func attempt<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
@@ -125,9 +125,9 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a query once it is its caller's turn. One of several steps has a new turn each ``QueryLimits/turn``, so that it
-    /// delays others no longer than that. Its budget is the time of its own turns; a count's is the processor's time, which no
-    /// other query takes from it.
+    /// Runs a query when it is its caller's turn. A query of several steps takes a new turn after each ``QueryLimits/turn``,
+    /// so that it delays others no longer than that. Its time budget covers only its own turns. For a count it is processor
+    /// time, which other queries do not use up.
     func turns<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
@@ -168,7 +168,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Waits for a turn, until the caller gives up.
+    /// Waits for a turn, at most until the caller's deadline.
     private func waiting(
         _ caller: QueryCaller,
         _ turn: @escaping @Sendable () async throws -> BudgetPermit
@@ -199,7 +199,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Returns `true` if a caller may make a first attempt. A key with a long query in the queue may not.
+    /// Returns `true` if a caller may make a first attempt: if it has no query in the queue.
     private func mayAttempt(_ caller: QueryCaller) -> Bool {
         switch caller.purpose {
         case .export: false
@@ -208,10 +208,11 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a step of a first attempt, which has its connection, on the account of its caller and of the app.
-    /// - Throws: ``QueryDeadline/Stop/outOfTime`` if one of them has used its share of time.
+    /// Runs a step of a first attempt, and charges its time to the caller and the app.
+    /// - Throws: ``QueryDeadline/Stop/outOfTime`` if one of them has used up its time.
     private func charging<Value>(_ caller: QueryCaller, _ body: () throws -> Value) throws -> Value {
-        // One millisecond is taken until it is known how many there are: as few run at once as there are connections.
+        // One millisecond is taken at first, and the rest when the time is known. The number of concurrent steps is limited
+        // by the connections.
         guard (try? self.attempts.spend(for: caller.account)) != nil else { throw QueryDeadline.Stop.outOfTime }
         let start = ContinuousClock.now
         defer {
@@ -226,11 +227,11 @@ struct StoreReaders: Sendable {
         result: Result<QueryStep<State, Value>, QueryDeadline.Stop>, used: Duration
     )
 
-    /// Runs the steps of a query within its limits. Neither the wait for a connection, nor a fold of the log, nor a step that
-    /// begins anew after one, takes from its budget.
+    /// Runs the steps of a query within its limits. The wait for a connection, a fold of the log, and a step that is repeated
+    /// after one do not count towards its time budget.
     /// - Parameters:
-    ///   - limits: The limits, whose budget is then what is left of it.
-    ///   - turn: The end of its turn, after which no further step begins; `nil` for none.
+    ///   - limits: The limits. The remaining time budget is left in them.
+    ///   - turn: The end of the turn, after which no further step begins; `nil` for none.
     /// - Returns: The result, or the state after the last step of the turn.
     private func read<State: Sendable, Value: Sendable>(
         _ pool: ReaderPool,
@@ -269,7 +270,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Interrupts long queries, and lets no new ones begin.
+    /// Interrupts long queries, and prevents new ones.
     func end() {
         for budget in [self.queries, self.exports, self.counts] { budget.end() }
     }
@@ -281,10 +282,10 @@ struct StoreReaders: Sendable {
     }
 }
 
-/// A pool of connections whose readers wait for a free one without a thread.
+/// A pool of connections whose readers do not block a thread while they wait for a free one.
 ///
-/// GRDB's own pool blocks a thread of libdispatch while all its connections are in use. With many databases in one
-/// process, those threads could leave none for the readers that are to free the connections.
+/// GRDB's own pool blocks a thread of libdispatch while all its connections are in use. With many databases in one process,
+/// no threads could be left for the readers that would free the connections.
 struct ReaderPool: Sendable {
     let database: DatabasePool
     private let connections: CountingSemaphore
@@ -294,13 +295,13 @@ struct ReaderPool: Sendable {
         self.connections = CountingSemaphore(count: database.configuration.maximumReaderCount)
     }
 
-    /// Reads one snapshot.
+    /// Runs a read in one snapshot.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.connections.run { try await self.database.read(body) }
     }
 }
 
-/// The result of one step of a query that reads each in a snapshot of its own, so that none gets old.
+/// The result of one step of a query. Each step reads a snapshot of its own, so that none gets old.
 enum QueryStep<State: Sendable, Value: Sendable>: Sendable {
     case next(State)
     case done(Value)

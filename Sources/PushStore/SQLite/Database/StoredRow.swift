@@ -3,7 +3,7 @@ import GRDB
 import PushSupport
 import PushTypes
 
-/// An error for a row that holds something else than was written.
+/// The error of a row that cannot be read as it was written.
 package struct DamagedRow: Error, CustomStringConvertible {
     package var table: String
     package var description: String { "a row of table \(self.table) is damaged" }
@@ -46,7 +46,7 @@ extension Database {
         try self.row(sql: sql, arguments).map { try Record(row: $0, masterKey) }
     }
 
-    /// Reads records but for those of damaged rows, which must not block the others.
+    /// Reads records. Those of damaged rows, which must not block the others, are left out.
     func records<Record: StoredRecord>(
         sql: String,
         _ arguments: StatementArguments = [],
@@ -58,14 +58,14 @@ extension Database {
     }
 }
 
-/// A row from which a record reads itself.
+/// A row from which a ``StoredRecord`` reads itself.
 struct StoredRow {
     let row: Row
     let table: String
     /// The key that opens sealed columns; `nil` leaves them out.
     let masterKey: MasterKey?
 
-    /// Returns the value of a column; `nil` for NULL, and for what is not a value of the type.
+    /// Returns the value of a column; `nil` for NULL, and for a value of another type.
     subscript<Value: ColumnDecodable>(column: String) -> Value? {
         (self.row[column] as DatabaseValue?).flatMap(Value.init(column:))
     }
@@ -75,11 +75,11 @@ struct StoredRow {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
 
-    /// Returns the value of a column that no sound row lacks.
+    /// Returns the value of a column that every intact row has.
     /// - Throws: ``DamagedRow``.
     func get<Value: ColumnDecodable>(_ column: String) throws -> Value { try self.need(self[column]) }
 
-    /// Returns the value of an enumeration, which no sound row lacks, by its raw value.
+    /// Returns the value of an enumeration by its raw value, which every intact row has.
     /// - Throws: ``DamagedRow``.
     func get<Value: RawRepresentable>(raw column: String) throws -> Value where Value.RawValue: ColumnDecodable {
         try self.need(self[raw: column])
@@ -107,7 +107,7 @@ struct StoredRow {
 
 /// A value that is read from a column.
 protocol ColumnDecodable {
-    /// `nil` for NULL, and for what is not such a value.
+    /// Reads the value; `nil` for NULL, and for a value of another type.
     init?(column: DatabaseValue)
 }
 
@@ -181,7 +181,7 @@ extension DeviceTokenKind: ColumnDecodable {
     init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
 }
 
-/// A column of JSON values. Each text is decoded once: a row is read again with every claim.
+/// A column of JSON values. Decoded texts are cached, because a row is read again with every claim.
 final class JSONColumn<Value: StoredJSON>: Sendable {
     private let name: String
     private let known = SharedCache<Data, Value>(maximum: 1024)
@@ -189,7 +189,7 @@ final class JSONColumn<Value: StoredJSON>: Sendable {
     init(_ name: String) { self.name = name }
 
     /// Returns the value of a row; `nil` for NULL.
-    /// - Throws: ``DamagedRow`` for what is not such a value.
+    /// - Throws: ``DamagedRow`` for a text that is not such a value.
     func value(_ row: StoredRow) throws -> Value? {
         guard let text: Data = row[self.name] else { return nil }
         return try self.known.value(text) { try row.need(try? Value(stored: JSONValue(parsing: text))) }

@@ -9,13 +9,13 @@ final class WriteAheadLog: Sendable {
         var machine: LogStateMachine
         /// The callers that wait until the log has been folded.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// The number of reads that do not renew their snapshots.
+        /// The number of reads that keep their snapshots.
         var lasting = 0
-        /// Is set once these have ended, or the fold that waits for them has lost its patience; `nil` if none does.
+        /// A value that is set once these have ended, or the fold has waited for them for too long; `nil` if no fold waits.
         var lastingEnd: OneShotValue<Void>?
     }
 
-    /// The time in milliseconds for which other statements wait for a lock.
+    /// The longest time for which other statements wait for a lock, in milliseconds.
     private static let timeout = 5000
 
     private let limits: LogStateMachine.Limits
@@ -27,12 +27,12 @@ final class WriteAheadLog: Sendable {
         self.state = Mutex(State(machine: LogStateMachine(limits: limits)))
     }
 
-    /// Indicates whether readers have to renew their snapshots. It is read often, while a query works.
+    /// Indicates whether readers have to renew their snapshots. It is read often, during each query.
     var isFolding: Bool { self.folding.load(ordering: .relaxed) }
 
     var admitsWriter: Bool { self.state.withLock { $0.machine.admitsWriter(now: .now) } }
 
-    /// The numbers of times the log was folded, and that a snapshot prevented it.
+    /// The numbers of completed folds of the log, and of folds that a snapshot prevented.
     var folds: (complete: Int, prevented: Int) { self.state.withLock { $0.machine.folds } }
 
     /// Watches the commits of the writer's connection, in place of SQLite's automatic checkpoints.
@@ -42,7 +42,7 @@ final class WriteAheadLog: Sendable {
             { log, connection, name, pages in
                 guard let log else { return SQLITE_OK }
                 let isLong = Unmanaged<WriteAheadLog>.fromOpaque(log).takeUnretainedValue().commit(pages: Int(pages))
-                // A snapshot may prevent it: then the next commit does it.
+                // If a snapshot prevents it, the next commit tries again.
                 if isLong { sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
                 return SQLITE_OK
             },
@@ -52,7 +52,7 @@ final class WriteAheadLog: Sendable {
 
     private func commit(pages: Int) -> Bool { self.state.withLock { $0.machine.commit(pages: pages) } }
 
-    /// Folds the log if it is long, or waits until another caller has where there is no room.
+    /// Folds the log if it is long. If another caller is folding it and the log has no room left, it waits for that.
     func foldIfLong(_ pool: DatabasePool) async {
         switch self.turn(.length) {
         case .fold:
@@ -65,13 +65,13 @@ final class WriteAheadLog: Sendable {
         }
     }
 
-    /// Folds a log whose file is long, unless a snapshot prevented that a moment ago.
+    /// Folds the log if its file is long, unless a snapshot prevented that a moment ago.
     func foldFile(_ pool: DatabasePool) async {
         guard case .fold = self.turn(.fileLength) else { return }
         await self.foldNow(pool)
     }
 
-    /// Folds the log, whatever its length is.
+    /// Folds the log, regardless of its length.
     /// - Returns: `false` if a snapshot prevents it.
     func fold(_ pool: DatabasePool) async -> Bool {
         while case .wait = self.turn(.demand) { await self.untilFolded() }
@@ -89,7 +89,7 @@ final class WriteAheadLog: Sendable {
         }
     }
 
-    /// Runs a read that does not renew its snapshot: a fold waits for it. It begins after the one that is under way.
+    /// Runs a read that keeps its snapshot, for which a fold waits. The read begins after a fold that is in progress.
     func whileLasting<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         while !self.beginLasting() { await self.untilFolded() }
         defer { self.endLasting() }
@@ -111,8 +111,8 @@ final class WriteAheadLog: Sendable {
         }?.resolve(.success(()))
     }
 
-    /// Waits until no read lasts, while others read and write.
-    /// - Returns: `false` if one still does.
+    /// Waits until no read keeps its snapshot, while others read and write.
+    /// - Returns: `false` if one still does after the longest wait.
     private func untilNoneLasts() async -> Bool {
         let end = self.state.withLock { state -> OneShotValue<Void>? in
             guard state.lasting > 0 else { return nil }
@@ -153,10 +153,10 @@ final class WriteAheadLog: Sendable {
     /// Empties the log, while readers renew their snapshots.
     private func truncate(_ pool: DatabasePool) async -> Bool {
         let patience = Int(self.limits.patience / .milliseconds(1))
-        // A task of its own: one that is cancelled would leave the log as it is.
+        // It is a task of its own, because a cancelled one would leave the log as it is.
         return await Task {
             try await pool.writeWithoutTransaction { database in
-                // Not before: the writer may be busy for long, and readers need not wait for that.
+                // Not earlier, because the writer may be busy for long, and readers need not wait for that.
                 self.folding.store(true, ordering: .relaxed)
                 try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
                 defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.timeout)") }

@@ -1,29 +1,29 @@
 import GRDB
 import PushTypes
 
-/// The count of an audience's active devices, in steps over ranges of ids. No step reads a snapshot for long, however many
-/// devices there are and whatever their condition costs.
+/// Counts an audience's active devices in steps over ranges of ids, so that no step reads a snapshot for long, regardless of
+/// the number of devices and the cost of the condition.
 struct DeviceCount: Sendable {
     /// The result of the steps so far.
     struct Progress: Sendable {
         /// The id up to which devices have been counted.
         fileprivate var cursor = Int64.min
         fileprivate var found = 0
-        /// The number of devices of the next step.
+        /// The number of ids of the next step.
         fileprivate var size: Int
-        /// The ranges that find the devices, once they have been chosen; `nil` inside to visit all devices.
+        /// The index ranges that find the devices, once they have been chosen. The inner value is `nil` to visit all devices.
         fileprivate var driver: AudienceDriver??
 
         init(size: Int = 2000) { self.size = size }
     }
 
-    /// The time that a step should take at least. Twice as long at most.
+    /// The time that a step should take at least; it should take at most twice as long.
     private static let stepTime: Duration = .milliseconds(50)
-    /// The same for a step that looks up the devices of index ranges, which it reads again each time.
+    /// The same time for a step that looks up the devices of index ranges, which each step reads again.
     private static let lookUpTime: Duration = .milliseconds(250)
-    /// The most entries of index ranges whose devices are looked up in one step.
+    /// The maximum number of entries of index ranges whose devices are looked up in one step.
     private static let lookedUpAtOnce = 1000
-    /// The most devices of a step.
+    /// The maximum number of ids of a step.
     private static let largest = 1_000_000
 
     private let app: Int64
@@ -41,7 +41,7 @@ struct DeviceCount: Sendable {
 
     /// Counts the devices of the next range of ids.
     @Sendable func step(in database: Database, _ progress: Progress) throws -> QueryStep<Progress, Int> {
-        // An index has them all, and is read in a moment.
+        // A covering index counts them fast.
         if self.audience == .everyone { return .done(try self.count("", [], in: database)) }
         var progress = progress
         let driver = try progress.driver ?? self.driver(in: database)
@@ -83,14 +83,14 @@ struct DeviceCount: Sendable {
         return try database.count(sql: sql, StatementArguments(self.arguments + arguments), isKept: false)
     }
 
-    /// Returns the number of devices of the next step, so that it takes the time that it should.
+    /// Returns the number of ids of the next step, so that it takes the intended time.
     static func size(after size: Int, time: Duration, goal: Duration) -> Int {
         if time < goal / 8 { return min(size * 8, Self.largest) }
         if time < goal { return min(size * 2, Self.largest) }
         return time > goal * 2 ? max(size / 2, 1) : size
     }
 
-    /// Returns the first and last id of an app's devices, and the most devices that there may be between them.
+    /// Returns the first and last id of an app's devices, and an upper bound of their number.
     static func devices(of app: Int64, in database: Database) throws -> (first: Int64, last: Int64, count: Int64) {
         let sql = """
             SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,

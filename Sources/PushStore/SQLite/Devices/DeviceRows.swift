@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 package import PushTypes
 
-/// The rows of devices, within a transaction.
+/// Reads devices, within a transaction.
 struct DeviceRows {
     let database: Database
 
@@ -21,7 +21,7 @@ struct DeviceRows {
         let most = AudienceDriver.limit(wanted: limit, devices: count)
         let driver = try AudienceDriver.choose(audience, of: kind, app: app, limit: most, in: self.database)
         var (found, last): ([DeviceRecord], Int64?) = ([], after)
-        // A page that is not full is the last: another device follows for each that cannot be read.
+        // Damaged rows are made up for by further ones, because a page that is not full is taken for the last.
         while let after = last, found.count < limit {
             let wanted = limit - found.count
             let page = try self.page(
@@ -94,7 +94,7 @@ extension DeviceProfile {
     }
 }
 
-/// The stored form of opt-outs: each category between line ends, so that one is found without reading the others.
+/// The stored form of opt-outs. Each category is between line ends, so that SQL can search for one.
 enum StoredOptOuts {
     static func text(_ categories: Set<BytewiseString>) -> String? {
         categories.isEmpty ? nil : "\n\(categories.sorted().map(\.text).joined(separator: "\n"))\n"
@@ -127,7 +127,7 @@ extension SQLiteStore {
     }
 
     package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {
-        // The plus keeps SQLite from visiting all devices of the app because they have that order.
+        // The plus keeps SQLite from using the order of the primary key, for which it would visit all devices of the app.
         let condition = "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id"
         let arguments = [app.databaseValue, token.databaseValue]
         return try await self.database.lookup { try DeviceRows(database: $0).devices(where: condition, arguments) }
@@ -202,7 +202,7 @@ extension SQLiteStore {
         try await self.database.query { database in
             try Set(
                 DeviceTokenKind.allCases.filter { kind in
-                    // The other kinds have an index of their own, of which one entry tells.
+                    // The other kinds have an index, of which one entry is enough.
                     let index = kind == .alert ? "deviceByTimeZone" : "deviceByKind"
                     let only = "\(AudienceSQL.condition(on: kind)) AND isActive = 1"
                     let sql = "SELECT 1 FROM device INDEXED BY \(index) WHERE app = ? AND \(only) LIMIT 1"
@@ -216,7 +216,7 @@ extension SQLiteStore {
         try await self.database.read { database in
             let last = try database.integer(sql: "SELECT max(id) FROM device") ?? 0
             let next = "SELECT id, createdAt FROM device WHERE id >= ? ORDER BY id LIMIT 1"
-            // A binary search: devices before `low` were added earlier, those from `high` on were not.
+            // A binary search. Devices with ids below `low` were added before the time, and those from `high` on were not.
             var (low, high) = (Int64(1), last < .max ? last + 1 : last)
             while low < high {
                 let middle = low + (high - low) / 2

@@ -1,20 +1,21 @@
 import GRDB
 import PushTypes
 
-/// The users that devices had before their present one, within a transaction. A delivery is its user's of the time.
+/// Reads and writes the former users of devices, within a transaction. A delivery belongs to the user that the device had at
+/// its time.
 struct DeviceUsers {
-    /// The name of an erased user to whom something was sent that goes once notifications in progress have ended. No user
-    /// has it.
+    /// The name in place of an erased user for periods with deliveries that are kept until notifications in progress have
+    /// ended. No user has this name.
     static let erased = ""
 
     let app: Int64
     let database: Database
 
-    /// Notes the end of the time for which a device was a user's, or nobody's.
-    /// - Parameter now: The later clock, as of the pages.
+    /// Records the end of the period in which a device belonged to a user, or to none.
+    /// - Parameter now: The time of the later clock, like that of pages.
     func ended(_ user: String?, of device: Int64, at now: Timestamp) throws {
-        // A device without a user before its first one is that one's from the beginning. A clock that is behind the last
-        // change puts no user before an earlier one.
+        // The time before the first user counts as that user's. If the clock is behind the last change, the periods keep
+        // their order.
         let sql = """
             INSERT INTO deviceUser (device, until, app, user)
             SELECT ?1, iif(last > ?2, last + 1, ?2), ?3, nullif(?4, '')
@@ -25,14 +26,14 @@ struct DeviceUsers {
         try self.database.run(sql: sql, [device, now.milliseconds, self.app, user])
     }
 
-    /// Notes the end of the time for which a device was its user's, because it is removed.
+    /// Records the end of the period of a device's user, because the device is removed.
     func removed(_ device: Int64, at now: Timestamp) throws {
         let row = try self.database.row(sql: "SELECT user FROM device WHERE id = ? AND hasLeft = 0", [device])
         guard let row else { return }
         try self.ended(row["user"], of: device, at: now)
     }
 
-    /// Returns the times for which devices were a user's, the present ones first.
+    /// Returns the periods in which devices belonged to a user, the current ones first.
     func periods(of user: String, limit: Int) throws -> [UserPeriod] {
         let sql = """
             SELECT * FROM (
@@ -57,13 +58,13 @@ struct DeviceUsers {
         }
     }
 
-    /// Returns the end of the last period of a device before its present user; `nil` if there is none.
+    /// Returns the end of the period before that of a device's current user; `nil` if there is none.
     func lastEnd(of device: Int64) throws -> Timestamp? {
         try self.database.time(sql: "SELECT max(until) FROM deviceUser WHERE device = ?", [device])
     }
 
-    /// Forgets whose an ended period was. The time stays, so that it becomes nobody else's.
-    /// - Parameter isErased: Whether nothing is left that was sent in it.
+    /// Removes the user from an ended period. The period itself stays, so that its deliveries do not become another user's.
+    /// - Parameter isErased: Whether all deliveries of the period have been erased.
     func forget(_ period: UserPeriod, isErased: Bool) throws {
         let sql = "UPDATE deviceUser SET user = ? WHERE device = ? AND until = ?"
         let name = isErased ? nil : Self.erased
@@ -75,10 +76,11 @@ struct DeviceUsers {
             WHERE earlier.device = deviceUser.device AND earlier.until < deviceUser.until) AS since
         """
 
-    /// The time at which a delivery was sent, which decides whose it is: that of its page, or else its end.
+    /// The SQL for the time at which a delivery was sent, which decides to which user it belongs: the time of its page, or
+    /// else of its final state.
     ///
-    /// One that ended without another try, as the device had another user or none by then, is that of its first try, or of
-    /// the notification's opening if there was none.
+    /// For a delivery that ended without a further try, it is the time of the first try, or of the notification's opening if
+    /// there was none, because the device may have got another user by its end.
     static let sentAt = """
         CASE WHEN delivery.reason IN (SELECT id FROM reason WHERE text IN (\(Self.untried)))
             THEN \(Self.firstTry("delivery"))
@@ -86,11 +88,11 @@ struct DeviceUsers {
                 WHERE page.notification = delivery.notification AND page.answeredAt = delivery.at), delivery.at) END
         """
 
-    /// The reasons of the ends without another try.
+    /// The reasons of final states without a further try.
     private static let untried = [EndedRetry.Cause.leftAudience, .cancelled, .deviceRemoved]
         .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-    /// Returns the time of the first try of a recipient in a table, or that of its notification's opening if there was none.
+    /// Returns the SQL for the time of a recipient's first try, or of its notification's opening if there was none.
     static func firstTry(_ table: String) -> String {
         """
         coalesce((SELECT min(firstAt) FROM attempt

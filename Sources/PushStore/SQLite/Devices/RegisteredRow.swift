@@ -1,7 +1,7 @@
 import GRDB
 import PushTypes
 
-/// The columns of a stored device that decide about a registration.
+/// The columns of a stored device that a registration depends on.
 struct RegisteredRow: Hashable {
     var id: Int64
     var token: DeviceToken
@@ -12,14 +12,14 @@ struct RegisteredRow: Hashable {
     var user, timeZone, installation: String?
 }
 
-/// The place of a device within its installation, which has one device for each kind of token and each Live Activity.
+/// The place of a device in its installation, which has one device per kind of token and Live Activity.
 struct DevicePlace: Hashable {
-    /// `nil` for a token that belongs to no known installation.
+    /// The installation; `nil` for a token without a known installation.
     var installation: String?
     var kind: DeviceTokenKind
     var activity: String
 
-    /// Makes the place that a registration names. What it leaves out stays as it is stored with its token.
+    /// Creates the place of a registration. Properties that it leaves out are those of the stored device with its token.
     init(_ registration: DeviceRegistration, _ byToken: RegisteredRow?) {
         let stored = byToken.flatMap { $0.hasLeft ? nil : $0 }
         self.installation = registration.installation ?? stored?.installation
@@ -31,7 +31,7 @@ struct DevicePlace: Hashable {
     func isPlace(of row: RegisteredRow) -> Bool { row.kind == self.kind && row.activity == self.activity }
 }
 
-/// Reads stored devices of one app and environment, with those that have left.
+/// Reads stored devices of one app and environment, including those that have left.
 struct RegisteredRowReader {
     let app: Int64
     let environment: PushEnvironment
@@ -53,7 +53,7 @@ struct RegisteredRowReader {
     }
 
     /// Returns the devices of a place's installation, in the order of their kinds.
-    /// - Throws: ``DamagedRow`` if the device of the place cannot be read. Others are left out then.
+    /// - Throws: ``DamagedRow`` if the device of the place cannot be read. Other damaged devices are left out.
     func devices(of place: DevicePlace) throws -> [RegisteredRow] {
         guard let installation = place.installation else { return [] }
         let sql = """
@@ -92,7 +92,7 @@ struct RegisteredRowReader {
     }
 }
 
-/// Parts of a device's profile, which the devices of one installation share.
+/// The parts of a profile that are copied between the devices of an installation, which share it.
 struct ProfileParts {
     /// Columns of `device`, without the attributes.
     private var columns: [String] = []
@@ -103,7 +103,7 @@ struct ProfileParts {
         self.init(registration, areNamed: true)
     }
 
-    /// The parts that a registration leaves out, and all attributes: it names only those that it changes.
+    /// The parts that a registration leaves out, and all attributes, of which a registration has only the changed ones.
     init(leftOutBy registration: DeviceRegistration) {
         self.init(registration, areNamed: false)
         self.hasAttributes = true
@@ -123,7 +123,7 @@ struct ProfileParts {
         self.hasAttributes = registration.attributes.isEmpty != areNamed
     }
 
-    /// Copies the parts from one device to another. Writes nothing that is the same already, but for tags.
+    /// Copies the parts from one device to another. Equal values are not written, except tags.
     func copy(from source: Int64, to target: Int64, in database: Database) throws {
         let columns = self.columns + (self.hasAttributes ? ["attributes"] : [])
         if !columns.isEmpty {

@@ -6,9 +6,9 @@ import PushTypes
 /// The processing of one registration, within a transaction.
 struct Registration {
     var registration: DeviceRegistration
-    /// The writer of the changes of tokens. Its time is that of the later clock, which dates former users too.
+    /// The writer of token events. Its time is that of the later clock, which also dates former users.
     let events: TokenEventWriter
-    /// The time of the registration, by the wall clock as the push service's times.
+    /// The time of the registration. It is that of the wall clock, like the times of the push service.
     let now: Timestamp
 
     var app: Int64 { self.events.app }
@@ -16,7 +16,7 @@ struct Registration {
     private var users: DeviceUsers { DeviceUsers(app: self.app, database: self.database) }
     private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
-    /// Adds, refreshes or merges devices, and records the changes of tokens.
+    /// Adds, refreshes or merges devices, and records token events.
     func run() throws -> RegistrationResult {
         let rows = RegisteredRowReader(
             app: self.app,
@@ -30,7 +30,7 @@ struct Registration {
         let other = byInstallation?.id == byToken?.id ? nil : byInstallation
         let target = Self.target(byToken: byToken, byInstallation: other, place)
         let siblings = installation.filter { !$0.hasLeft && ![target?.id, byToken?.id, other?.id].contains($0.id) }
-        // A device that joins an installation gets the profile that the others have.
+        // A device that joins an installation gets the profile of the others.
         let joins = target.map { $0.hasLeft || !$0.installation.isExactly(place.installation) } ?? true
         let change = Change(place: place, source: joins ? siblings.first : nil)
         if let complete = try self.completed(with: change.source ?? target) { return try complete.run() }
@@ -61,8 +61,8 @@ struct Registration {
         return result
     }
 
-    /// Returns `true` if a device loses its user by the registration, or gets other preferences.
-    /// - Parameter user: The user whom it gets if the registration names none.
+    /// Returns `true` if the registration takes a device from its user, or changes its preferences.
+    /// - Parameter user: The user that the device gets if the registration names none.
     private func isOutdated(_ known: RegisteredRow, user: String?) throws -> Bool {
         guard !known.hasLeft else { return false }
         if known.user != nil, !(self.registration.user.map(\.value) ?? user).isExactly(known.user) { return true }
@@ -73,8 +73,8 @@ struct Registration {
             || row["quietHours"] as String? != preferences.quietHours?.stored
     }
 
-    /// Returns the registration with what it leaves to the stored device: tags that it does not replace, and the names of
-    /// the attributes that it removes; `nil` if nothing is missing.
+    /// Returns the registration completed from the stored device, with the tags that it does not replace and the names of the
+    /// attributes that it removes; `nil` if it is complete.
     private func completed(with known: RegisteredRow?) throws -> Registration? {
         guard self.registration.ownTags != nil || self.registration.clearedAttributes != nil else { return nil }
         var complete = self
@@ -95,40 +95,40 @@ struct Registration {
         return complete
     }
 
-    /// The change of a device besides the registration's own members.
+    /// The changes of a device that follow from other devices of its installation.
     private struct Change {
         var place: DevicePlace
-        /// The device whose profile it gets where the registration names nothing; `nil` keeps its own.
+        /// The device whose profile is copied where the registration names nothing; `nil` to keep the profile.
         var source: RegisteredRow?
     }
 
-    /// Returns the device of the registration, where token and installation belong to two.
+    /// Returns the device that the registration updates, if token and installation belong to different ones.
     private static func target(
         byToken: RegisteredRow?,
         byInstallation: RegisteredRow?,
         _ place: DevicePlace
     ) -> RegisteredRow? {
         guard let byToken, let byInstallation else { return byInstallation ?? byToken }
-        // A registered device comes before one that has left, unless it is another installation; and the installation's
-        // device before the token's.
+        // A registered device is preferred to one that has left, unless it belongs to another installation. The
+        // installation's device is preferred to that of the token.
         let isOfOther = byToken.installation != nil && !byToken.installation.isExactly(place.installation)
         return byInstallation.hasLeft && !isOfOther ? byToken : byInstallation
     }
 
-    /// Merges the devices of the token and of the installation, where these are two.
+    /// Merges the device of the token and that of the installation, if they are different.
     private func merge(byToken: RegisteredRow?, byInstallation: RegisteredRow?, into target: RegisteredRow) throws {
         guard let byToken, let byInstallation else { return }
         if target.id == byInstallation.id {
-            // The installation's token has changed. Another row with the new one is this installation too.
+            // The installation's token has changed. Another device with the new token is the same installation.
             try self.users.removed(byToken.id, at: self.events.now)
             try self.changes.merge(byToken.id, into: byInstallation.id)
         } else {
-            // The device with the token is registered, and is the one that had left under this installation.
+            // The device with the token is registered, and is the same as the one of this installation that had left.
             try self.changes.takeInstallation(from: byInstallation.id, to: byToken.id)
         }
     }
 
-    /// Refreshes a device, or brings back one that had left.
+    /// Refreshes a device, or restores one that had left.
     private func renew(
         _ known: RegisteredRow,
         as kind: RegistrationResult.Kind,
@@ -144,7 +144,7 @@ struct Registration {
         return RegistrationResult(device: known.id, kind: kind)
     }
 
-    /// Brings a device back that had left, as if it were new: only its id stays.
+    /// Restores a device that had left. It is like a new one, except for its id.
     private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         try self.users.ended(known.user, of: known.id, at: self.events.now)
         try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
@@ -162,7 +162,7 @@ struct Registration {
         try self.changes.returned(known.id)
     }
 
-    /// Gives what the registration names to the other devices of the installation.
+    /// Copies the parts of the profile that the registration names to the other devices of the installation.
     private func share(_ device: Int64, with siblings: [RegisteredRow]) throws {
         guard !siblings.isEmpty else { return }
         let parts = ProfileParts(namedBy: self.registration)
@@ -173,7 +173,7 @@ struct Registration {
         }
     }
 
-    /// Removes the oldest devices of Live Activities beyond the bound, after one was added to their installation.
+    /// Removes the oldest devices of Live Activities beyond the limit, after one was added to their installation.
     private func limitActivities(_ siblings: [RegisteredRow], _ place: DevicePlace) throws {
         guard place.kind == .liveActivityUpdate else { return }
         let activities = siblings.filter { $0.kind == .liveActivityUpdate }.sorted { $0.id < $1.id }
@@ -184,7 +184,7 @@ struct Registration {
         }
     }
 
-    /// Returns the columns that a registration writes: what it names, and what each renews.
+    /// Returns the columns that the registration writes: those of its members, and those that every registration renews.
     private func columns(_ change: Change) -> ColumnValues {
         let registration = self.registration
         var columns: ColumnValues = [
@@ -233,7 +233,7 @@ struct Registration {
         return id
     }
 
-    /// Gives a device the profile of another one where the registration names nothing.
+    /// Copies the parts of the profile that the registration does not name from another device.
     private func inherit(from source: Int64, to device: Int64, _ attributes: Merged?) throws {
         try ProfileParts(leftOutBy: self.registration).copy(from: source, to: device, in: self.database)
         guard let attributes else { return }
@@ -241,11 +241,11 @@ struct Registration {
         try self.write(attributes, of: device)
     }
 
-    /// Writes what the registration contains; the rest stays as it was, or becomes that of the installation.
-    /// - Parameter attributes: All attributes after it; `nil` if it changes none.
+    /// Writes the properties that the registration names. The others stay, or become those of the installation.
+    /// - Parameter attributes: All attributes after the registration; `nil` if it changes none.
     private func refresh(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         var columns = self.columns(change)
-        // The key of another installation opens nothing for this one.
+        // The encryption key of another installation is of no use to this one.
         let isOther = known.installation != nil && !known.installation.isExactly(change.place.installation)
         if isOther, change.source == nil, self.registration.encryptionKey == nil { columns += Self.keyColumns(nil) }
         if let source = change.source {
@@ -263,7 +263,7 @@ struct Registration {
         try self.noteChanges(known, change)
     }
 
-    /// Notes the changes that notifications in progress have to know of.
+    /// Records the changes that matter for notifications in progress.
     private func noteChanges(_ known: RegisteredRow, _ change: Change) throws {
         let registration = self.registration
         if registration.token != known.token {
@@ -275,8 +275,7 @@ struct Registration {
         try self.noteUser(of: known, source: change.source)
     }
 
-    /// Notes the end of the time for which a device was its user's, if the registration gives it another one, and the
-    /// beginning of that one's.
+    /// If the registration changes the user of a device, records the end of one period and the beginning of the next.
     private func noteUser(of known: RegisteredRow, source: RegisteredRow?) throws {
         let user = self.registration.user.map(\.value) ?? (source ?? known).user
         guard !user.isExactly(known.user) else { return }
@@ -284,7 +283,7 @@ struct Registration {
         try self.noteUserSince(of: known.id, from: source)
     }
 
-    /// Notes when a device became its user's: when the device from which it has the user did, or else now.
+    /// Records since when a device belongs to its user: since now, or since the device from which it got the user does.
     private func noteUserSince(of device: Int64, from source: RegisteredRow?) throws {
         let origin = self.registration.user == nil ? source?.id : nil
         let sql = """
@@ -346,7 +345,7 @@ extension SQLiteStore {
                 let condition = "app = ? AND \(column) = ? AND hasLeft = 0"
                 return try DeviceRows(database: database).devices(where: condition, [app.databaseValue, value])
             }
-            // In both environments: the installation has one secret, which the caller learns.
+            // Both environments are searched, because the installation has one secret, which the caller learns.
             let known = try devices("installation", own.databaseValue)
             guard isProven || known.isEmpty || known.contains(where: { $0.token == token }) else { return nil }
             var accepted = registration
@@ -363,6 +362,105 @@ extension SQLiteStore {
             if !result.isRejected { try self.store(accepted, app: app, in: database) }
             try events.announce()
             return result
+        }
+    }
+}
+
+/// The attributes of a registration. They are stored as JSON text with the device, and as rows by which devices are searched.
+extension Registration {
+    /// The attributes after a registration.
+    private struct Merged {
+        var all: [String: JSONValue]
+        /// The stored form; `nil` without attributes.
+        var text: String?
+        /// The number and size of the attributes before the registration.
+        var before: DeviceBounds.Size?
+        /// Indicates whether the rows of all earlier attributes are replaced, because these could not be read, or have names
+        /// that may be canonically equivalent to new ones.
+        var replacesAll = false
+    }
+
+    /// Returns the bound that the registration would exceed; `nil` if none.
+    private func excess(_ attributes: Merged?) -> ExceededDeviceBound? {
+        let ofAttributes = attributes.flatMap { attributes in
+            attributes.text.flatMap { DeviceBounds.excess(attributes: attributes.all, $0, before: attributes.before) }
+        }
+        return ofAttributes ?? self.registration.tags.flatMap(DeviceBounds.excess)
+    }
+
+    /// Returns all attributes after this registration; `nil` if it changes none. Writes nothing.
+    private func merged(into known: RegisteredRow?) throws -> Merged? {
+        let changes = self.registration.attributes
+        guard !changes.isEmpty else { return nil }
+        guard let known, !known.hasLeft else {
+            let all = changes.compactMapValues(\.value)
+            return Merged(all: all, text: all.isEmpty ? nil : try Self.text(all))
+        }
+        let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
+        let stored = row?["attributes"] as String?
+        let readable = try? DeviceAttributes.read(stored)
+        // Attributes that cannot be read are replaced. Otherwise every later registration would be rejected.
+        var attributes = readable ?? [:]
+        let before = DeviceBounds.Size(count: attributes.count, bytes: stored?.utf8.count ?? 0)
+        for (name, change) in changes {
+            // Of canonically equivalent names the newest is kept (docs/decisions/0034).
+            attributes.removeValue(forKey: name)
+            attributes[name] = change.value
+        }
+        let mayLookAlike = changes.keys.contains { !$0.utf8.allSatisfy { $0 < 0x80 } }
+        return Merged(
+            all: attributes,
+            text: try Self.text(attributes),
+            before: before,
+            replacesAll: readable == nil || mayLookAlike
+        )
+    }
+
+    /// Writes the rows by which the changed attributes are searched.
+    private func write(_ attributes: Merged, of device: Int64) throws {
+        if attributes.replacesAll {
+            try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [device])
+            return try self.add(attributes.all, to: device)
+        }
+        let changes = self.registration.attributes
+        let sql = "DELETE FROM deviceAttribute WHERE device = ? AND app = ? AND name = ?"
+        for name in changes.keys { try self.database.run(sql: sql, [device, self.app, name]) }
+        try self.add(changes.compactMapValues(\.value), to: device)
+    }
+
+    private func add(_ attributes: [String: JSONValue], to device: Int64) throws {
+        for (name, value) in attributes {
+            guard let stored = DeviceAttributes.stored(value) else { continue }
+            let values: ColumnValues = ["app": self.app, "name": name, "value": stored, "device": device]
+            try self.database.replace(in: "deviceAttribute", values)
+        }
+    }
+
+    private static func text(_ attributes: [String: JSONValue]) throws -> String {
+        String(decoding: try JSONValue.object(attributes).text, as: UTF8.self)
+    }
+}
+
+/// Converts attributes from and to their stored forms: one JSON text per device, and one searchable value each.
+enum DeviceAttributes {
+    /// Reads all attributes of a device.
+    /// - Throws: ``DamagedRow`` if they cannot be read.
+    static func read(_ text: String?) throws -> [String: JSONValue] {
+        guard let text else { return [:] }
+        guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value
+        else { throw DamagedRow(table: "device") }
+        return members
+    }
+
+    /// Returns the searchable form of a value; `nil` for one that is neither a text, a number nor a boolean.
+    static func stored(_ value: JSONValue) -> DatabaseValue? {
+        switch value {
+        case .string(let text): text.databaseValue
+        case .integer(let number): number.databaseValue
+        case .number(let number): number.databaseValue
+        // It is a blob, so that it equals neither a number nor a text.
+        case .bool(let flag): Data([flag ? 1 : 0]).databaseValue
+        case .null, .array, .object: nil
         }
     }
 }

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The changes of registrations that notifications in progress have to know of, within one transaction.
+/// Records changes of registrations for notifications in progress, within a transaction.
 ///
-/// A recipient is a device, by its id. While a notification of the app is in progress, a deleted device keeps its id
-/// for its return, and a token that another device takes keeps what it has had (docs/decisions/0018).
+/// A recipient is identified by the device's id. While a notification of the app is in progress, a deleted device keeps its id in
+/// case it returns, and it is recorded which notifications a token got, even if another device takes it (docs/decisions/0018).
 struct RegistrationChanges {
     let app: Int64
     let database: Database
@@ -19,11 +19,11 @@ struct RegistrationChanges {
         return try self.database.hasRow(sql: sql, self.app)
     }
 
-    /// The expression for the change that made a device its user's, as the index `deviceByUserSince` has it.
+    /// The SQL for the change by which a device got its user, as in the index `deviceByUserSince`.
     ///
-    /// It is the reading of the registration clock then. A change from before migration 33 is below all readings, in the order
-    /// of the devices' ids. A device that has the user from another one has the number from there, so that an erasure that was
-    /// under way at the upgrade takes both or neither.
+    /// It is the reading of the registration clock at that time. Changes from before migration 33 have lower values than all
+    /// readings, in the order of the devices' ids. A device that got its user from another one has that one's value, so that
+    /// an erasure in progress during the upgrade erases both or neither.
     static let userChange = "coalesce(userSince, id - (1 << 62))"
 
     /// Returns the reading of the registration clock.
@@ -31,14 +31,14 @@ struct RegistrationChanges {
         try database.integer(sql: "SELECT number FROM registrationClock") ?? 0
     }
 
-    /// Removes a device, or hides it until no notification needs it any more.
-    /// - Parameter isReadable: Whether its row can be read; otherwise it is removed at once.
+    /// Removes a device, or hides it as long as notifications in progress need it.
+    /// - Parameter isReadable: Whether its row can be read. If not, it is removed at once.
     func leave(_ device: Int64, isReadable: Bool) throws {
         guard isReadable, try self.isWatched() else { return try Self.delete(device, in: self.database) }
         try self.hide(device, clock: try self.tick())
     }
 
-    /// Hides a device. One that was inactive is not a recipient, and is only kept for what it has had (2).
+    /// Hides a device. An inactive one is not a recipient, and is kept only because of the notifications that it got (2).
     private func hide(_ device: Int64, clock: Int64) throws {
         let sql = """
             UPDATE device SET hasLeft = CASE isActive WHEN 1 THEN 1 ELSE 2 END, isActive = 0, churn = ?
@@ -47,7 +47,7 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [clock, device])
     }
 
-    /// Erases a device, and all that tells whose it was. While a notification in progress counts it, its id stays.
+    /// Erases a device with all data about its user. Its id is kept while a notification in progress counts it.
     func erase(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
         for table in StoredTable.names(with: .device) {
@@ -64,13 +64,13 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [device])
     }
 
-    /// Notes that the device has changed for notifications in progress.
+    /// Marks a device as changed, for notifications in progress.
     func changed(_ device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.run(sql: "UPDATE device SET churn = ? WHERE id = ?", [try self.tick(), device])
     }
 
-    /// Brings a device back that had left. Notifications that have passed it meanwhile send to it at once.
+    /// Restores a device that had left. Notifications that have passed it meanwhile send to it at once.
     func returned(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", [try self.tick(), device])
         let sql = """
@@ -85,10 +85,10 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [device, self.app])
     }
 
-    /// Merges a device into another, which has had what either had.
+    /// Merges a device into another one, which then counts as having got the notifications of both.
     ///
-    /// Devices of two installations stay apart: the one that goes can come back with another token, and the one that is
-    /// kept has had what the token has had.
+    /// Devices of different installations are not merged completely: the removed one can return with another token, and the
+    /// kept one counts only as having got the notifications of the token.
     func merge(_ gone: Int64, into kept: Int64) throws {
         guard try self.isWatched() else { return try Self.delete(gone, in: self.database) }
         let clock = try self.tick()
@@ -98,7 +98,7 @@ struct RegistrationChanges {
         try self.link(kept, to: gone, since: clock, countsAll: !staysItself)
     }
 
-    /// Returns `true` if two devices are of two installations.
+    /// Returns `true` if two devices belong to different installations.
     private func hasOtherInstallation(_ device: Int64, than other: Int64) throws -> Bool {
         let sql = """
             SELECT 1 FROM device JOIN device AS other ON other.id = ?2
@@ -107,28 +107,29 @@ struct RegistrationChanges {
         return try self.database.hasRow(sql: sql, [device, other])
     }
 
-    /// Gives the installation of a device that has left to another, which has had what either had.
+    /// Moves the installation of a device that has left to another one, which then counts as having got the notifications of
+    /// both.
     func takeInstallation(from left: Int64, to device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET installation = NULL WHERE id = ?", [left])
         guard try self.isWatched() else { return }
         try self.link(device, to: left, since: try self.tick(), countsAll: true)
     }
 
-    /// Frees the token and the installation of a device that has left. The column of the token cannot be empty.
+    /// Frees the token and the installation of a device that has left. The token is replaced, because its column cannot be empty.
     private func vacate(_ device: Int64, keepsInstallation: Bool) throws {
         let row = try self.database.row(sql: "SELECT token, environment FROM device WHERE id = ?", [device])
         if let row, let token = row.token("token"), let environment = row.environment("environment") {
             try self.gaveUp(token, environment, device: device)
         }
         try self.unpair(device)
-        // Random, so that it cannot be registered.
+        // A random token, which no device can register.
         let sql = """
             UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?
             """
         try self.database.run(sql: sql, [keepsInstallation, device])
     }
 
-    /// Separates a device that gives its token up from the one that has it in the other environment, which awaits it.
+    /// Separates a device that gives up its token from its twin in the other environment, which then waits for it.
     private func unpair(_ device: Int64) throws {
         let sql = """
             SELECT id FROM device WHERE twin = ?1
@@ -141,7 +142,7 @@ struct RegistrationChanges {
         for other in others { try self.link(other, to: device, since: try self.tick(), countsAll: false) }
     }
 
-    /// Notes that a device gives a token up, and what the token has had.
+    /// Records that a device gives up a token, and which notifications the token got.
     func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.replace(
@@ -154,25 +155,26 @@ struct RegistrationChanges {
         try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
 
-    /// Links a device that took a token to those that had it before, in either environment, and to the one that has it
-    /// in the other environment now.
+    /// Links a device that took a token to its former devices in both environments, and to the one that has it in the other
+    /// environment.
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         let sql = """
             SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ? ORDER BY since DESC LIMIT ?
             """
         let former = try self.database.integers(sql: sql, [self.app, Data(token.bytes), device, Self.awaited])
-        // A page that was in flight when the token was given up went to it all the same.
+        // A page that was in flight when the token was given up still went to the token.
         for other in former { try self.link(device, to: other, since: try self.tick(), countsAll: false) }
         try self.unpair(device)
         guard let other = try self.pair(token, environment, device: device), try self.isWatched() else { return }
-        // It may be the earlier of the two, and the other one may have had the notification by this token.
+        // The device may have the lower id of the two, and the other one may have got the notification by this token.
         try self.link(device, to: other, since: try self.tick(), countsAll: false)
     }
 
-    /// The most former devices of a token that a device awaits. Those with a page in flight are among the last ones.
+    /// The maximum number of former devices of a token that a device waits for. Those with a page in flight are among the
+    /// last ones.
     private static let awaited = 16
 
-    /// Makes a device the twin of the one that has its token in the other environment.
+    /// Pairs a device with its twin, which has the same token in the other environment.
     /// - Returns: The other device; `nil` if there is none.
     @discardableResult func pair(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws -> Int64? {
         let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
@@ -182,9 +184,9 @@ struct RegistrationChanges {
         return other
     }
 
-    /// Makes a device await another one.
-    /// - Parameter countsAll: Whether everything counts that the other one had, and not only what is recorded of its
-    ///   token (``SentTokenHistory``). A later link does not take that back.
+    /// Links a device to another one, for whose final states its recipients wait.
+    /// - Parameter countsAll: Whether all notifications count that the other device got, and not only those that are recorded
+    ///   for its token (``SentTokenHistory``). A later link does not revoke that.
     private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {
         let update = """
             ON CONFLICT (device, other) DO UPDATE
@@ -193,7 +195,7 @@ struct RegistrationChanges {
         let link: ColumnValues = ["device": device, "other": other, "since": clock, "countsAll": countsAll]
         try self.database.insert(into: "deviceLink", link, update)
         if countsAll {
-            // Links of the other device hold for this one too.
+            // Links of the other device apply to this one too.
             let links = """
                 INSERT INTO deviceLink (device, other, since, countsAll)
                 SELECT ?, other, ?, countsAll FROM deviceLink WHERE device = ? AND other != ? \(update)
@@ -208,8 +210,8 @@ struct RegistrationChanges {
         try self.database.integer(sql: "UPDATE registrationClock SET number = number + 1 RETURNING number") ?? 0
     }
 
-    /// Deletes what no notification of the app needs any more, of `limit` devices at most.
-    /// - Returns: The number of those devices.
+    /// Deletes the records of at most `limit` devices that no notification of the app needs any more.
+    /// - Returns: The number of devices.
     static func forget(app: Int64, limit: Int, in database: Database) throws -> Int {
         let opened = """
             SELECT min(openedAfter) FROM notification

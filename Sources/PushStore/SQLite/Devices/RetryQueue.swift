@@ -1,19 +1,19 @@
 import GRDB
 import PushTypes
 
-/// The recipients that wait for another try, within a transaction.
+/// Reads and writes the recipients that wait for another try, within a transaction.
 struct RetryQueue {
-    // The due times of those that do not wait for a time, as the text of SQL has them. They are part of the statements'
-    // text: the index of these recipients is used only for a constant.
+    // The due times of recipients that do not wait for a time. Statements contain them as literals, because SQLite uses the
+    // partial index of these recipients only with constants.
 
     /// The due time of recipients that wait until all shards have been read.
     static let afterShards = Timestamp.afterShards.milliseconds
 
-    /// The due time of recipients whose devices have left. They wait until all others have their final state, as their
-    /// devices may come back. What waits for a time is due before this.
+    /// The due time of recipients whose devices have left. They wait until all others have their final states, because their
+    /// devices may return. Recipients that wait for a time have lower values.
     static let afterOthers = Self.afterShards - 1
 
-    /// The due time of recipients whose devices have left, once there are no others.
+    /// The due time of recipients whose devices have left, once all others have their final states.
     static let departed: Int64 = 1
 
     let lane: NotificationRecord.Lane

@@ -2,22 +2,21 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The record of the notifications in progress that a token has had, once its device has given it up.
+/// Records which notifications in progress a token got, when its device gives it up.
 ///
-/// The ledger knows devices: while a device keeps its token, its final state tells what the token has had. This record
-/// outlives that (docs/decisions/0018).
+/// The ledger has final states by device, which tell what a token got only as long as its device keeps it (docs/decisions/0018).
 struct SentTokenHistory {
     let app: Int64
     let database: Database
 
-    /// Records what a token has had that a device gives up now. A page in flight follows with ``correct(_:)``.
+    /// Records the notifications that a token got, as its device gives it up. A page in flight is added by ``correct(_:)``.
     func gaveUp(_ token: DeviceToken, device: Int64) throws {
-        // Without notifications that the device had by an earlier token.
+        // Notifications that the device got by an earlier token are left out.
         let isNew = """
             NOT EXISTS (
                 SELECT 1 FROM tokenHad AS earlier WHERE earlier.notification = number AND earlier.device = ?3)
             """
-        // Bulk notifications are few; urgent ones are found by the device.
+        // Bulk notifications in progress are few; urgent ones are found by the device.
         let queries = [
             """
             SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatchingBulk
@@ -37,15 +36,14 @@ struct SentTokenHistory {
         }
     }
 
-    /// Accepted; or, by at-most-once, started or unknown, as the push may have left.
+    /// The SQL condition that a push was accepted or, under the guarantee `atMostOnce`, may have been sent.
     private static let hasHad = """
         (delivery.state IN (\(DeliveryRecord.State.accepted.rawValue), \(DeliveryRecord.State.sending.rawValue))
             OR delivery.state = \(DeliveryRecord.State.unknown.rawValue)
             AND notification.guarantee = '\(NotificationRecord.Guarantee.atMostOnce.rawValue)')
         """
 
-    /// Records the tokens by which recipients of a page were sent to whose devices have given tokens up since it was
-    /// read.
+    /// Records the tokens of a page's recipients whose devices have given up tokens since the page was read.
     func correct(_ page: PageResult) throws {
         guard let snapshot = page.snapshot else { return }
         let former = "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
@@ -62,7 +60,7 @@ struct SentTokenHistory {
             let earlier = "DELETE FROM tokenHad WHERE notification = ? AND device = ?"
             try self.database.run(sql: earlier, page.notificationNumber, recipient.id)
             guard hasHad else { continue }
-            // A notification that has ended meanwhile is left out.
+            // Notifications that have ended meanwhile are left out.
             let sql = """
                 INSERT OR IGNORE INTO tokenHad (notification, token, device)
                 SELECT number, ?, ? FROM notification WHERE number = ? AND finishedAt IS NULL
@@ -71,13 +69,13 @@ struct SentTokenHistory {
         }
     }
 
-    /// Returns `true` if a notification goes at most once.
+    /// Returns `true` for a notification with the guarantee `atMostOnce`.
     private func isAtMostOnce(_ notification: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND guarantee = ?"
         return try self.database.hasRow(sql: sql, [notification, NotificationRecord.Guarantee.atMostOnce.rawValue])
     }
 
-    /// Returns `true` if a notification went to a token by a device that has given it up.
+    /// Returns `true` if a token got a notification by a device that has given it up.
     static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?"
         return try database.hasRow(sql: sql, [notification, Data(token.bytes)])

@@ -2,19 +2,19 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The acceptance of notifications within one transaction.
+/// Accepts notifications within one transaction.
 ///
-/// Everything about a request is read before anything of it is written, and its first write is the row that may conflict
-/// with others. So a request that fails for itself alone leaves nothing, and the others go on.
+/// All reads for a request come before its first write, which is that of the only row that may conflict with others. So a
+/// request that fails leaves nothing behind, and the others go on.
 struct AcceptanceTransaction {
     private let database: Database
-    /// The owner of the leases of claimed shards, and their end.
+    /// The owner of the leases of claimed shards.
     private let owner: Int64
     private let leaseUntil: Timestamp
-    /// The lease that all claimed shards of the transaction share; `nil` before the first of them.
+    /// The lease that all claimed shards of the transaction share; `nil` before the first one.
     private var fence: Int64?
     private var clock: Int64?
-    /// The apps that were looked up, with `true` for those that are stopped.
+    /// The apps that were looked up; `true` for those that are stopped.
     private var stops: [Int64: Bool] = [:]
     private var consents: [ConsentColumns.Question: ConsentColumns] = [:]
 
@@ -23,7 +23,7 @@ struct AcceptanceTransaction {
     }
 
     /// Accepts a notification, unless it is a repetition.
-    /// - Returns: The error of a request that fails alone.
+    /// - Returns: The result, or the error of a request that fails without failing the others.
     /// - Throws: An error that ends the transaction.
     mutating func accept(_ request: AcceptanceRequest) throws -> Result<AcceptanceResult, any Error> {
         let draft: Draft
@@ -56,8 +56,8 @@ struct AcceptanceTransaction {
 
     // MARK: Checks
 
-    /// Returns the response to a request that was accepted before, or whose schedule, issue or session has changed; `nil` for
-    /// any other.
+    /// Returns the response to a request that is not accepted, because it was accepted before or its schedule, issue or chat
+    /// session has changed; `nil` for any other.
     private func earlier(_ request: AcceptanceRequest) throws -> Acceptance? {
         let notification = request.notification
         if let idempotency = request.idempotency,
@@ -81,13 +81,13 @@ struct AcceptanceTransaction {
         return isCurrent ? nil : .scheduleChanged
     }
 
-    /// Returns `false` for a session at a chat server that is gone.
+    /// Returns `false` if a chat session does not exist any more.
     private func hasRecord(_ session: UUID, app: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM chatSession WHERE id = ? AND app = ?"
         return try self.database.hasRow(sql: sql, [session.uuidString, app])
     }
 
-    /// Returns `false` if the deliveries of the notification that this one repeats are being deleted.
+    /// Returns `false` if the deliveries of the notification that this one resends are being deleted.
     private func hasOriginal(_ notification: NotificationRecord) throws -> Bool {
         guard let original = notification.resendOf else { return true }
         let sql = "SELECT 1 FROM notification WHERE id = ? AND isForgotten = 0"
@@ -96,10 +96,10 @@ struct AcceptanceTransaction {
 
     /// The tokens that a notification names, as they are registered now.
     private struct Draft {
-        /// `nil` for an audience of devices.
+        /// The named tokens; `nil` for an audience of devices.
         var tokens: [DeviceToken]?
         var found = RecipientQuery.Found()
-        /// The first token that is registered with another kind than the notification goes to.
+        /// The first token that is registered with another kind than that of the notification.
         var tokenOfOtherKind: (token: DeviceToken, kind: DeviceTokenKind)?
     }
 
@@ -137,13 +137,13 @@ struct AcceptanceTransaction {
 
     // MARK: Parts
 
-    /// Adds the parts of a notification whose row has been added.
+    /// Adds the shards and the other rows of a notification whose own row has been added.
     /// - Returns: The shard if it was claimed for the caller.
     private mutating func add(_ draft: Draft, of request: AcceptanceRequest, number: Int64) throws -> ClaimedShard? {
         let notification = request.notification
         try NotificationRow.insertTargets(of: notification, number: number, in: self.database)
         if let issue = request.issue {
-            // An issue is notified of or not, also after a crash.
+            // It is in the same transaction, so that the issue has its notification even after a crash.
             let values: ColumnValues = ["notification": notification.id.uuidString]
             try self.database.update("issue", values, id: issue.uuidString)
         }

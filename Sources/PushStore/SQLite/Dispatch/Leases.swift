@@ -3,7 +3,7 @@ import PushTypes
 
 /// The leases under which shards and retries are sent (docs/decisions/0019).
 ///
-/// A lease is known by its fencing number, which rises with every claim. Under a lost lease nothing is written.
+/// A lease is identified by its fencing number, which rises with every claim. Nothing is written under a lost lease.
 enum Leases {
     /// Adds a lease.
     /// - Returns: Its fencing number.
@@ -12,19 +12,19 @@ enum Leases {
         return database.lastInsertedRowID
     }
 
-    /// Returns `true` if a lease is still the owner's.
+    /// Returns `true` if the owner still holds a lease.
     static func isHeld(_ fence: Int64, by owner: Int64, in database: Database) throws -> Bool {
         return try database.hasRow(sql: "SELECT 1 FROM lease WHERE fence = ? AND owner = ?", fence, owner)
     }
 
-    /// Moves the end of a lease.
+    /// Changes the end of a lease.
     static func extend(_ fence: Int64, until: Timestamp, in database: Database) throws {
         try database.run(sql: "UPDATE lease SET until = ? WHERE fence = ?", until.milliseconds, fence)
     }
 
     /// Returns the leases that no owner works under any more.
     ///
-    /// A lease of the caller is lost when the caller does not hold it, another owner's when it has ended.
+    /// A lease of the caller is lost if the caller does not hold it. One of another owner is lost if its time is over.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
         let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }
@@ -65,13 +65,13 @@ enum Leases {
         try Self.tidyIfCancelled(notification, in: database)
     }
 
-    /// Removes the shard of a cancelled notification, which its page in flight had kept until now.
+    /// Removes the shard of a cancelled notification, which was kept for its page in flight.
     private static func tidyIfCancelled(_ notification: Int64, in database: Database) throws {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'"
         if try database.hasRow(sql: sql, notification) { try NotificationCompletion.tidy(notification, in: database) }
     }
 
-    /// Ends a lease unless it holds another shard. Shards that were claimed as they were accepted share one.
+    /// Ends a lease unless it holds another shard. Shards that were claimed at their acceptance may share a lease.
     static func end(_ fence: Int64, in database: Database) throws {
         let sql = "DELETE FROM lease WHERE fence = ?1 AND NOT EXISTS (SELECT 1 FROM shard WHERE lease = ?1)"
         try database.run(sql: sql, fence)

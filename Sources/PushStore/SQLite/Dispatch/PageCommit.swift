@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The commit of one page, within a transaction.
+/// Commits one page, within a transaction.
 struct PageCommit {
     private let page: PageResult
-    /// Indicates whether the page is about to be sent, so that its lease is kept.
+    /// Indicates whether the page is only about to be sent, so that its lease is kept.
     private let begins: Bool
     private let owner, number: Int64
     private let now: Timestamp
@@ -19,10 +19,10 @@ struct PageCommit {
     private let state: NotificationRecord.State
     private let lane: NotificationRecord.Lane
     private let hasStarted: Bool
-    /// The text of the bridge that it came over; `nil` without one.
+    /// The stored origin of the notification; `nil` without a bridge.
     private let origin: String?
 
-    /// Reads what the notification's row says now; `nil` if the notification is gone.
+    /// Reads the current row of the notification; `nil` if the notification does not exist any more.
     init?(
         _ page: PageResult,
         begins: Bool,
@@ -56,7 +56,7 @@ struct PageCommit {
     }
 
     /// Writes the page.
-    /// - Returns: ``CommitResult/leaseLost`` without having written anything but the notification's pause if the lease is lost.
+    /// - Returns: ``CommitResult/leaseLost`` if the lease is lost. Only a pause of the notification is written then.
     func run() throws -> StartedPage {
         if let reason = self.page.pauses { try NotificationRow.pause(self.number, reason: reason, in: self.database) }
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
@@ -98,14 +98,15 @@ struct PageCommit {
         let block =
             events.isEmpty
             ? nil : try EventBlockRow.add(.delivery, text, app: self.app, now: self.now, in: self.database)
-        // Those that are being sent to leave their trace with the second commit.
+        // Recipients that are about to be sent to are traced with the second commit.
         let sent = self.begins ? [] : self.page.deliveries
         try self.trace.write(sent.map(\.recipient) + ended.map(\.delivery.recipient), block: block)
         if !self.begins { try self.endLease() }
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
     }
 
-    /// Forgets the content of a push to a token that anybody could have made up, at an endpoint without credentials.
+    /// Removes the content of a push to an unregistered token, which anyone could have made up at an endpoint without
+    /// credentials.
     private func forgetContent() throws {
         guard let origin, NotificationOrigin(origin)?.kind == .matrix else { return }
         let sql = "UPDATE notification SET payload = ? WHERE number = ?"
@@ -121,7 +122,7 @@ struct PageCommit {
         return try self.database.hasRow(sql: sql, self.number, step.shard, fence, step.from)
     }
 
-    /// Applies what the responses say about tokens, and announces it to webhooks.
+    /// Applies the changes of tokens that the responses imply, and announces them to webhooks.
     private func applyTokenChanges() throws {
         guard !self.page.tokenChanges.isEmpty else { return }
         let events = try TokenEventWriter(app: self.app, now: self.now, in: self.database)
@@ -130,7 +131,7 @@ struct PageCommit {
         try events.announce()
     }
 
-    /// Ends the lease unless the shard continues under it, and the notification if this was its last page.
+    /// Ends the lease unless the shard continues under it, and ends the notification if this was its last page.
     private func endLease() throws {
         guard let fence = self.page.fence else { return }
         if let until = self.keptUntil {
@@ -145,13 +146,14 @@ struct PageCommit {
         }
     }
 
-    /// The new end of the lease; `nil` ends it. A stopped notification has no later page that would.
+    /// The new end of the lease; `nil` to end it now. The lease of a stopped notification is ended because no later page
+    /// would do so.
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
     /// Writes a recipient's state unless it has a final one.
     /// - Returns: `true` if it was written.
     private func write(_ delivery: DeliveryResult, hasHeld: Bool) throws -> Bool {
-        // A recipient of a shard is not in the queue, unless it moved between the zones of two pages in flight.
+        // A recipient of a shard is not in the retry queue, unless it moved between the zones of two pages in flight.
         if self.page.step == nil {
             try self.removeRetry(of: delivery.recipient)
         } else if hasHeld {
@@ -162,7 +164,7 @@ struct PageCommit {
         return try row.write(self.reasons, in: self.database)
     }
 
-    /// Skips a recipient whose device is gone, or queues it if the device has come back since the page was read.
+    /// Skips a recipient whose device was removed, or queues it if the device has returned since the page was read.
     /// - Returns: `true` if it was skipped.
     private func skip(_ removed: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let delivery = removed.delivery
@@ -175,7 +177,7 @@ struct PageCommit {
         return false
     }
 
-    /// Ends a recipient before the others of its page are sent to, unless another page has begun it.
+    /// Writes the final state of a recipient before the others of its page are sent to, unless another page has begun it.
     /// - Returns: `true` if it was written.
     private func end(_ ending: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let hasState = "SELECT 1 FROM delivery WHERE notification = ? AND recipient = ?"
@@ -199,13 +201,13 @@ struct PageCommit {
         try self.database.run(sql: sql, self.number, recipient)
     }
 
-    /// Removes a recipient from the queue that was claimed under the page's lease.
+    /// Removes a recipient that was claimed under the page's lease from the retry queue.
     private func removeRetry(of recipient: Int64) throws {
         let sql = "DELETE FROM retry WHERE notification = ? AND recipient = ? AND lease = ?"
         try self.database.run(sql: sql, self.number, recipient, self.page.fence)
     }
 
-    /// Returns the environments that hold recipients of the page back: those that are still paused.
+    /// Returns the environments that still hold recipients of the page back, because they are paused.
     private func pausedEnvironments() throws -> Set<PushEnvironment> {
         let holding = Set(self.page.retries.compactMap(\.heldFor))
         return try holding.filter { try EnvironmentPauseTable.areHeld(.one($0), of: self.app, in: self.database) }
@@ -236,8 +238,8 @@ struct PageCommit {
         "ON CONFLICT (notification, recipient) DO NOTHING"
     )
 
-    /// Queues a recipient unless it has a final state. The state that at-most-once had written before is removed: the push
-    /// was not sent.
+    /// Queues a recipient for a retry unless it has a final state. The state that was written before the page under
+    /// `atMostOnce` is removed, because the push was not sent.
     private func queue(_ retry: RetryResult, _ paused: Set<PushEnvironment>) throws {
         if retry.dueAt == .afterShards { return try self.hold(retry.recipient) }
         let begun = "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0"
@@ -251,7 +253,7 @@ struct PageCommit {
         try self.add(row, retry.recipient, dueAt: retry.heldFor == nil || isHeld ? retry.dueAt : .atOnce)
     }
 
-    /// Queues a recipient until all shards have been read, unless it was started or waits for another try.
+    /// Queues a recipient until all shards have been read, unless it was started or is queued already.
     private func hold(_ recipient: Int64) throws {
         let row = try RowInsertion<RetryColumn>(Self.holding, in: self.database)
         row.bind(0, to: .attempts)
@@ -259,7 +261,7 @@ struct PageCommit {
         try self.add(row, recipient, dueAt: .afterShards)
     }
 
-    /// Adds a row to the queue. Of a cancelled notification it is due at once, to be ended.
+    /// Adds a row to the retry queue. For a cancelled notification it is due at once, so that the recipient ends.
     private func add(_ row: RowInsertion<RetryColumn>, _ recipient: Int64, dueAt: Timestamp) throws {
         row.bind(self.number, to: .notification)
         row.bind(recipient, to: .recipient)
@@ -269,7 +271,7 @@ struct PageCommit {
         try row.run()
     }
 
-    /// Moves the shard's cursor, and adds to its counters.
+    /// Advances the shard's cursor, and adds to its counters.
     private func advanceShard(_ counts: OutcomeCounts) throws {
         guard let step = self.page.step else { return }
         let sql = """
@@ -294,7 +296,7 @@ struct PageCommit {
         try statement.run()
     }
 
-    /// Writes what belongs to the whole notification: for most pages of a shard, nothing.
+    /// Writes the changes of the notification's own row. Most pages of a shard have none.
     private func updateNotification(_ counts: OutcomeCounts) throws {
         let isOfShard = self.page.step != nil
         let hasNews = self.page.nextPageAt != nil || self.page.wave != nil || self.state == .accepted
@@ -311,7 +313,7 @@ struct PageCommit {
         let (now, nextPageAt) = (self.now.milliseconds, self.page.nextPageAt?.milliseconds ?? 0)
         let (waveStartedAt, sent) = (self.page.wave?.startedAt?.milliseconds, self.page.wave.map { Int64($0.sent) })
         statement.bind(now, nextPageAt, waveStartedAt, sent, isOfShard ? nil : now)
-        // Those of a shard's page are counted there.
+        // Counts of a shard's page are added to the shard.
         statement.bind(isOfShard ? OutcomeCounts() : counts, at: 6)
         statement.bind(self.number, at: 11)
         try statement.run()
@@ -319,7 +321,7 @@ struct PageCommit {
 }
 
 extension PageCommit {
-    /// Remembers the named tokens that the page has proven invalid, for a notification that came over the legacy bridge.
+    /// Stores the named tokens that the page has proven invalid, if the notification came over the legacy bridge.
     static func rememberInvalid(
         _ tokens: [InvalidNamedToken],
         app: Int64,

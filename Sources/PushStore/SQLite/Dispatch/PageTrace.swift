@@ -1,7 +1,7 @@
 import GRDB
 import PushTypes
 
-/// The trace that a page leaves: its times, its connections, and the tries after which there is another one.
+/// Records a page for timelines: its times, its connections, and the tries that are followed by another one.
 struct PageTrace {
     private let number: Int64
     private let page: PageResult
@@ -21,7 +21,7 @@ struct PageTrace {
         self.connections = try page.connections.map { try connections.id(of: $0, in: database) }
     }
 
-    /// Returns the number in which the ledger has the transmission of a push; `nil` if it is not known.
+    /// Returns the number by which the ledger encodes the transmission of a push; `nil` if it is not known.
     func trip(_ trip: PushTrip?) -> Int64? {
         guard let trip else { return nil }
         let index = Int(trip.connection)
@@ -37,8 +37,8 @@ struct PageTrace {
 
     /// Writes the page.
     /// - Parameters:
-    ///   - recipients: Those that it ends.
-    ///   - block: The block of its events.
+    ///   - recipients: The recipients that the page ends.
+    ///   - block: The block with its events.
     func write(_ recipients: [Int64], block: Int64?) throws {
         guard let times = self.page.times, let first = recipients.min(), let last = recipients.max() else { return }
         let row = try RowInsertion<PageColumn>(Self.insertion, in: self.database)

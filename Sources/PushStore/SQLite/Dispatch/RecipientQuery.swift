@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// A query for recipients: a page of devices or of named tokens after a cursor, or single ones for another try.
+/// A query for recipients: a page of devices or named tokens after a cursor, or single recipients for another try.
 struct RecipientQuery: Sendable {
     /// The recipients of a page, in their order.
     struct Found {
@@ -22,7 +22,7 @@ struct RecipientQuery: Sendable {
         }
     }
 
-    /// The table that has the recipients.
+    /// The source of the recipients.
     private enum Source {
         case devices(DeviceFilter)
         case targets
@@ -39,10 +39,10 @@ struct RecipientQuery: Sendable {
     private let limit: Int
     private let columns: [(need: RecipientProfileFields, name: String)]
     private let consent: ConsentColumns
-    /// The columns of `device` that make a recipient, in the order of ``device(_:)``.
-    let columnList: String
+    /// The columns of `device` for a recipient, in the order in which ``device(_:)`` reads them.
+    private let columnList: String
 
-    /// A query for a page of a shard.
+    /// Creates a query for a page of a shard.
     init(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields, consent: ConsentColumns = .none) {
         let notification = claim.notification
         (self.number, self.app, self.notification) = (claim.notificationNumber, notification.app, notification)
@@ -57,7 +57,7 @@ struct RecipientQuery: Sendable {
         }
     }
 
-    /// A query for single recipients of a notification.
+    /// Creates a query for single recipients of a notification.
     /// - Parameter needs: The parts of the profiles; `nil` for those of ``NotificationRecord/retryNeeds``.
     init(
         _ notification: NotificationRecord,
@@ -77,7 +77,7 @@ struct RecipientQuery: Sendable {
     private static func columns(_ needs: RecipientProfileFields, _ consent: ConsentColumns) -> [(
         RecipientProfileFields, String
     )] {
-        // Quiet hours are on the clock of the device.
+        // Quiet hours are in the local time of the device.
         let needs = consent.asksQuietHours ? needs.union(.timeZone) : needs
         let all: [(RecipientProfileFields, String)] = [
             (.user, "user"), (.locale, "locale"), (.timeZone, "timeZone"), (.appVersion, "appVersion"),
@@ -107,7 +107,7 @@ struct RecipientQuery: Sendable {
 
     private func devices(_ filter: DeviceFilter, driver: AudienceDriver?, in database: Database) throws -> Found {
         let (sql, arguments) = self.text(filter, driver: driver)
-        // Only statements that several notifications share are kept.
+        // Only statements that several notifications share are cached.
         let statement = try RawStatement(sql: sql, isKept: filter.isCommon && driver == nil, in: database)
         defer { statement.reset() }
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
@@ -154,7 +154,7 @@ struct RecipientQuery: Sendable {
     }
 
     /// Returns the recipient of a device's row; `nil` for a row that cannot be read.
-    func device(_ statement: RawStatement) -> Recipient? {
+    private func device(_ statement: RawStatement) -> Recipient? {
         guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2))
         else { return nil }
         let id = statement.integer(0)
@@ -200,22 +200,22 @@ struct RecipientQuery: Sendable {
 
     /// A token that a notification names, as it is registered.
     struct Named {
-        /// `nil` for a row that cannot be read.
+        /// The recipient; `nil` for a row that cannot be read.
         var recipient: Recipient?
-        /// Indicates whether the token is registered with another kind than the notification goes to.
+        /// Indicates whether the token is registered with another kind than that of the notification.
         var isOfOtherKind = false
-        /// Indicates whether the token was that of a user who is erased.
+        /// Indicates whether the token was erased with its user.
         var isErased = false
         /// The kind with which the token is registered; `nil` if it is not, or if that cannot be read.
         var kind: DeviceTokenKind?
 
-        /// The cause of its end if it cannot be sent to.
+        /// The cause for which the recipient ends if it cannot be sent to.
         var lack: EndedRetry.Cause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
     /// Returns a token that the notification names, with its device if it is registered. The channel of a broadcast has
     /// no device.
-    func target(_ position: Int64, in database: Database) throws -> Named {
+    private func target(_ position: Int64, in database: Database) throws -> Named {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
         let statement = try RawStatement(sql: named, in: database)
         defer { statement.reset() }
@@ -260,18 +260,19 @@ struct RecipientQuery: Sendable {
         )
     }
 
-    /// Returns `true` if the token of a device's row is of another kind than the notification goes to.
-    func isOfOtherKind(_ statement: RawStatement) -> Bool {
+    /// Returns `true` if the token in a device's row is of another kind than that of the notification.
+    private func isOfOtherKind(_ statement: RawStatement) -> Bool {
         guard let kind = self.notification.content.tokenKind else { return false }
         return statement.integer(8) != kind.code
     }
 }
 
-/// The decision whether a device of a page waits until all shards have been read.
+/// Decides whether a device of a page has to wait until all shards have been read.
 ///
-/// It waits where another device may have had the notification for it: one whose token it took, one that was merged
-/// into it, the one with its token in the other environment, or itself in its earlier time zone.
-struct RecipientChanges {
+/// A device has to wait if its token may have got the notification by another device: one whose token it took, one that was
+/// merged into it, or its twin in the other environment. It also has to wait if it may have got the notification itself in
+/// its earlier time zone.
+private struct RecipientChanges {
     private let query: RecipientQuery
     private let zone: ShardPlan.Zone
     private let shard: Int64
@@ -281,13 +282,13 @@ struct RecipientChanges {
         (self.zone, self.shard) = (query.zone, query.shard)
     }
 
-    /// Returns `true` if there is anything to decide for a row of ``RecipientQuery``, which is so for few.
+    /// Returns `true` if a row of ``RecipientQuery`` may have to wait. Few rows may.
     func mayConcern(_ row: RawStatement) -> Bool {
         !row.isNull(5) && row.integer(5) > self.query.openedAfter
             || !row.isNull(6) && self.query.notification.environment == nil
     }
 
-    /// Returns `true` if a device waits.
+    /// Returns `true` if a device has to wait.
     func holds(_ device: Int64, in database: Database) throws -> Bool {
         if try self.hasTwinOrLink(device, in: database) { return true }
         guard self.zone != .any else { return false }
@@ -304,5 +305,175 @@ struct RecipientChanges {
             """
         let isOfBoth: Int64 = self.query.notification.environment == nil ? 1 : 0
         return try database.hasRow(sql: sql, device, self.query.openedAfter, isOfBoth)
+    }
+}
+
+extension RecipientQuery {
+    /// The next step for a recipient of the retry queue.
+    enum NextStep {
+        case now(RetryRecipient)
+        /// The recipient waits for another one, by which its token may get the notification, and which has no final state yet.
+        ///
+        /// The time is the due time of the other recipient, if it waits for another try.
+        case later(until: Timestamp?)
+        /// The device of the recipient has left, and may return as long as other recipients have no final state.
+        ///
+        /// The recipient is ended once all others have their final states.
+        case last(EndedRetry)
+    }
+
+    /// Decides whether a recipient is tried again, with the current token of its device, or ended.
+    /// - Parameter fence: The fencing number of the lease under which it was claimed.
+    func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: Database) throws -> NextStep {
+        var (recipient, lack, hasLeft) = try self.current(retry, in: database)
+        recipient?.attempts = retry.attempts
+        recipient?.mayHaveArrived = retry.mayHaveArrived
+        if let home = recipient?.environment, let environment = retry.environment, environment != home {
+            recipient?.movedFrom = home
+            recipient?.environment = environment
+        }
+        var cause: EndedRetry.Cause? = isCancelled ? .cancelled : nil
+        if retry.isInterrupted { cause = .interrupted }
+        if cause == nil, lack == .otherKind || lack == .erased { cause = lack }
+        if cause == nil, let recipient, recipient.id > 0 {
+            switch try self.decide(recipient, fence: fence, in: database) {
+            case .send: break
+            case .wait(let until): return .later(until: until)
+            case .end(let reason): cause = reason
+            }
+        }
+        if cause == nil, let recipient { return .now(.due(recipient)) }
+        let end = EndedRetry(
+            id: retry.recipient,
+            recipient: recipient,
+            attempts: retry.attempts,
+            cause: cause ?? lack,
+            mayHaveArrived: retry.mayHaveArrived || retry.isInterrupted
+        )
+        return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
+    }
+
+    /// Returns the current recipient, the cause for which it ends if it cannot be sent to, and whether its device has left
+    /// and may return.
+    private func current(
+        _ retry: DueRetry,
+        in database: Database
+    ) throws -> (Recipient?, orElse: EndedRetry.Cause, hasLeft: Bool) {
+        if retry.recipient < 0 {
+            let named = try self.target(-retry.recipient, in: database)
+            return (named.recipient, named.lack, false)
+        }
+        let statement = try RawStatement(sql: "SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
+        defer { statement.reset() }
+        statement.bind(retry.recipient, at: 1)
+        guard try statement.step() else { return (nil, .deviceRemoved, false) }
+        guard statement.integer(7) == 0 else { return (nil, .deviceRemoved, statement.integer(7) == 1) }
+        return (self.device(statement), self.isOfOtherKind(statement) ? .otherKind : .unreadable, false)
+    }
+
+    /// A decision about a recipient whose device is registered.
+    private enum Decision {
+        case send
+        case wait(until: Timestamp?)
+        case end(EndedRetry.Cause)
+    }
+
+    /// Decides whether a recipient is sent to, by the states of its device and of related ones.
+    private func decide(_ recipient: Recipient, fence: Int64, in database: Database) throws -> Decision {
+        if recipient.movedFrom != nil, try self.isRegistered(recipient, in: database) {
+            return .end(.registeredElsewhere)
+        }
+        // Its device has moved to the other environment.
+        if let only = self.notification.environment, recipient.environment != only { return .end(.leftAudience) }
+        let changes = "SELECT churn, twin FROM device WHERE id = ? AND (churn > ? OR twin IS NOT NULL)"
+        guard let row = try database.row(sql: changes, [recipient.id, self.openedAfter]) else { return .send }
+        let hasChanged = (row["churn"] as Int64? ?? 0) > self.openedAfter
+        if hasChanged, try !self.isInAudience(recipient.id, in: database) { return .end(.leftAudience) }
+        if hasChanged, try SentTokenHistory.remembers(recipient.token, of: self.number, in: database) {
+            return .end(.hadAlready)
+        }
+        var others = try self.links(of: recipient.id, in: database)
+        // A device that has returned may have a higher id than the one that waited for it.
+        if hasChanged { others += try self.laterTwins(of: recipient.id, in: database) }
+        if self.notification.environment == nil, let twin = row["twin"] as Int64? { others.append((twin, true)) }
+        var decision = Decision.send
+        for (other, countsAll) in others {
+            switch try self.decision(by: other, for: recipient, countsAll: countsAll, fence: fence, in: database) {
+            case .send: continue
+            case .wait(let until): decision = .wait(until: until)
+            case .end(let cause): return .end(cause)
+            }
+        }
+        return decision
+    }
+
+    /// Returns `true` if the token that is tried in the other environment is registered there by another device.
+    private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
+        let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
+        let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
+        return try database.hasRow(sql: sql, [self.app, token, environment, recipient.id])
+    }
+
+    /// Returns `true` if a device is still in the audience.
+    private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
+        guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
+        let filter = AudienceSQL(audience, app: self.app)
+        let arguments = StatementArguments([device.databaseValue] + filter.arguments)
+        let sql = "SELECT 1 FROM device WHERE id = ? AND \(filter.sql)"
+        return try database.hasRow(sql: sql, arguments, isKept: false)
+    }
+
+    /// Returns the devices to which a device was linked since the notification was opened.
+    private func links(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
+        let sql = "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?"
+        return try database.rows(sql: sql, [device, self.openedAfter]).compactMap { row in
+            (row["other"] as Int64?).map { ($0, row["countsAll"] as Bool? ?? true) }
+        }
+    }
+
+    /// Returns the twin of a device in the other environment, if the twin has the higher id.
+    private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
+        guard self.notification.environment == nil else { return [] }
+        return try database.integers(sql: "SELECT id FROM device WHERE twin = ?", [device]).map { ($0, true) }
+    }
+
+    /// Decides about a recipient by the state of another one.
+    /// - Parameter countsAll: Whether the other one's final state counts. If not, only its push in flight is waited for,
+    ///   because ``SentTokenHistory`` has the rest.
+    private func decision(
+        by other: Int64,
+        for recipient: Recipient,
+        countsAll: Bool,
+        fence: Int64,
+        in database: Database
+    ) throws -> Decision {
+        let sql = """
+            SELECT delivery.state, retry.attempts, retry.lease, retry.dueAt, retry.recipient IS NOT NULL AS waits,
+                coalesce((SELECT hasLeft FROM device WHERE id = ?2), 1) AS hasLeft, EXISTS (
+                    SELECT 1 FROM shard
+                    WHERE shard.notification = ?1 AND isDone = 0 AND cursor < ?2 AND upTo >= ?2) AS isAhead
+            FROM (SELECT ?1 AS notification, ?2 AS recipient) AS wanted
+            LEFT JOIN delivery ON delivery.notification = wanted.notification
+                AND delivery.recipient = wanted.recipient
+            LEFT JOIN retry ON retry.notification = wanted.notification AND retry.recipient = wanted.recipient
+            """
+        guard let row = try database.row(sql: sql, [self.number, other]) else { return .send }
+        if let state = row.value("state") as DeliveryRecord.State? {
+            switch state {
+            case .sending: return .wait(until: nil)
+            case .accepted: return countsAll ? .end(.hadAlready) : .send
+            // Under `atMostOnce` it may have arrived there.
+            case .unknown where self.notification.guarantee == .atMostOnce: return countsAll ? .end(.hadAlready) : .send
+            case .rejected, .failed, .skipped, .unknown: return .send
+            }
+        }
+        guard row["waits"] as Bool? == true else { return row["isAhead"] as Bool? == true ? .wait(until: nil) : .send }
+        if let lease = row["lease"] as Int64?, lease != fence { return .wait(until: nil) }
+        // A recipient whose device has left waits for all others.
+        guard countsAll, row["hasLeft"] as Bool? != true else { return .send }
+        let isTried = (row["attempts"] as Int? ?? 0) > 0
+        // Recipients that have been tried go first, then those with lower ids, so that no two wait for each other.
+        let isFirst = (isTried ? 0 : 1, other) < (recipient.attempts > 0 ? 0 : 1, recipient.id)
+        return isFirst ? .wait(until: row.time("dueAt")) : .send
     }
 }

@@ -30,14 +30,14 @@ extension SQLiteStore {
             var record = try NotificationRow.record(row, in: database)
             var recipients = recipients
             if case .tokens = record.audience {
-                // An erased one keeps its place, and is skipped.
+                // An erased token keeps its row, and is skipped.
                 recipients = try database.count(sql: "SELECT count(*) FROM target WHERE notification = ?", [number])
             }
             record.progress.recipients = recipients
             let update = "UPDATE notification SET state = 'accepted', recipients = ? WHERE number = ?"
             try database.run(sql: update, [recipients, number])
             try Shards.add(shards, to: record, number: number, now: now, in: database)
-            // An empty audience has no page that would end the notification.
+            // There is no page that would end a notification with an empty audience.
             try NotificationCompletion.finishIfComplete(number, now: now, in: database)
         }
     }
@@ -50,7 +50,7 @@ extension SQLiteStore {
         from filter: ClaimFilter
     ) async throws -> [ShardClaim] {
         let owner = try await self.owner.number(self.database)
-        // Most calls find nothing: they should not wait for the writer.
+        // Most calls find nothing, and should not wait for the writer.
         let isThereAny = try await self.database.read { database in
             try !Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database).isEmpty
                 || !ClaimableShards.rows(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
@@ -100,7 +100,7 @@ extension SQLiteStore {
         after: Timestamp,
         at clocks: ClockReading
     ) async throws -> Timestamp? {
-        // From the wall clock to the steady clock.
+        // The difference from the wall clock to the steady clock.
         let shift = clocks.steady.milliseconds - clocks.wall.milliseconds
         let sql = """
             SELECT min(at) FROM (
@@ -129,7 +129,7 @@ extension SQLiteStore {
 
 /// The shards that may be claimed.
 private enum ClaimableShards {
-    /// The condition on a shard of the remaining devices: these are known once all other shards have ended.
+    /// The SQL condition that a shard of the remaining devices may be claimed: all other shards must have ended.
     static let isNotTooEarly = """
         (zoneKind != 3 OR NOT EXISTS (
             SELECT 1 FROM shard AS zoned
@@ -138,9 +138,9 @@ private enum ClaimableShards {
 
     /// Returns the rows of shards that may be claimed, in their order.
     ///
-    /// Campaigns come in round robin order: one shard of each before a second of any, first those whose last page is
-    /// longest ago. A page of the future was written before the clock was set back. A paced campaign has one shard at a
-    /// time. Urgent notifications come in the order of their times, however many wait.
+    /// Campaigns are claimed in round robin order: one shard of each before a second shard of any, beginning with the one
+    /// whose last page is oldest. A time of a last page in the future was written before the clock was set back. A paced
+    /// campaign has one shard at a time. Urgent notifications are claimed in the order of their times.
     static func rows(
         _ lane: NotificationRecord.Lane,
         at clocks: ClockReading,
@@ -204,7 +204,7 @@ private enum ClaimableShards {
             cursor: cursor,
             end: end,
             isNarrow: row["isNarrow"] as Bool? ?? false,
-            // The caller sets it when it takes the lease.
+            // The caller sets the number when it takes the lease.
             fence: 0,
             openedAfter: row["openedAfter"] as Int64? ?? 0,
             waitsSince: row.time("waitsSince").map { max($0, notification.startsAt) }

@@ -1,4 +1,117 @@
+import Foundation
 import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
+        let owner = try await self.owner.number(self.database)
+        return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
+            let begun = try PageCommit(page, begins: true, owner: owner, now: now, parts: parts, in: database)?.run()
+            try parts.end(in: database)
+            return begun ?? StartedPage(result: .leaseLost, started: [])
+        }
+    }
+
+    package func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult {
+        let owner = try await self.owner.number(self.database)
+        return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
+            var acceptance = AcceptanceTransaction(owner: owner, leaseUntil: leaseUntil, in: database)
+            let requests = try writes.requests.map { try acceptance.accept($0) }
+            let pages = try writes.pages.map { page in
+                try Self.commit(page, owner: owner, now: now, parts: parts, in: database)
+            }
+            try parts.end(in: database)
+            return LedgerBatchResult(requests: requests, pages: pages)
+        }
+    }
+
+    private static func commit(
+        _ page: PageResult,
+        owner: Int64,
+        now: Timestamp,
+        parts: CommitContext,
+        in database: Database
+    ) throws -> CommitResult {
+        // Pauses concern the app, and are written even if the notification does not exist any more.
+        for request in page.environmentPauses { _ = try EnvironmentPauseTable.write(request, now: now, in: database) }
+        if let whole = try WholePageCommit(page, owner: owner, now: now, parts: parts, in: database) {
+            try whole.run()
+            return .inProgress
+        }
+        let commit = try PageCommit(page, begins: false, owner: owner, now: now, parts: parts, in: database)
+        return try commit?.run().result ?? .leaseLost
+    }
+}
+
+extension CommitContext {
+    /// Ends the leases that hold nothing any more, and deletes records of registrations that no notification needs.
+    fileprivate func end(in database: Database) throws {
+        for fence in self.fences { try Leases.end(fence, in: database) }
+        for app in self.apps {
+            _ = try RegistrationChanges.forget(app: app, limit: NotificationCompletion.forgottenAtOnce, in: database)
+        }
+    }
+}
+
+/// The numbers of accepted, rejected, failed, skipped and unknown recipients.
+struct OutcomeCounts {
+    fileprivate var numbers = SIMD8<Int64>()
+
+    mutating func add(_ state: DeliveryRecord.State) {
+        if let place = state.place { self.numbers[place] += 1 }
+    }
+}
+
+extension RawStatement {
+    /// Binds the numbers at five positions, in their order.
+    func bind(_ counts: OutcomeCounts, at position: Int32) {
+        for place in 0..<5 { self.bind(counts.numbers[place], at: position + Int32(place)) }
+    }
+}
+
+/// The row of a recipient's state.
+struct DeliveryUpsert {
+    private let delivery: DeliveryResult
+    private let notification: Int64
+    private let device: Int64?
+    private let trip: Int64?
+
+    init(_ delivery: DeliveryResult, of notification: Int64, lane: NotificationRecord.Lane, trip: Int64?) {
+        (self.delivery, self.notification, self.trip) = (delivery, notification, trip)
+        // In other cases the recipient is the device.
+        self.device = lane == .urgent || delivery.recipient < 0 ? delivery.device : nil
+    }
+
+    private enum Column: Int, CodingKey, CaseIterable {
+        case notification, recipient, state, attempts, at, reason, device, trip
+    }
+
+    private static let insertion = Column.insertion(
+        into: "delivery",
+        """
+        ON CONFLICT (notification, recipient) DO UPDATE
+        SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason,
+            trip = excluded.trip
+        WHERE delivery.state = 0 AND excluded.state != 0
+        """
+    )
+
+    /// Writes the state unless the recipient has a final one.
+    /// - Returns: `true` if it was written.
+    func write(_ reasons: ReasonLookup, in database: Database) throws -> Bool {
+        let reason = try self.delivery.reason.map { try reasons.id(of: DeliveryReason($0), in: database) }
+        let row = try RowInsertion<Column>(Self.insertion, in: database)
+        row.bind(self.notification, to: .notification)
+        row.bind(self.delivery.recipient, to: .recipient)
+        row.bind(self.delivery.state.rawValue, to: .state)
+        row.bind(Int64(self.delivery.attempts), to: .attempts)
+        row.bind(self.delivery.at.milliseconds, to: .at)
+        row.bind(reason, to: .reason)
+        row.bind(self.device, to: .device)
+        row.bind(self.trip, to: .trip)
+        return try row.run() > 0
+    }
+}
 
 extension SQLiteStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage {
@@ -10,7 +123,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Adds the recipients whose devices have left to a page, and shortens it if they are many.
+    /// Adds the recipients whose devices have left to a page, and shortens the page if they are many.
     private static func page(
         _ found: RecipientQuery.Found,
         of claim: ShardClaim,
@@ -18,7 +131,7 @@ extension SQLiteStore {
         _ query: RecipientQuery,
         in database: Database
     ) throws -> RecipientPage {
-        // The recipient of a named token is its position, below zero.
+        // The id of a named token's recipient is the negative position.
         let ids = [found.recipients.last?.id, found.ended.last?.id, found.held.last].compactMap { $0.map(abs) }
         let isFull = found.recipients.count + found.ended.count + found.held.count >= limit
         var page = RecipientPage(
@@ -30,7 +143,7 @@ extension SQLiteStore {
         page.readAt = try RegistrationChanges.clock(in: database)
         let left = try query.left(upTo: page.cursor, in: database)
         if left.count >= limit, let last = left.last, last < page.cursor {
-            // More devices have left than a page holds: the others come with the next page.
+            // More devices have left than fit into the page. The others come with the next page.
             page.recipients.removeAll { $0.id > last }
             page.ended.removeAll { $0.id > last }
             (page.cursor, page.isLast) = (last, false)

@@ -10,7 +10,7 @@ extension SQLiteStore {
         from filter: ClaimFilter
     ) async throws -> [RetryClaim] {
         let owner = try await self.owner.number(self.database)
-        // Most calls find nothing: they should not wait for the writer.
+        // Most calls find nothing, and should not wait for the writer.
         let isThereAny = try await self.database.read { database in
             try !Leases.lost(owner: owner, held: filter.held, now: now, in: database).isEmpty
                 || RetryQueue(lane: lane, now: now, database: database).next(excluding: filter.apps) != nil
@@ -18,7 +18,7 @@ extension SQLiteStore {
         guard isThereAny else { return [] }
         return try await self.database.write { database in
             try Leases.releaseLost(owner: owner, held: filter.held, now: now, in: database)
-            // The next app follows if everything due of one is put off.
+            // If all due retries of an app are put off, the next app follows.
             var excluded = filter.apps
             let queue = RetryQueue(lane: lane, now: now, database: database)
             for _ in 0..<Self.appsAtOnce {
@@ -35,16 +35,16 @@ extension SQLiteStore {
         }
     }
 
-    /// The most apps whose due retries are examined in one transaction.
+    /// The maximum number of apps whose due retries are examined in one transaction.
     private static let appsAtOnce = 8
 }
 
 extension RetryQueue {
-    /// The condition on a notification whose retries are claimed, to be tried or to be ended.
+    /// The SQL condition on a notification whose retries may be claimed, to be tried or to be ended.
     static let mayRetry =
         "(notification.state = 'cancelled' OR notification.state IN ('accepted', 'sending') AND \(AppRows.isNotStopped))"
 
-    /// The shortest time between two checks of what a recipient depends on, once all shards have been read.
+    /// The shortest time between two checks of the recipients that a recipient waits for, once all shards have been read.
     private static let dependentPause: Duration = .seconds(5)
     /// The longest time between two such checks.
     private static let longestPause: Duration = .seconds(60)
@@ -73,7 +73,7 @@ extension RetryQueue {
         )
     }
 
-    /// Returns the app whose oldest retry has been due longest and may be claimed.
+    /// Returns the app whose claimable retries have been due for the longest time.
     fileprivate func next(excluding apps: Set<Int64>) throws -> Int64? {
         let sql = """
             SELECT id FROM (
@@ -94,7 +94,7 @@ extension RetryQueue {
         }
     }
 
-    /// Returns a notification and the registration clock at its opening. One that cannot be read is paused.
+    /// Returns a notification and the registration clock at its opening. A notification that cannot be read is paused.
     private func retried(_ number: Int64) throws -> (NotificationRecord, openedAfter: Int64)? {
         let sql = "SELECT * FROM notification WHERE number = ?"
         guard let row = try self.database.row(sql: sql, [number]) else { return nil }
@@ -103,7 +103,8 @@ extension RetryQueue {
         }
     }
 
-    /// Returns the recipients that are tried or ended now. The others wait for the final states that they depend on.
+    /// Returns the recipients that are tried or ended now. The others are put off until the recipients that they wait for
+    /// have final states.
     private func recipients(_ due: [DueRetry], _ query: RecipientQuery, fence: Int64) throws -> [RetryRecipient] {
         let isCancelled = query.notification.state == .cancelled
         var departed: [(retry: DueRetry, end: EndedRetry)] = []
@@ -121,7 +122,7 @@ extension RetryQueue {
         return try present + self.ends(of: departed, notification: query.number)
     }
 
-    /// Ends recipients whose devices have left. While others have no final state, they are put off instead.
+    /// Ends recipients whose devices have left, or puts them off while other recipients have no final state.
     private func ends(
         of departed: [(retry: DueRetry, end: EndedRetry)],
         notification: Int64
@@ -135,7 +136,7 @@ extension RetryQueue {
         return []
     }
 
-    /// Releases a recipient until a due time in the form that ``RetryQueue`` has.
+    /// Releases a recipient until a due time, which may be one of those of ``RetryQueue``.
     private func putOff(_ retry: DueRetry, until: Int64) throws {
         let sql = """
             UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
@@ -146,7 +147,7 @@ extension RetryQueue {
         try self.database.run(sql: sql, until, retry.notification, retry.recipient)
     }
 
-    /// Returns rows of the queue that are due, of one app.
+    /// Returns due rows of the retry queue of one app.
     fileprivate func due(app: Int64, limit: Int) throws -> [DueRetry] {
         let sql = """
             SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state, dueAt,
@@ -178,12 +179,12 @@ extension RetryQueue {
     }
 }
 
-/// A recipient's row in the queue.
+/// A recipient's row in the retry queue.
 struct DueRetry {
     var notification, recipient: Int64
     var environment: PushEnvironment?
     var attempts: Int
-    /// Indicates whether at-most-once had started it when the process ended.
+    /// Indicates whether its push was in flight under `atMostOnce` when the last process ended.
     var isInterrupted: Bool
     /// See ``Recipient/mayHaveArrived``.
     var mayHaveArrived: Bool

@@ -3,13 +3,13 @@ import PushTypes
 
 /// The division of a notification's audience into shards.
 enum Shards {
-    /// The number of recipients that are worth a shard.
+    /// The number of recipients of one shard.
     private static let size: Int64 = 50_000
     private static let maximumCount: Int64 = 16
     /// The approximate number of recipients that are read at once.
     private static let pageSize = 1000
 
-    /// Adds a notification's shards, and notes the registration clock at its opening.
+    /// Adds a notification's shards, and records the registration clock at its opening.
     static func add(
         _ plans: [ShardPlan],
         to notification: NotificationRecord,
@@ -33,7 +33,7 @@ enum Shards {
         }
     }
 
-    /// The recipients of a shard: those after the cursor, up to the last one.
+    /// The recipients of a shard: those after the cursor, up to and including the last one.
     struct Range {
         var cursor, last: Int64
     }
@@ -68,7 +68,7 @@ enum Shards {
         try row.run()
     }
 
-    /// Returns `true` if other indexes find the recipients faster than a visit of all devices.
+    /// Returns `true` if index ranges find the recipients faster than a visit of all devices.
     private static func isNarrow(
         _ notification: NotificationRecord,
         devices: Int64,
@@ -76,13 +76,13 @@ enum Shards {
     ) throws -> Bool {
         guard case .devices(let audience) = notification.audience else { return false }
         let limit = AudienceDriver.limit(wanted: Self.pageSize, devices: devices)
-        // An index range that finds them all has at least as many entries.
+        // Index ranges that contain all recipients have at least as many entries.
         guard notification.progress.recipients < limit else { return false }
         let (app, kind) = (notification.app, notification.content.tokenKind)
         return try AudienceDriver.choose(audience, of: kind, app: app, limit: limit, in: database) != nil
     }
 
-    /// Returns the ranges of ids up to the device that registered last, in several parts only for many recipients.
+    /// Returns the ranges of ids up to the newest device, of which there are several only for many recipients.
     private static func ranges(
         of notification: NotificationRecord,
         _ plan: ShardPlan,
@@ -91,7 +91,7 @@ enum Shards {
         isNarrow: Bool
     ) -> [Range] {
         switch notification.audience {
-        // Also those that an erasure has emptied since.
+        // This includes tokens that have been erased since.
         case .tokens(let tokens): return [Range(cursor: 0, last: max(recipients, Int64(tokens.count)))]
         case .channel: return [Range(cursor: 0, last: 1)]
         case .devices: break

@@ -2,14 +2,13 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The commit of a page that is all of its notification, within a transaction: what a push to a few named tokens is.
+/// Commits a page that is its whole notification, such as a push to a few named tokens, within a transaction.
 ///
-/// It writes in four statements what ``PageCommit`` would, for a page that gives every recipient its final state and after
-/// which nothing of the notification is left. Whether it is one is asked in one statement, with everything that
-/// ``PageCommit`` would find. For any other page it writes nothing.
+/// For a page that gives all recipients their final states and ends its notification, it writes in four statements the same as
+/// ``PageCommit``. One statement checks that on everything that ``PageCommit`` would read. For any other page it writes nothing.
 struct WholePageCommit {
-    /// The conditions on what is stored: nothing of the notification has been sent, its only shard is held under the page's
-    /// lease, the app is not stopped, and no recipient's device has given its token up meanwhile.
+    /// The conditions on the stored rows: nothing of the notification has been sent, its only shard is held under the page's
+    /// lease, the app is not stopped, and no recipient's device has given up its token meanwhile.
     private static let question = """
         SELECT notification.app, notification.lane FROM notification CROSS JOIN shard ON shard.notification = notification.number
         WHERE notification.number = ?1 AND state = 'accepted' AND startedAt IS NULL
@@ -90,7 +89,7 @@ struct WholePageCommit {
 }
 
 extension PageResult {
-    /// `true` for a page that leaves nothing of its shard, and changes nothing but the ledger.
+    /// `true` for a page that ends its shard, and changes only the ledger.
     fileprivate var isWhole: Bool {
         guard let step, step.isLast, step.leaseUntil == nil, step.notBefore == nil, step.heldFor == nil
         else { return false }

@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The erasure of an app, one bounded step within a transaction at a time.
+/// Erases an app in bounded steps, each of which is a transaction.
 struct AppErasure {
     let app: Int64
-    /// The most rows of one step.
+    /// The maximum number of rows of one step.
     let limit: Int
     let database: Database
 
-    /// Erases some rows. The app's own row goes in the transaction that finds no other.
+    /// Erases a bounded number of rows. The app's own row is deleted by the step that finds no other.
     /// - Returns: `true` if more remain.
     func step() throws -> Bool {
         if let number = try self.database.integer(
@@ -35,7 +35,7 @@ struct AppErasure {
         return try self.database.run(sql: sql, [self.app, self.limit])
     }
 
-    /// Deletes acknowledged posts. They have no index by app: the first one of each webhook tells its app.
+    /// Deletes acknowledged posts. They have no index by app, so webhooks whose first post belongs to the app are searched.
     private func deletePosts() throws -> Int {
         let webhooks = """
             WITH RECURSIVE posted (webhook) AS (
@@ -53,7 +53,8 @@ struct AppErasure {
         return try self.database.run(sql: sql, [webhook, self.limit])
     }
 
-    /// Takes the app from API keys, and removes those that were for nothing else. People who were stay without apps.
+    /// Removes the app from API keys, and deletes keys that were limited to it alone. People who were limited to it stay,
+    /// without any app.
     private func forgetKeys() throws {
         let own = try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [self.app])
         guard let own, let bundleID = own["bundleID"] as String? else { return }
@@ -74,23 +75,23 @@ struct AppErasure {
     }
 }
 
-/// The erasure of a notification that has ended, with its ledger.
+/// Erases a notification that has ended, with its ledger, in bounded steps.
 struct NotificationErasure {
     let number: Int64
     let limit: Int
     let database: Database
 
-    /// Erases some rows, and the notification after its last one.
+    /// Erases a bounded number of rows, and finally the notification itself.
     /// - Returns: `true` if more remain.
     func step() throws -> Bool {
-        // Its counters need not add up any more.
+        // From now on its counters do not have to match its deliveries.
         try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)
         for table in StoredTable.all where try self.delete(from: table) >= self.limit { return true }
         try self.database.run(sql: "DELETE FROM notification WHERE number = ?", self.number)
         return false
     }
 
-    /// Deletes rows of a table that the notification has.
+    /// Deletes the notification's rows from a table.
     private func delete(from table: StoredTable) throws -> Int {
         guard case .notification = table.owner else { return 0 }
         return try table.deleteRows(of: self.number, limit: self.limit, in: self.database)
@@ -98,7 +99,7 @@ struct NotificationErasure {
 }
 
 extension StoredTable {
-    /// Deletes rows of a notification, some at once, as there may be many.
+    /// Deletes at most `limit` rows of a notification.
     /// - Returns: The number of them.
     func deleteRows(of notification: Int64, limit: Int, in database: Database) throws -> Int {
         // The first column of the key is the notification.

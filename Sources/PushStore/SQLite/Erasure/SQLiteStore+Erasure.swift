@@ -5,15 +5,15 @@ package import PushTypes
 import Synchronization
 
 extension SQLiteStore {
-    /// The most rows that one transaction erases.
+    /// The maximum number of rows that one transaction erases.
     static let erasedAtOnce = 1000
-    /// The most devices and notifications whose receipts one transaction makes anonymous.
+    /// The maximum number of pairs of device and notification whose receipts one transaction makes anonymous.
     private static let anonymizedAtOnce = 200
-    /// The most former devices of a user of one step.
+    /// The maximum number of former devices of a user in one step.
     private static let formerDevicesAtOnce = 20
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
-        // The bridges of the app go with it.
+        // The bridges of the app are deleted with it.
         defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
         return try await self.database.write { database in
             guard try database.run(sql: "UPDATE app SET isErased = 1 WHERE id = ?", [app]) > 0 else { return nil }
@@ -27,7 +27,7 @@ extension SQLiteStore {
             for table in StoredTable.all where table.owner == .app(.atOnce) {
                 try database.run(sql: "DELETE FROM \(table.name) WHERE app = ?", [app])
             }
-            // The users of the app go with it.
+            // Erasures of the app's users are part of it.
             try database.run(sql: "DELETE FROM erasure WHERE app = ? AND user IS NOT NULL", [app])
             return try Self.addErasure(app: app, user: nil, steady: steady, in: database)
         }
@@ -45,7 +45,7 @@ extension SQLiteStore {
         @Sendable func step(_ id: Int64, _ database: Database) -> UserErasure {
             UserErasure(id: id, user: user, app: app, now: steady, database: database)
         }
-        // Requests have no index, and are searched without keeping others from writing.
+        // Requests have no index. They are searched in a read, so that writers do not have to wait.
         let requests = try await self.database.read { database -> [UserErasure.StoredRequest] in
             let earlier = try Self.erasure(app: app, user: user, in: database)
             guard earlier?.isUnderWay != true else { return [] }
@@ -86,13 +86,13 @@ extension SQLiteStore {
         @Sendable func step(_ database: Database) -> UserErasure {
             UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
         }
-        // Audiences have no index, and are searched without keeping others from writing.
+        // Audiences have no index. They are searched in a read, so that writers do not have to wait.
         let numbers = try await self.database.read { try step($0).notifications() }
         for number in numbers {
             while try await self.database.write({ try step($0).eraseNotification(number) }) {}
         }
         guard numbers.isEmpty else { return true }
-        // So are the notifications with receipts.
+        // Notifications with receipts are searched in the same way.
         func anonymize(_ receipts: [UserErasure.ReceiptsOfDevice]) async throws {
             for first in stride(from: 0, to: receipts.count, by: Self.anonymizedAtOnce) {
                 let part = receipts[first..<min(receipts.count, first + Self.anonymizedAtOnce)]
@@ -116,7 +116,7 @@ extension SQLiteStore {
         return false
     }
 
-    /// Erases what else is kept of a user beside notifications and devices.
+    /// Erases the data of a user besides notifications and devices.
     private func eraseRest(
         of user: String,
         _ erasure: ErasureRecord,
@@ -126,10 +126,10 @@ extension SQLiteStore {
             try step(database).eraseRest()
             return try step(database).tokens()
         }
-        // Requests once more, for what was saved meanwhile by a writer that had read the old version.
+        // Requests are searched again, because a writer that had read an old version may have saved it meanwhile.
         let requests = try await self.database.read { try step($0).requests(naming: try step($0).ownTokens()) }
         for request in requests { try await self.database.write { try step($0).eraseUser(from: [request]) } }
-        // Blocks of events are long, and are searched without keeping others from writing.
+        // Blocks of events are long. They are searched in a read, so that writers do not have to wait.
         let events = ErasedEvents(erasure: erasure.id, user: user, tokens: tokens)
         let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
         for block in blocks { try await self.database.write { try events.erase(from: block, in: $0) } }
@@ -165,7 +165,7 @@ extension SQLiteStore {
         let sql = "UPDATE erasure SET user = NULL, tokens = NULL, isEmptied = 1 WHERE id = ? AND request = ?"
         try await self.database.write { database in
             guard try database.run(sql: sql, [erasure.id, erasure.request]) > 0, let user = erasure.user else { return }
-            // A page that was read before the request may have counted meanwhile.
+            // A page that was read before the request may have been counted meanwhile.
             let now = erasure.requestedAt
             try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database).eraseCounts()
         }
@@ -182,8 +182,8 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure, or extends the one before it, whose file is not overwritten yet, to what there is now. Changes of
-    /// users from now on have a later number.
+    /// Adds an erasure, or extends an earlier one whose free space has not been overwritten yet to the present data. Later
+    /// changes of users have a higher number.
     private static func addErasure(
         app: Int64,
         user: String?,
@@ -231,7 +231,7 @@ extension ErasureRecord: StoredRecord {
     }
 }
 
-/// The events of a user and of tokens that wait for webhooks. Those of notifications after the request stay.
+/// Erases events of a user and of tokens that wait for webhooks. Events of notifications after the request stay.
 struct ErasedEvents {
     /// The id of the erasure.
     let erasure: Int64
@@ -249,13 +249,13 @@ struct ErasedEvents {
         return found.sorted()
     }
 
-    /// Erases events from a block, and the block with its last event.
+    /// Erases events from a block, and a block without remaining events.
     func erase(from block: Int64, in database: Database) throws {
         let sql = "SELECT events FROM eventBlock WHERE id = ?"
         guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
         let text = Data("[".utf8) + events + Data("]".utf8)
         guard case .array(let all)? = try? JSONValue(parsing: text) else {
-            // A damaged block is posted to no webhook.
+            // A damaged block cannot be posted.
             return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
         }
         let rest = try all.filter { try !self.concerns($0) || self.isLater($0, in: database) }

@@ -26,7 +26,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Deletes the times of former users of devices, but for those from which deliveries may be left.
+    /// Deletes the periods of former users of devices, except those that may still have deliveries.
     private static func forgetUsers(of app: Int64, before: Timestamp, limit: Int, in database: Database) throws -> Int {
         let sql = """
             DELETE FROM deviceUser WHERE (device, until) IN (
@@ -37,8 +37,8 @@ extension SQLiteStore {
         return try database.run(sql: sql, [app, before.milliseconds, limit])
     }
 
-    /// Deletes deliveries of the notification that ended first, and the notification after its last delivery. One that is
-    /// being sent again keeps them, because they are the audience of the other.
+    /// Deletes deliveries of the notification that ended first, and finally the notification itself. A notification that is
+    /// being resent keeps its deliveries, because they are the audience of the resend.
     private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
         let first = """
             SELECT number FROM notification WHERE finishedAt < ? AND NOT EXISTS (
@@ -59,11 +59,11 @@ extension SQLiteStore {
         return count + 1
     }
 
-    /// The connections that are kept whatever their age, as they may be open: more than a provider has.
+    /// The number of newest connections that are kept regardless of their age, because they may be open. A provider has fewer.
     private static let keptConnections = 1000
 
     package func forgetConnections(before: Timestamp, limit: Int) async throws -> Int {
-        // They have no index by time, and are searched without keeping others from writing.
+        // They have no index by time. They are searched in a read, so that writers do not have to wait.
         let old = """
             SELECT id FROM connection
             WHERE openedAt < ? AND id <= (SELECT max(id) FROM connection) - ? ORDER BY id LIMIT ?

@@ -5,10 +5,10 @@ import PushTypes
 
 /// The requests that an app has stored: schedules and named audiences.
 extension UserErasure {
-    /// A request that the app has stored.
+    /// A stored request, by its id.
     enum StoredRequest: Hashable, Sendable {
         case schedule(String)
-        /// A version of a named audience; 0 for the present one.
+        /// A version of a named audience; 0 for the current one.
         case audience(Int64, version: Int64)
 
         init?(_ row: Row) {
@@ -21,26 +21,27 @@ extension UserErasure {
             }
         }
 
-        /// Returns the audience of its text; `nil` if that cannot be read.
+        /// Returns the audience in its text; `nil` if that cannot be read.
         fileprivate func parse(_ text: Data?) -> JSONValue? {
             guard let text, let body = try? JSONValue(parsing: text) else { return nil }
             return if case .schedule = self { body["to"] } else { body }
         }
     }
 
-    /// The user and the tokens that are taken from requests.
+    /// The user and the tokens that are removed from requests.
     private struct Names {
-        /// The user; `nil` once the user has returned.
+        /// The user; `nil` once a device has been registered for the user again.
         var user: String?
         var tokens: Set<DeviceToken>
     }
 
-    /// Returns what is taken from requests now, with these tokens.
+    /// Returns the names to remove from requests now, with these tokens.
     private func names(_ tokens: Set<DeviceToken>) throws -> Names {
         Names(user: try self.hasReturned() ? nil : self.user, tokens: tokens)
     }
 
-    /// The statement that finds the stored requests of an app (`?1`) whose text has one of two parts (`?2`, `?3`). NULL is in none.
+    /// The statement that finds the stored requests of an app (`?1`) whose text contains one of two parts (`?2`, `?3`). A
+    /// part that is NULL matches none.
     private static let search = """
         SELECT id AS schedule, NULL AS item, 0 AS version, request AS body FROM schedule
         WHERE app = ?1 AND (instr(request, ?2) > 0 OR instr(request, ?3) > 0)
@@ -52,11 +53,11 @@ extension UserErasure {
             AND (instr(libraryVersion.body, ?2) > 0 OR instr(libraryVersion.body, ?3) > 0)
         """
 
-    /// Returns the stored requests that name the user, or tokens in whatever form their writers chose.
+    /// Returns the stored requests that name the user or the tokens, in any form in which tokens may be written.
     func requests(naming tokens: Set<DeviceToken>) throws -> [StoredRequest] {
         let names = try self.names(tokens)
         let user = try names.user == nil ? nil : Data(self.needle.utf8)
-        // The members token and tokens.
+        // This finds the members `token` and `tokens`.
         let token = tokens.isEmpty ? nil : Data(#""token"#.utf8)
         guard user != nil || token != nil else { return [] }
         let statement = try self.database.cachedStatement(sql: Self.search)
@@ -70,11 +71,11 @@ extension UserErasure {
         return found
     }
 
-    /// Takes the user and the user's tokens from schedules, and from named audiences with their earlier versions. Schedules to
-    /// them alone are removed.
+    /// Removes the user and the user's tokens from schedules, and from named audiences with all their versions. Schedules for
+    /// nobody else are deleted.
     ///
-    /// A run that was decided from what was read before is not accepted any more, and a change of a named audience that expects
-    /// the version from before is refused as stale.
+    /// A run that was made from the earlier version of a schedule is not accepted any more, and a change of a named audience
+    /// that expects the earlier version is refused as stale.
     func eraseUser(from requests: [StoredRequest]) throws {
         guard !requests.isEmpty else { return }
         let names = try self.names(self.ownTokens())
@@ -112,13 +113,13 @@ extension UserErasure {
         try self.database.run(sql: sql, [try rest.text, item, version])
     }
 
-    /// Reads the text of a stored request; `nil` if there is none any more, or none that can be read.
+    /// Reads the text of a stored request; `nil` if it does not exist any more, or cannot be read.
     private func body(_ sql: String, _ arguments: StatementArguments) throws -> JSONValue? {
         guard let row = try self.database.row(sql: sql, arguments), let text = row["body"] as Data? else { return nil }
         return try? JSONValue(parsing: text)
     }
 
-    /// Gives a named audience another body, as a version that nobody has made, for the next runs of its schedules.
+    /// Adds a version of a named audience without a caller, for the next runs of its schedules.
     private func addVersion(of item: Int64, _ body: Data) throws {
         let change = """
             UPDATE libraryItem SET body = ?, version = version + 1, changedAt = max(changedAt, ?), key = NULL, keyName = NULL
@@ -141,7 +142,7 @@ extension UserErasure {
     /// An audience without devices.
     private static let nobody = JSONValue.object(["not": .object(["all": .bool(true)])])
 
-    /// Returns an audience in the form of a request without the names.
+    /// Returns an audience in the form of a request without these names.
     private func without(_ names: Names, _ audience: JSONValue) -> JSONValue {
         func isUser(_ value: JSONValue) -> Bool { names.user.map { value == .string($0) } ?? false }
         func isToken(_ value: JSONValue) -> Bool {

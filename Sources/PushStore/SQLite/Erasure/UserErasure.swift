@@ -3,28 +3,28 @@ import GRDB
 import PushSupport
 import PushTypes
 
-/// The erasure of a user of an app, one bounded step within a transaction at a time.
+/// Erases a user of an app in bounded steps, each of which is a transaction.
 ///
-/// Notifications to the user alone go with their ledgers. Others stay, without the user and the user's tokens in their
-/// audiences. What the app has written to others, such as the text of a campaign, is not searched.
+/// Notifications to this user alone are deleted with their ledgers. Other notifications stay, without the user and the user's
+/// tokens in their audiences. Contents of notifications to others, such as the text of a campaign, are not searched.
 struct UserErasure {
-    /// The most devices of the user in one step.
+    /// The maximum number of the user's devices in one step.
     private static let devicesAtOnce = 20
-    /// The most notifications of one search.
+    /// The maximum number of notifications of one search.
     private static let notificationsAtOnce = 100
-    /// The most tokens that one search names.
+    /// The maximum number of tokens that one search compares with.
     private static let tokensOfSearch = 50
 
-    /// The id of the erasure, which remembers the tokens of devices that are gone; 0 before there is one.
+    /// The id of the erasure, whose row keeps the tokens of erased devices; 0 before there is one.
     let id: Int64
     let user: String
     let app: Int64
     let now: Timestamp
     let database: Database
 
-    /// Erases what has the user's name at the request, beside notifications and devices: what comes after it stays.
-    /// - Parameter requests: The stored requests that name the user or the user's tokens. No later notification is made from
-    ///   them.
+    /// Erases data with the user's name besides notifications and devices, at the time of the request. Later data stays.
+    /// - Parameter requests: The stored requests that name the user or the user's tokens, from which later notifications
+    ///   would be made.
     func eraseProfile(_ requests: [StoredRequest]) throws {
         for table in StoredTable.names(with: .user) {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
@@ -33,13 +33,14 @@ struct UserErasure {
         try self.eraseUser(from: requests)
     }
 
-    /// Erases what was counted late for the user, and what is kept of the tokens of devices that are gone.
+    /// Erases counts that were written late for the user, and data about the tokens of erased devices.
     func eraseRest() throws {
         try self.eraseCounts()
         for token in try self.tokens() { try self.erase(token) }
     }
 
-    /// Returns `true` if a device became the user's since the request: what has the user's name may be from after it.
+    /// Returns `true` if a device became the user's since the request, so that data with the user's name may be newer than
+    /// the request.
     func hasReturned() throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ?1 AND user = ?2 AND \(RegistrationChanges.userChange) > ?3"
         return try self.database.hasRow(sql: sql, [self.app, self.user, try self.lastAtRequest()])
@@ -56,8 +57,8 @@ struct UserErasure {
 
     // MARK: Notifications
 
-    /// Returns some of the notifications that were there at the request and have the user, or one of the user's tokens, in
-    /// their audience.
+    /// Returns some of the notifications that existed at the request and have the user, or one of the user's tokens, in their
+    /// audience.
     func notifications() throws -> [Int64] {
         let tokens = try self.allTokens()
         let rows = try self.candidates(tokens)
@@ -69,14 +70,14 @@ struct UserErasure {
         return found
     }
 
-    /// Returns the notifications that were there at the request and whose audience has the text of the user's name or of a
-    /// token. Of more tokens than one search names, it returns those with any token.
+    /// Returns the notifications that existed at the request and whose audience contains the text of the user's name or of a
+    /// token. For more tokens than one search compares with, it returns those with any token.
     func candidates(_ tokens: Set<DeviceToken>) throws -> RowCursor {
         var needles = [try self.needle]
         if tokens.count > Self.tokensOfSearch {
             needles.append(#""token":"#)
         } else {
-            // Audiences are stored in one form, in which a token is found as a name is.
+            // Audiences are stored in a canonical form, so that a token can be searched for as text.
             needles += try tokens.map { try Self.json($0.hex) }
         }
         let isNamed = needles.map { _ in "instr(audience, ?) > 0" }.joined(separator: " OR ")
@@ -88,7 +89,7 @@ struct UserErasure {
         return try Row.fetchCursor(self.database.makeStatement(sql: sql), arguments: StatementArguments(arguments))
     }
 
-    /// Erases a part of a notification to the user, or takes the user and the user's tokens from its audience.
+    /// Erases a part of a notification to this user alone, or removes the user and the user's tokens from its audience.
     /// - Returns: `true` if more of it remains.
     func eraseNotification(_ number: Int64) throws -> Bool {
         let sql = "SELECT audience FROM notification WHERE number = ?"
@@ -116,14 +117,14 @@ struct UserErasure {
 
     // MARK: Devices
 
-    /// The condition for a device that was the user's at the request. The last change before it is `?3`.
+    /// The SQL condition for a device that belonged to the user at the request. `?3` is the last change before the request.
     private static let wasUsersAtRequest = "\(RegistrationChanges.userChange) <= ?3"
 
-    /// Returns some of the devices that were the user's at the request and still are, and of the same installations those
-    /// that never had a user.
-    /// - Parameter limit: The most devices of the user.
+    /// Returns some of the devices that belonged to the user at the request and still do, with the devices of their
+    /// installations that never had a user.
+    /// - Parameter limit: The maximum number of the user's devices.
     func devices(limit: Int = Self.devicesAtOnce) throws -> [Int64] {
-        // All of those without a user: nothing leads to them once the user's device is gone.
+        // All devices without a user are included, because they cannot be found once the user's device has been erased.
         let sql = """
             WITH own AS (
                 SELECT id, installation FROM device WHERE app = ?1 AND user = ?2 AND \(Self.wasUsersAtRequest) LIMIT ?4)
@@ -135,14 +136,14 @@ struct UserErasure {
         return try self.database.integers(sql: sql, arguments)
     }
 
-    /// Returns the last change of a device's user before the request. Without a request every change is before it.
+    /// Returns the last change of a device's user before the request. Without a request, all changes count as earlier.
     private func lastAtRequest() throws -> Int64 {
         guard self.id != 0 else { return .max }
         return try self.database.integer(sql: "SELECT lastChange FROM erasure WHERE id = ?", [self.id]) ?? .min
     }
 
-    /// Erases some of the user's devices, and remembers their tokens.
-    /// - Parameter searched: The devices whose receipts were searched before. Others stay for another step.
+    /// Erases some of the user's devices, and stores their tokens with the erasure.
+    /// - Parameter searched: The devices whose receipts have been searched. Other devices are left for another step.
     func eraseDevices(_ searched: [Int64]) throws {
         let devices = Set(searched).intersection(try self.devices()).sorted()
         guard !devices.isEmpty else { return }
@@ -150,7 +151,7 @@ struct UserErasure {
         for device in devices {
             for receipt in try self.lateReceipts(of: device) { try self.anonymize(receipt) }
             let since = try DeviceUsers(app: self.app, database: self.database).lastEnd(of: device)
-            // A device that is gone is only a number in those that are in progress.
+            // In notifications in progress an erased device is only a number.
             try self.eraseDeliveries(of: UserPeriod(device: device, since: since))
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             try self.eraseCounts(of: "device:\(device)")
@@ -168,17 +169,17 @@ struct UserErasure {
         try self.remember(tokens)
     }
 
-    /// Returns a time for which a device was this user's that is another's now, and its receipts; `nil` if there is none.
+    /// Returns a period of the user with a device that belongs to another user now, and its receipts; `nil` if there is none.
     func formerDevice() throws -> (period: UserPeriod, receipts: [ReceiptsOfDevice])? {
         let users = DeviceUsers(app: self.app, database: self.database)
         guard let period = try users.ended(of: self.user, limit: 1).first else { return nil }
         return (period, try self.receipts(in: period))
     }
 
-    /// Erases what was sent to a device that is another user's now, for the time for which it was this user's, and the
-    /// events of its tokens.
+    /// Erases the deliveries in a period of the user with a device that belongs to another user now, and the events of its
+    /// tokens.
     ///
-    /// A notification in progress keeps its deliveries until it has ended, so that it sends to nobody twice.
+    /// A notification in progress keeps its deliveries until it has ended, so that nothing is sent twice.
     func eraseFormerDevice(_ period: UserPeriod) throws {
         let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
         let events = "DELETE FROM tokenEvent WHERE app = ? AND device = ? AND at > ? AND at <= ?"
@@ -194,7 +195,7 @@ struct UserErasure {
 
     /// Erases the deliveries of a device in notifications that have ended.
     private func eraseDeliveries(of period: UserPeriod) throws {
-        // Those of campaigns have no index by device: each campaign is searched for this one.
+        // Deliveries of campaigns have no index by device, so each campaign is searched for this one.
         let campaigns = """
             SELECT number, ?2 FROM notification INDEXED BY notificationInBulk
             WHERE app = ?1 AND lane = 1 AND finishedAt IS NOT NULL
@@ -207,7 +208,7 @@ struct UserErasure {
         let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
         let arguments: StatementArguments = [self.app, period.device, since, until]
         for base in ["(notification, recipient) IN (\(campaigns))", "device = ?2 AND \(hasEnded)"] {
-            // One that is being sent has no outcome yet.
+            // A delivery in flight has no outcome yet.
             let sql = "SELECT notification, recipient FROM delivery WHERE \(base) AND state != 0 AND \(isInPeriod)"
             for row in try self.database.rows(sql: sql, arguments) {
                 guard let number = row["notification"] as Int64?, let recipient = row["recipient"] as Int64?
@@ -233,7 +234,7 @@ struct UserErasure {
         }
     }
 
-    /// Returns the receipts of some devices: a walk over all notifications with receipts.
+    /// Returns the receipts of some devices, by a walk over all notifications with receipts.
     func receipts(of devices: [Int64]) throws -> [ReceiptsOfDevice] {
         guard !devices.isEmpty else { return [] }
         let sql = """
@@ -245,8 +246,8 @@ struct UserErasure {
         return try self.database.rows(sql: sql, [self.app], isKept: false).compactMap(ReceiptsOfDevice.init)
     }
 
-    /// Returns the receipts of a device that may have arrived since it was searched: for deliveries, and for notifications
-    /// that are in progress or were a moment ago.
+    /// Returns the receipts of a device that may have arrived since the search: for its deliveries, and for notifications
+    /// that are or recently were in progress.
     private func lateReceipts(of device: Int64) throws -> [ReceiptsOfDevice] {
         let sql = """
             WITH candidate (number) AS (
@@ -263,7 +264,7 @@ struct UserErasure {
         return try self.database.rows(sql: sql, [self.app, device, since]).compactMap(ReceiptsOfDevice.init)
     }
 
-    /// Returns the receipts for what was sent to a device in a period.
+    /// Returns the receipts of deliveries to a device in a period.
     func receipts(in period: UserPeriod) throws -> [ReceiptsOfDevice] {
         let isInPeriod = "\(DeviceUsers.sentAt) > ?3 AND \(DeviceUsers.sentAt) <= ?4"
         let sql = """
@@ -277,9 +278,9 @@ struct UserErasure {
         }
     }
 
-    /// Turns receipts into anonymous ones, which still count. Their times are rounded.
+    /// Makes receipts anonymous and rounds their times. They are still counted.
     func anonymize(_ receipts: ReceiptsOfDevice) throws {
-        // Another subject in each notification, so that nothing connects them.
+        // The subject is different in each notification, so that receipts cannot be linked.
         let subject = -(1 << 62) - Int64.random(in: 0..<1 << 62)
         try ReceiptTransaction.round(receipts.notification, receipts.device, event: nil, to: subject, in: self.database)
     }
@@ -287,7 +288,7 @@ struct UserErasure {
 
 extension AudienceExpression {
     /// Returns `true` if only devices of a user can be in the audience.
-    func isOnly(_ user: String) -> Bool {
+    fileprivate func isOnly(_ user: String) -> Bool {
         switch self {
         case .user(let other): other == user
         case .and(let parts): parts.contains { $0.isOnly(user) }
@@ -296,8 +297,8 @@ extension AudienceExpression {
         }
     }
 
-    /// Returns the audience with nobody in place of a user and of tokens.
-    func without(_ user: String, _ tokens: Set<DeviceToken>) -> AudienceExpression {
+    /// Returns the audience with an empty condition in place of a user and of tokens.
+    fileprivate func without(_ user: String, _ tokens: Set<DeviceToken>) -> AudienceExpression {
         switch self {
         case .user(let other) where other == user: .or([])
         case .token(let token) where tokens.contains(token): .or([])
@@ -305,6 +306,98 @@ extension AudienceExpression {
         case .or(let parts): .or(parts.map { $0.without(user, tokens) })
         case .not(let part): .not(part.without(user, tokens))
         default: self
+        }
+    }
+}
+
+/// The tokens of the user, and the counts of the user and the user's devices.
+extension UserErasure {
+    /// Returns the tokens that the user's devices have or had, both of erased devices and of those to be erased.
+    func allTokens() throws -> Set<DeviceToken> {
+        try self.tokens().union(self.tokens(of: try self.devices(limit: .max)))
+    }
+
+    /// Returns the tokens that the user's devices have or had, except those that belong to another user's device now.
+    func ownTokens() throws -> Set<DeviceToken> {
+        let own = Set(try self.devices(limit: .max))
+        let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND hasLeft = 0"
+        return try self.allTokens().filter { token in
+            try self.database.integers(sql: sql, [self.app, token.databaseValue]).allSatisfy(own.contains)
+        }
+    }
+
+    /// Returns the tokens that the user's erased devices had.
+    func tokens() throws -> Set<DeviceToken> {
+        let row = try self.database.row(sql: "SELECT tokens FROM erasure WHERE id = ?", [self.id])
+        guard let row, let texts = row["tokens"] as String? else { return [] }
+        return Set(texts.split(separator: " ").compactMap { DeviceToken(hex: String($0)) })
+    }
+
+    /// Returns the tokens that devices have or had.
+    private func tokens(of devices: [Int64]) throws -> Set<DeviceToken> {
+        guard !devices.isEmpty else { return [] }
+        let ids = devices.map(String.init).joined(separator: ", ")
+        let sql = """
+            SELECT token FROM device WHERE id IN (\(ids))
+            UNION SELECT token FROM tokenEvent WHERE app = ?1 AND device IN (\(ids))
+            UNION SELECT token FROM formerToken WHERE app = ?1 AND device IN (\(ids))
+            """
+        return Set(try self.database.rows(sql: sql, [self.app], isKept: false).compactMap { $0.token("token") })
+    }
+
+    /// Removes tokens that others have registered since the request from the erasure, before it is extended to the present data.
+    func releaseTokens() throws {
+        let sql = """
+            SELECT 1 FROM device WHERE app = ? AND token = ? AND user IS NOT ?
+                AND id > (SELECT lastDevice FROM erasure WHERE id = ?)
+            """
+        let tokens = try self.tokens()
+        let taken = try tokens.filter { token in
+            try self.database.hasRow(sql: sql, [self.app, token.databaseValue, self.user, self.id])
+        }
+        for token in taken { try self.erase(token) }
+        if !taken.isEmpty { try self.remember(tokens.subtracting(taken)) }
+    }
+
+    private func remember(_ tokens: Set<DeviceToken>) throws {
+        let text = tokens.map(\.hex).sorted().joined(separator: " ")
+        try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
+    }
+
+    /// Erases the counts of the user, unless a device became the user's since the request, so that they may be newer.
+    func eraseCounts() throws {
+        guard try !self.hasReturned() else { return }
+        try self.eraseCounts(of: "user:\(self.user)")
+    }
+
+    private func eraseCounts(of holder: String) throws {
+        for table in StoredTable.names(with: .holder) {
+            try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND holder = ?", [self.app, holder])
+        }
+        let sql = "DELETE FROM badgeStep WHERE holder = ?1 AND \(Self.isOfApp("badgeStep"))"
+        try self.database.run(sql: sql, [holder, self.app])
+    }
+
+    /// Returns the SQL condition that a row belongs to a notification of the app (`?2`). It is for tables that have only rows
+    /// of notifications in progress, or an index for the other conditions.
+    private static func isOfApp(_ table: String) -> String {
+        "EXISTS (SELECT 1 FROM notification WHERE number = \(table).notification AND app = ?2)"
+    }
+
+    /// Erases data about a token from before the request. A notification that names the token and has not sent to it skips
+    /// the empty row.
+    ///
+    /// The token may have been registered since by a device of another user.
+    private func erase(_ token: DeviceToken) throws {
+        let isEarlier = "device <= (SELECT lastDevice FROM erasure WHERE id = ?3)"
+        let isNamed = "notification <= (SELECT lastNotification FROM erasure WHERE id = ?3)"
+        for sql in [
+            "DELETE FROM tokenEvent WHERE token = ?1 AND app = ?2 AND \(isEarlier)",
+            "DELETE FROM formerToken WHERE token = ?1 AND app = ?2 AND \(isEarlier)",
+            "DELETE FROM tokenHad WHERE token = ?1 AND \(Self.isOfApp("tokenHad")) AND \(isEarlier)",
+            "UPDATE target SET token = x'' WHERE token = ?1 AND \(Self.isOfApp("target")) AND \(isNamed)",
+        ] {
+            try self.database.run(sql: sql, [token.databaseValue, self.app, self.id])
         }
     }
 }

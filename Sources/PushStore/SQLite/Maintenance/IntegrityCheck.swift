@@ -1,8 +1,8 @@
 import GRDB
 
-/// The examination of a database.
+/// Examines a database for damage.
 enum IntegrityCheck {
-    /// The most faults of one kind that are listed.
+    /// The maximum number of faults of one kind that are listed.
     static let longestList = 20
 
     /// Returns the faults that SQLite finds.
@@ -23,8 +23,8 @@ enum IntegrityCheck {
 
     /// Returns the faults by the store's own rules. The database must have seen exactly the migrations of this version.
     /// - Parameters:
-    ///   - isAtRest: Whether no provider sends; else only rules are checked that hold at any time.
-    ///   - masterKey: The key that must open every secret; `nil` leaves that out.
+    ///   - isAtRest: Whether no provider is sending. Otherwise only rules are checked that hold at any time.
+    ///   - masterKey: The key that must open all secrets; `nil` to skip that check.
     static func brokenRules(in database: Database, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
         do {
             let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
@@ -37,9 +37,9 @@ enum IntegrityCheck {
 }
 
 extension SQLiteStore {
-    /// Examines the database. Takes about a second per million deliveries.
-    /// - Parameter isAtRest: Whether no provider sends and ``recover(now:)`` has been called since one did.
-    /// - Returns: The faults in words; empty for a sound database.
+    /// Examines the database, which takes about a second per million deliveries.
+    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` has been called since one did.
+    /// - Returns: The faults in words; empty for an intact database.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
         try await self.database.read { database in
             try IntegrityCheck.damage(in: database)
@@ -49,9 +49,9 @@ extension SQLiteStore {
 }
 
 extension StoredTable {
-    /// Returns the faults of rows that cannot be read, in words; ``IntegrityCheck/longestList`` at most. The store leaves such rows
-    /// out or pauses them where they would block others, so that only an examination names them.
-    /// - Parameter masterKey: The key that must open every secret; `nil` leaves that out.
+    /// Returns the faults of rows that cannot be read in words, at most ``IntegrityCheck/longestList``. The store leaves such
+    /// rows out, or pauses them where they would block others, so that only an examination reports them.
+    /// - Parameter masterKey: The key that must open all secrets; `nil` to skip that check.
     fileprivate func faults(in database: Database, _ masterKey: MasterKey?) throws -> [String] {
         guard let examination else { return [] }
         func text(_ value: DatabaseValue) -> String {

@@ -1,22 +1,22 @@
 import GRDB
 
-/// A rule of the store that must hold, besides those that SQLite enforces.
+/// A consistency rule of the store, besides the constraints that SQLite enforces.
 struct IntegrityRule: Sendable {
-    /// The fault where it does not hold.
+    /// The description of the fault if the rule is broken.
     let fault: String
     /// The kind of row that the rule is about.
     var subject = "notification"
-    /// A statement that selects the numbers of those rows where it does not hold.
+    /// A statement that selects the numbers of the rows that break the rule.
     let sql: String
 
-    /// Returns the faults of five of them at most.
+    /// Returns the faults of at most five rows.
     func faults(in database: Database) throws -> [String] {
         try database.integers(sql: "\(self.sql) LIMIT 5", isKept: false).map { "\(self.subject) \($0): \(self.fault)" }
     }
 
     /// The rules that hold after every transaction.
     static let always = [
-        // A page that was in flight when its notification was cancelled is still being sent.
+        // A cancelled notification may still have a page in flight.
         IntegrityRule(
             fault: "it has ended and something of it is still to be sent",
             sql: """
@@ -115,7 +115,7 @@ struct IntegrityRule: Sendable {
         ),
     ]
 
-    /// The rules that hold while no provider sends.
+    /// The rules that hold while no provider is sending.
     static let atRest = [
         IntegrityRule(
             fault: "a recipient is being sent to, and no provider sends",

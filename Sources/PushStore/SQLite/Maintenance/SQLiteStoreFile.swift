@@ -8,26 +8,27 @@ import Darwin
 import Glibc
 #endif
 
-/// The file of a ``SQLiteStore``, copied and examined also while in use, without migrations and master key.
+/// The database file of a ``SQLiteStore``. It can be copied and examined while it is in use, and without the master key. It
+/// is not migrated.
 package struct SQLiteStoreFile: Sendable {
     /// The result of an examination.
     package struct Condition: Hashable, Sendable {
         /// The size in bytes.
         package var size: Int
-        /// The migrations that it has seen, in their order.
+        /// The migrations that were applied to it, in their order.
         package var migrations: [String]
         /// The faults that SQLite finds, in words.
         package var damage: [String]
         /// The faults by the store's own rules, in words; `nil` if the migrations are not those of this version.
         package var brokenRules: [String]?
 
-        /// All faults; empty for a sound file.
+        /// All faults; empty for an intact file.
         package var faults: [String] { self.damage + (self.brokenRules ?? []) }
     }
 
-    /// The pages that a backup copies at once: 4 MB.
+    /// The number of pages that a backup copies at once: 4 MB.
     private static let pagesPerStep: CInt = 1000
-    /// The length of the log in bytes from which a copy does not rest any more.
+    /// The length of the log in bytes from which a copy does not pause any more.
     private static let longLog = 32 * 1024 * 1024
     /// The suffixes of a database's files.
     private static let suffixes = ["", "-journal", "-wal", "-shm"]
@@ -36,12 +37,12 @@ package struct SQLiteStoreFile: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// Copies what is committed now to a file that only its owner can read. It does not contain the master key.
+    /// Copies the committed content to a file that only its owner can read. It does not contain the master key.
     ///
-    /// Writers never wait for the copy; what they write meanwhile stays in the log until it ends. The copy rests half
-    /// of the time, so that others get the disk too.
+    /// Writers do not wait for the copy. Their writes stay in the log until it ends. The copy pauses for half of the time, so
+    /// that others get the disk too.
     /// - Parameters:
-    ///   - target: The path of a file that does not exist yet. It appears once it is complete and on disk.
+    ///   - target: The path of a file that does not exist. It is created when the copy is complete and on disk.
     ///   - isExamined: Whether the copy is examined before that, and rejected if it is damaged.
     /// - Returns: The result of the examination.
     /// - Throws: ``StoreError``.
@@ -51,7 +52,7 @@ package struct SQLiteStoreFile: Sendable {
         else { throw StoreError.cannotBackUp(path: target, why: "there is a file already") }
         let part = SQLiteStoreFile(path: "\(target).part")
         do {
-            // Removes the rest of an earlier attempt.
+            // This removes the rest of an earlier attempt.
             try part.remove()
             try part.create()
             try await self.copyPages(to: part)
@@ -77,14 +78,14 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? source.close() }
         let queue = try part.open(isReadOnly: false)
         defer { try? queue.close() }
-        // The reader's own thread may sleep.
+        // The read has a thread of its own, which may sleep.
         try await source.read { source in
             // This read begins the snapshot. Without one, the backup begins anew whenever another process writes.
             _ = try source.tableExists("notification")
             var stepBegan = ContinuousClock.now
             try queue.writeWithoutTransaction { destination in
                 try source.backup(to: destination, pagesPerStep: Self.pagesPerStep) { state in
-                    // A log that has grown much meanwhile is worse than a busy disk.
+                    // A log that has become long is worse than a busy disk.
                     guard !state.isCompleted, self.logBytes < Self.longLog else { return }
                     let time = min(ContinuousClock.now - stepBegan, .milliseconds(500))
                     Thread.sleep(forTimeInterval: time / .seconds(1))
@@ -94,10 +95,10 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Examines the whole file, as it is committed now. Takes about a second per million deliveries.
+    /// Examines the committed content of the whole file, which takes about a second per million deliveries.
     /// - Parameters:
-    ///   - isAtRest: Whether no provider sends, and the last one has shut down or has been recovered.
-    ///   - masterKey: The key that must open every secret; `nil` leaves that out.
+    ///   - isAtRest: Whether no provider is sending, and the last one has shut down or has been recovered from.
+    ///   - masterKey: The key that must open all secrets; `nil` to skip that check.
     /// - Throws: ``StoreError`` for a file that cannot be read at all.
     package func examine(isAtRest: Bool = false, masterKey: MasterKey? = nil) async throws -> Condition {
         let queue = try self.open(isReadOnly: true)
@@ -122,7 +123,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Returns the files that issues use; none for a database of a version without them.
+    /// Returns the files that issues use; none for a database of a version without issues.
     /// - Throws: ``StoreError`` for a file that cannot be read.
     package func usedFiles() async throws -> [UsedFile] {
         let queue = try self.open(isReadOnly: true)
@@ -141,7 +142,7 @@ package struct SQLiteStoreFile: Sendable {
     /// - Throws: ``StoreError`` for a file that exists and cannot be read.
     package func holdsSecrets() throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)
-        // An empty file is a database that nothing was written to yet.
+        // An empty file is a database to which nothing has been written.
         guard let size = attributes?[.size] as? Int, size > 0 else { return false }
         let queue = try self.open(isReadOnly: true)
         defer { try? queue.close() }
@@ -154,7 +155,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Returns `true` if a key is the one of this database, by the rule of a start.
+    /// Returns `true` if a key is that of this database, by the same check as at a start.
     /// - Throws: ``StoreError`` for a file that cannot be read.
     package func isOpened(by masterKey: MasterKey) throws -> Bool {
         let queue = try self.open(isReadOnly: true)
@@ -166,7 +167,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Removes all secrets that need the master key, in one transaction. No other process may have the file open.
+    /// Removes all secrets that need the master key in one transaction. No other process may have the file open.
     /// - Returns: The number of secrets of each table that had any.
     /// - Throws: ``StoreError``.
     package func resetSecrets() throws -> [(secrets: SealedColumn, count: Int)] {
@@ -184,8 +185,8 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Copies the log into the file itself, which can then be read without others beside it, also where nothing can be
-    /// written. No other process may have it open.
+    /// Copies the log into the database file, which can be read without other files then, even in a read-only folder. No
+    /// other process may have the file open.
     /// - Throws: ``StoreError``.
     package func foldLog() async throws {
         let queue = try self.open(isReadOnly: false)
@@ -236,10 +237,10 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Opens the file as one that no process changes. To read a database in the mode of the write-ahead log, SQLite
-    /// makes files beside it, which it cannot in a folder that is read-only.
+    /// Opens the file as immutable. Otherwise SQLite creates files beside a database with a write-ahead log even to read it,
+    /// which is impossible in a read-only folder.
     private func openAsItIs(_ configuration: Configuration) throws -> DatabaseQueue {
-        // An empty log holds no changes.
+        // An empty log has no changes.
         let isAlone = !["-wal", "-journal"].contains { suffix in
             let found = try? FileManager.default.attributesOfItem(atPath: self.path + suffix)
             return (found?[.size] as? Int ?? 0) > 0
@@ -271,8 +272,8 @@ package struct SQLiteStoreFile: Sendable {
 }
 
 extension MasterKey {
-    /// Reads the key from a file. Makes a new one only if the database holds no secrets: a new key could open none of
-    /// them, and would hide that the right one is missing.
+    /// Reads the key from a file. A new key is created only if the database holds no secrets: it could not open them, and
+    /// would hide that the right key is missing.
     /// - Throws: ``StoreError/missingMasterKey(path:database:)``, ``StoreError/emptyDatabase(path:masterKey:)``, and
     ///   ``StoreError`` for a database that cannot be read.
     package static func load(orCreateAt path: String, besideDatabase database: String) throws -> MasterKey {

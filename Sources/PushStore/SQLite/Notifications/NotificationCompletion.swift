@@ -1,10 +1,11 @@
+import Foundation
 import GRDB
 import PushTypes
 
-/// Ends notifications of which nothing remains to be sent.
+/// Ends notifications for which nothing remains to be sent.
 enum NotificationCompletion {
-    /// Ends a notification once its shards have been read and every recipient has a final state. A paused one ends with what
-    /// was under way when it was paused.
+    /// Ends a notification if its shards have been read and every recipient has a final state. A paused notification ends
+    /// too, with the pages that were in flight when it was paused.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         try Self.releaseHeld(number, in: database)
         let end = """
@@ -25,11 +26,12 @@ enum NotificationCompletion {
         _ = try RegistrationChanges.forget(app: app, limit: Self.forgottenAtOnce, in: database)
     }
 
-    /// The most registrations that are forgotten with the notification that needed them. Retention forgets the rest.
+    /// The maximum number of records of registrations that are deleted with the notification that needed them. Retention
+    /// deletes the rest.
     static let forgottenAtOnce = 500
 
-    /// Makes recipients due that wait until all shards have been read. Those whose devices have left wait for all
-    /// others, as their devices may come back.
+    /// Makes recipients due that wait until all shards have been read. Recipients whose devices have left wait for all
+    /// others, because their devices may return.
     private static func releaseHeld(_ number: Int64, in database: Database) throws {
         let sql = """
             UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
@@ -41,15 +43,15 @@ enum NotificationCompletion {
         try Self.releaseDeparted(number, in: database)
     }
 
-    /// Makes recipients whose devices have left due, once there are no others.
-    static func releaseDeparted(_ number: Int64, in database: Database) throws {
+    /// Makes recipients whose devices have left due, if all others have their final states.
+    private static func releaseDeparted(_ number: Int64, in database: Database) throws {
         guard try !Self.hasPresentRecipients(number, in: database) else { return }
         let (departed, others) = (RetryQueue.departed, RetryQueue.afterOthers)
         let sql = "UPDATE retry SET dueAt = \(departed) WHERE notification = ? AND dueAt = \(others)"
         try database.run(sql: sql, number)
     }
 
-    /// Returns `true` if recipients without a final state remain besides those whose devices have left.
+    /// Returns `true` if there are recipients without a final state whose devices have not left.
     static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
         let sql = """
             SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
@@ -61,8 +63,8 @@ enum NotificationCompletion {
         return try database.hasRow(sql: sql, number)
     }
 
-    /// Adds the shards' counters to the notification and removes what only a notification in progress needs. A shard
-    /// whose page is in flight stays until that page is written.
+    /// Adds the shards' counters to the notification, and deletes rows that only a notification in progress needs. A shard
+    /// with a page in flight stays until that page is written.
     static func tidy(_ number: Int64, in database: Database) throws {
         let sql = """
             UPDATE notification SET
@@ -82,5 +84,40 @@ enum NotificationCompletion {
         try database.run(sql: "DELETE FROM shard WHERE notification = ? AND lease IS NULL", number)
         try database.run(sql: "DELETE FROM badgeStep WHERE notification = ?", number)
         try database.run(sql: "DELETE FROM tokenHad WHERE notification = ?", number)
+    }
+}
+
+/// Counts the recipients that a page skips, by their reasons.
+///
+/// The counts are stored separately, so that showing a notification does not read the states of all its recipients.
+struct SkipTally {
+    private var counts: [BytewiseString: Int64] = [:]
+
+    mutating func add(_ delivery: DeliveryResult) {
+        guard delivery.state == .skipped, let reason = delivery.reason else { return }
+        self.counts[BytewiseString(reason), default: 0] += 1
+    }
+
+    /// Returns the counts of a notification, highest first.
+    static func counts(of notification: UUID, in database: Database) throws -> [SkipCount] {
+        let sql = """
+            SELECT text, count FROM skipCount JOIN reason ON reason.id = skipCount.reason
+            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY count DESC, text
+            """
+        return try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
+            (row["text"] as String?).map { SkipCount(reason: $0, count: row["count"] ?? 0) }
+        }
+    }
+
+    /// Adds the counts to those of a notification.
+    func write(_ notification: Int64, _ reasons: ReasonLookup, in database: Database) throws {
+        for (reason, count) in self.counts {
+            let sql = """
+                INSERT INTO skipCount (notification, reason, count) VALUES (?, ?, ?)
+                ON CONFLICT DO UPDATE SET count = count + excluded.count
+                """
+            let id = try reasons.id(of: DeliveryReason(reason.text), in: database)
+            try database.run(sql: sql, notification, id, count)
+        }
     }
 }

@@ -1,7 +1,7 @@
 import GRDB
 
 extension SQLiteStore {
-    /// The highest count that is stored.
+    /// The maximum badge count.
     private static let maximumCount = 99_999
 
     package func changeBadges(
@@ -20,7 +20,7 @@ extension SQLiteStore {
                     continue
                 }
                 let before = try database.count(sql: Self.badge, [app, holder.text])
-                // Clamped, so that no increment overflows.
+                // The increment is clamped, so that the sum cannot overflow.
                 let change = min(max(increment, -Self.maximumCount), Self.maximumCount)
                 let count = min(max(before + change, 0), Self.maximumCount)
                 try database.replace(in: "badge", ["app": app, "holder": holder.text, "count": count])

@@ -27,7 +27,7 @@ extension SQLiteStore {
             do {
                 return .success(try NotificationRow.fetch(notification, in: database))
             } catch let error as DamagedRow {
-                // It can be stopped, but not resumed.
+                // A damaged notification can be stopped, but not resumed.
                 guard change != .resume else { throw error }
                 if change == .cancel { try NotificationRow.endRetries(number, now: now, in: database) }
                 return .failure(error)
@@ -37,9 +37,9 @@ extension SQLiteStore {
     }
 }
 
-/// The states of notifications.
+/// Changes of the states of notifications.
 extension NotificationRow {
-    /// Returns the outcome of an earlier request with an idempotency key; `nil` if the key is new.
+    /// Returns the result for a request whose idempotency key was used before; `nil` if the key is new.
     static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
         let sql = "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?"
         guard let row = try database.row(sql: sql, [app, idempotency.key]) else { return nil }
@@ -48,7 +48,7 @@ extension NotificationRow {
     }
 
     /// Reads a notification's row.
-    /// - Returns: `nil` for a row that cannot be read, whose number `damaged` receives.
+    /// - Returns: The value; `nil` for a row that cannot be read, whose number is added to `damaged`.
     static func readable<Value>(
         _ row: Row,
         orElse damaged: (Int64) throws -> Void,
@@ -63,7 +63,7 @@ extension NotificationRow {
         }
     }
 
-    /// Pauses notifications that cannot be read: each would block all others of its lane.
+    /// Pauses notifications that cannot be read, because each would block all others of its lane.
     static func setAside(_ damaged: [Int64], in database: Database) throws {
         for number in damaged {
             try Self.pause(number, reason: "what is stored of it cannot be read", in: database)
@@ -79,7 +79,7 @@ extension NotificationRow {
         try database.run(sql: sql, [reason, number])
     }
 
-    /// Returns a notification to its earlier state: without shards it is still to be opened.
+    /// Resumes a notification. One without shards has still to be opened.
     fileprivate static func resume(_ number: Int64, now: Timestamp, in database: Database) throws {
         let sql = """
             UPDATE notification SET pauseReason = NULL, state = CASE
@@ -91,8 +91,8 @@ extension NotificationRow {
         try NotificationCompletion.finishIfComplete(number, now: now, in: database)
     }
 
-    /// Cancels a notification. Recipients that wait for another try are due at once, to get their final state. Those in
-    /// flight get it from their responses, and those that were never tried get none.
+    /// Cancels a notification. Recipients that wait for another try become due at once, to get their final states. Recipients
+    /// in flight get theirs from the responses, and those that were never tried get none.
     static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
         let sql = """
             UPDATE notification SET state = 'cancelled', finishedAt = ?
@@ -104,7 +104,7 @@ extension NotificationRow {
         try NotificationCompletion.tidy(number, in: database)
     }
 
-    /// Ends the retries of a cancelled notification that cannot be read: they would be claimed again and again.
+    /// Ends the retries of a cancelled notification that cannot be read. Otherwise they would be claimed again and again.
     fileprivate static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
         guard try database.hasRow(sql: "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'", number)
         else { return }

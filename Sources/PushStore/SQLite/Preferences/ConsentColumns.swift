@@ -1,15 +1,15 @@
 import GRDB
 import PushTypes
 
-/// The columns by which a notification's recipients are skipped: none, where nothing of the app depends on them.
+/// The columns by which a notification's recipients may be skipped; none if that cannot happen to any device of the app.
 ///
-/// One index look-up for each page tells whether a device of the app has quiet hours or allows no alerts. The columns are
-/// read only then.
+/// One index look-up for each page determines whether any device of the app has quiet hours or allows no alerts. Only in that
+/// case these columns are read.
 struct ConsentColumns: Hashable, Sendable {
     /// The consent category between line ends, as ``StoredOptOuts`` has it; `nil` for none.
     private var category: String?
     private var asksAlerts = false, isEncrypted = false
-    /// Indicates whether a user or a device of the app has quiet hours that count.
+    /// Indicates whether a user or a device of the app has quiet hours that apply to the notification.
     private(set) var asksQuietHours = false
 
     static let none = ConsentColumns()
@@ -74,7 +74,7 @@ struct ConsentColumns: Hashable, Sendable {
         return names
     }
 
-    /// The columns with no more values than it takes to tell who is skipped, so that devices can be grouped by them.
+    /// The columns reduced to the values that decide whether a recipient is skipped, so that devices can be grouped by them.
     var groups: (names: [String], arguments: [DatabaseValue]) {
         var (names, arguments): ([String], [DatabaseValue]) = ([], [])
         if let category = self.category {
@@ -133,6 +133,6 @@ struct ConsentColumns: Hashable, Sendable {
 }
 
 extension DeviceCapabilities {
-    /// The condition on a device that has said what it allows, without alerts; migration 9 has its index.
+    /// The SQL condition on a device that has reported its capabilities without alerts. Its index is in migration 9.
     static let withoutAlerts = "capabilities != 0 AND capabilities & \(DeviceCapabilities.alert.rawValue) = 0"
 }

@@ -2,7 +2,7 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    /// The most groups of a query: by intent only an app has so many different quiet hours in so many time zones.
+    /// The maximum number of groups of a query. More combinations of quiet hours and time zones occur only by intent.
     static let maximumConsentGroups = 10_000
 
     package func consentGroups(
@@ -25,7 +25,7 @@ extension SQLiteStore {
     }
 }
 
-/// The query for the groups of recipients that share everything by which they are skipped.
+/// The query for groups of recipients that are skipped or not for the same reasons.
 private struct ConsentGroupQuery {
     private let app: AppRecord
     private let environment: PushEnvironment?
@@ -49,10 +49,10 @@ private struct ConsentGroupQuery {
         (self.now, self.database) = (now, database)
     }
 
-    /// Indicates whether nobody is skipped.
+    /// Indicates whether no recipient can be skipped.
     var isEmpty: Bool { self.columns.isEmpty && self.cap == nil }
 
-    /// The columns of a group after `position` others, with their arguments.
+    /// The columns of a group, with their arguments.
     private var selected: (names: [String], arguments: [DatabaseValue]) {
         let groups = self.columns.groups
         guard let cap = self.cap else { return (["device.timeZone", "0"] + groups.names, groups.arguments) }
@@ -106,9 +106,9 @@ private struct ConsentGroupQuery {
         return found.count > SQLiteStore.maximumConsentGroups ? nil : found
     }
 
-    /// Returns a group for each named token, registered or not, but for those that are registered as another kind.
+    /// Returns a group for each named token, registered or not, except tokens that are registered as another kind.
     ///
-    /// The devices are found as by ``RecipientQuery``: inactive ones are sent to as well, as the request names them.
+    /// Like ``RecipientQuery``, it includes inactive devices, because the request names their tokens.
     func groups(of tokens: [DeviceToken]) throws -> [ConsentGroup] {
         let selected = self.selected
         let sql = """
@@ -116,7 +116,7 @@ private struct ConsentGroupQuery {
             WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0
             """
         let statement = try RawStatement(sql: sql, isKept: false, in: self.database)
-        // A named token is one of production where the request names no environment.
+        // Without an environment in the request, a named token belongs to production.
         let environment = self.environment ?? .production
         return try tokens.compactMap { token in
             defer { statement.reset() }

@@ -43,7 +43,7 @@ extension SQLiteStore {
         "ON CONFLICT (app, holder, notification) DO UPDATE SET at = excluded.at"
     )
 
-    /// Counts a notification for the holders below the cap.
+    /// Reserves a use of the cap for the holders that have not reached it.
     /// - Returns: The others.
     private static func reserve(_ reservation: FrequencyCapReservation, in database: Database) throws -> Set<
         BytewiseString

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The rows of publications, issues and files, within a transaction.
+/// Reads and writes publications, issues and files, within a transaction.
 struct PublishingRows {
     let database: Database
 
@@ -35,7 +35,7 @@ struct PublishingRows {
         try self.database.record(sql: "SELECT * FROM file WHERE hash = ? AND app = ?", [hash.databaseValue, app])
     }
 
-    /// Notes since when nothing refers to files, or that something does.
+    /// Records since when files have been unused, or that they are used.
     func noteUse(of hashes: [ContentHash], app: Int64, now: Timestamp) throws {
         let sql = """
             UPDATE file SET unusedSince = CASE
@@ -47,9 +47,9 @@ struct PublishingRows {
         for hash in hashes { try self.database.run(sql: sql, [hash.databaseValue, app, now.milliseconds]) }
     }
 
-    /// Notes that the catalogue of an app may show something else now.
+    /// Records that the catalogue of an app may have changed.
     func catalogueChanged(app: Int64) throws {
-        // The time in milliseconds, so that a restored database gives no version a second meaning.
+        // The version is a time in milliseconds, so that a database that is restored from a backup does not reuse versions.
         let sql = """
             INSERT INTO catalogue (app, version) VALUES (?, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))
             ON CONFLICT DO UPDATE SET version = max(version + 1, excluded.version)

@@ -10,10 +10,10 @@ extension SQLiteStore {
             let open = try database.count(sql: sql, [upload.app])
             guard open < UploadRecord.maximumOfApp else { return .tooMany }
             let known = try PublishingRows(database: database).file(upload.hash, app: upload.app)
-            // A file that the app has already takes no more room.
+            // A file that the app already has takes no more room.
             if known?.size != upload.size {
                 let stored = try Self.stored(app: upload.app, in: database)
-                // Each upload that is not complete may become another file.
+                // Each incomplete upload may become another file.
                 guard known != nil || stored.files + open < files else { return .tooManyFiles }
                 if let quota, upload.size > quota - stored.bytes { return .overQuota(used: stored.bytes) }
             }
@@ -47,7 +47,7 @@ extension SQLiteStore {
                 ["received": upload.size, "changedAt": now.milliseconds, "completedAt": now.milliseconds],
                 id: id.uuidString
             )
-            // The type and the name of a file that issues use stay: its entity tag says that nothing has changed.
+            // The type and the name of a file that issues use do not change, because its entity tag stays the same.
             try database.insert(
                 into: "file",
                 [
@@ -110,14 +110,14 @@ extension SQLiteStore {
     }
 
     package func usedFiles(beginning byte: UInt8) async throws -> [UsedFile] {
-        // A longer blob is greater than its beginning.
+        // The end of the range is exclusive: a longer blob is greater than its prefix.
         let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
         let sql = "SELECT * FROM file WHERE hash >= ? AND hash < ? AND unusedSince IS NULL ORDER BY hash"
         return try await self.database.read { try $0.records(sql: sql, [Data([byte]), end]) }
     }
 
     package func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash> {
-        // A longer blob is greater than its beginning.
+        // The end of the range is exclusive: a longer blob is greater than its prefix.
         let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
         return try await self.database.read { database in
             let sql = "SELECT hash FROM file WHERE hash >= ? AND hash < ?"
@@ -134,15 +134,15 @@ extension SQLiteStore {
         return try await self.database.run(sql: sql, [unusedSince.milliseconds, limit])
     }
 
-    /// The statement that tells what an app has stored. Its work is bounded, as the only writer waits for it: the files are
-    /// counted already, and there are ``UploadRecord/maximumOfApp`` uploads that are not complete at most.
+    /// The statement for the number and size of an app's files and uploads. Its work is bounded, because the only writer
+    /// waits for it: the files are counted already, and there are at most ``UploadRecord/maximumOfApp`` incomplete uploads.
     static let storedOfApp = """
         SELECT coalesce((SELECT files FROM fileUsage WHERE app = ?1), 0) AS files,
             coalesce((SELECT bytes FROM fileUsage WHERE app = ?1), 0)
             + (SELECT total(size) FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
         """
 
-    /// Returns the number of an app's files, and their bytes with those of its uploads that are not complete.
+    /// Returns the number of an app's files, and the size of its files and incomplete uploads together in bytes.
     private static func stored(app: Int64, in database: Database) throws -> (files: Int, bytes: Int) {
         let row = try database.row(sql: Self.storedOfApp, [app])
         let bytes = row?["bytes"] as Double? ?? 0

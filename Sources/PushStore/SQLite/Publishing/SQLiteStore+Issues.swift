@@ -139,7 +139,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Ends the notification of an issue that no device can have any more.
+    /// Cancels the notification of an issue that cannot be downloaded any more.
     private static func cancelNotification(of issue: IssueRecord, now: Timestamp, in database: Database) throws {
         guard let id = issue.notification,
             let number = try database.integer(sql: "SELECT number FROM notification WHERE id = ?", [id.uuidString])
@@ -149,7 +149,7 @@ extension SQLiteStore {
 }
 
 extension PublishingRows {
-    /// Returns an issue as it is after a change, and notes if the catalogue shows something else now.
+    /// Returns an issue after a change, and records whether the catalogue has changed.
     fileprivate func result(ofChanging issue: IssueRecord) throws -> IssueChangeResult {
         guard let changed = try self.issue(issue.id) else { return .missing }
         if issue.inCatalogue != changed.inCatalogue { try self.catalogueChanged(app: issue.app) }
@@ -158,7 +158,7 @@ extension PublishingRows {
 }
 
 extension IssueRecord {
-    /// The parts that the catalogue shows; `nil` if it does not show the issue.
+    /// The parts of the issue that the catalogue shows; `nil` if it does not show the issue.
     fileprivate var inCatalogue: IssueRecord? {
         guard self.state == .published else { return nil }
         var issue = self

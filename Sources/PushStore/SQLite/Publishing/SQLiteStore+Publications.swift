@@ -108,7 +108,7 @@ extension SQLiteStore {
 }
 
 extension PublicationRecord {
-    /// The columns that can be changed. Of subscriptions there is one a line.
+    /// The columns that can be changed. Subscription products are stored one per line.
     fileprivate var columns: ColumnValues {
         let subscriptions = self.subscriptionProducts.sorted().joined(separator: "\n")
         return [

@@ -1,14 +1,14 @@
 import GRDB
 import PushTypes
 
-/// A walk over an index in its order, which ends after enough rows that fit, or after a bounded number of rows.
+/// A walk over an index in its order, which ends after enough matching rows, or after a bounded number of rows.
 ///
-/// A filter without an index would read a million rows for one that fits. With the bound a page may have few entries, and
-/// the place up to which was searched.
+/// A filter without an index may read a million rows for one that matches. Because of the bound, a page may have few entries,
+/// with the place up to which rows were searched.
 struct KeysetScan {
-    /// The most rows of all walks for one page.
+    /// The maximum number of rows of all walks for one page.
     static let maximumRows = 20_000
-    /// The bytes of long records after which a page ends.
+    /// The size of long records after which a page ends, in bytes.
     static let maximumBytes = 1024 * 1024
 
     /// A row with the values by which it is sorted.
@@ -20,24 +20,24 @@ struct KeysetScan {
     /// The result of one walk.
     struct Result {
         var found: [Entry] = []
-        /// The last row that was looked at; `nil` if no row remains behind it.
+        /// The last row that was examined; `nil` if no row remains after it.
         var end: Entry?
     }
 
-    /// The table, with the index that has the order.
+    /// The table, with the index in whose order it is read.
     var table: String
-    /// The names of the columns by which the rows are sorted, the second of which is unique.
+    /// The column by which the rows are sorted. ``number`` is unique, and decides between equal values.
     var key: String
     var number: String
     var isDescending: Bool
     /// The conditions that bound the range of the index.
     var range: String
     var rangeArguments: [DatabaseValue]
-    /// The conditions that each row is examined for; empty for none.
+    /// The conditions that are checked for each row; empty for none.
     var filter: [String]
     var filterArguments: [DatabaseValue]
 
-    /// Walks until there are `limit` rows that fit.
+    /// Walks until there are `limit` matching rows.
     func run(limit: Int, rows maximum: Int, in database: Database) throws -> Result {
         let direction = self.isDescending ? "DESC" : "ASC"
         let order =
@@ -64,7 +64,7 @@ struct KeysetScan {
         return result
     }
 
-    /// Counts the rows that fit.
+    /// Counts the matching rows.
     func total(rows maximum: Int, in database: Database) throws -> ListTotal {
         let sql = """
             SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
@@ -81,8 +81,8 @@ struct KeysetScan {
 }
 
 extension KeysetScan {
-    /// Walks over several ranges, and merges what is found in their common order.
-    /// - Returns: At most `limit` entries, and the place up to which they are all there is; `nil` at the end.
+    /// Walks over several ranges, and merges the results in their common order.
+    /// - Returns: At most `limit` entries, and the place up to which they are complete; `nil` at the end.
     static func merged(_ scans: [KeysetScan], limit: Int, in database: Database) throws -> Result {
         guard let first = scans.first else { return Result() }
         let rows = max(1, self.maximumRows / scans.count)
@@ -94,7 +94,7 @@ extension KeysetScan {
             if let end = result.end { horizon = horizon.map { first.precedes(end, $0) ? end : $0 } ?? end }
         }
         all.sort(by: first.precedes)
-        // Behind the horizon there may be others that were not looked at.
+        // After the horizon there may be rows that were not examined.
         if let horizon { all.removeAll { first.precedes(horizon, $0) } }
         guard all.count > limit else { return Result(found: all, end: horizon) }
         return Result(found: Array(all.prefix(limit)), end: all[limit - 1])
@@ -125,17 +125,18 @@ extension KeysetScan {
     }
 }
 
-/// The lists whose rows have times that are kept for each block of 1,024 numbers.
+/// The lists for which the range of times of each block of 1,024 numbers is stored.
 ///
-/// Numbers rise with the time only while nobody sets the clock, and two rows of one moment may have theirs in either order.
+/// The numbers of rows are in the order of their times only while the clock is not set, and rows of one moment may have
+/// either order.
 enum TimeBlocks: Int64 {
     case notifications = 0
     case audit = 1
 
-    /// Bounds a walk to the blocks that may have rows of a range of times. Each row is examined for its own time besides.
+    /// Restricts a walk to the blocks that may have rows in a range of times. The time of each row is checked as well.
     ///
-    /// Between the first and the last of them there may be any number of others, of a clock that was wrong for one row: the database
-    /// passes over their rows in the index, and they do not count as visited.
+    /// Between the first and the last of these blocks there may be any number of others, if the clock was wrong for a single
+    /// row. SQLite skips their rows in the index, and they do not count as visited.
     func bound(_ scan: inout KeysetScan, from: Timestamp?, to: Timestamp?) {
         guard from != nil || to != nil else { return }
         let blocks = "FROM timeBlock WHERE list = \(self.rawValue)"

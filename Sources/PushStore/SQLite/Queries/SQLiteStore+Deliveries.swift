@@ -2,13 +2,13 @@ package import Foundation
 import GRDB
 package import PushTypes
 
-/// The states of recipients, within a transaction.
+/// Reads the states of recipients, within a transaction.
 struct DeliveryRows {
     let database: Database
 
-    /// Reads deliveries with what is known of their recipients.
+    /// Reads deliveries with the stored data of their recipients.
     /// - Parameters:
-    ///   - keys: A query for the keys of the deliveries, with which SQLite's planner must begin, and not with the ledger.
+    ///   - keys: A query for the keys of the deliveries. SQLite's planner must begin with it, and not with the ledger.
     ///   - condition: The end of the statement, from its WHERE clause.
     fileprivate func deliveries(
         keys: String? = nil,
@@ -49,7 +49,7 @@ struct DeliveryRows {
         limit: Int
     ) throws -> [DeliveryRecord] {
         var filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
-        // These have an index of their own.
+        // These states have a partial index.
         if let state, state != .sending, state != .accepted { filter += " AND delivery.state > 1" }
         if reason != nil { filter += " AND delivery.reason = (SELECT id FROM reason WHERE text = :reason)" }
         let condition = """
@@ -111,7 +111,7 @@ extension SQLiteStore {
         horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
-        // The deliveries of campaigns have no index by device: each campaign is searched for this one.
+        // The deliveries of campaigns have no index by device, so each campaign is searched for this one.
         let keys = """
             SELECT notification, recipient FROM delivery
             WHERE device = :device AND notification < :before AND notification >= :horizon

@@ -37,8 +37,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the walk that finds the devices of a list in their order; `nil` if the device at the end of the page before,
-    /// whose text would tell where to begin, is gone.
+    /// Returns the walk over the devices of a list; `nil` if the last device of the previous page, whose text is needed to
+    /// continue, does not exist any more.
     static func scan(
         _ search: DeviceSearch,
         _ sort: DeviceSort,
@@ -93,7 +93,7 @@ extension SQLiteStore {
         return scan
     }
 
-    /// Returns the index to walk over: one with few devices, which are sorted then, or one that has the order.
+    /// Returns the index to walk over: one by which few devices match, which are sorted then, or one that has the order.
     private static func index(_ search: DeviceSearch, _ sort: DeviceSort) -> String {
         if search.installation != nil { return "deviceByInstallation" }
         if search.tokenPrefix != nil { return "deviceByToken" }
@@ -106,7 +106,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the least bytes that are greater than all that begin with a prefix; `nil` if there are none.
+    /// Returns the exclusive upper bound of the byte strings with a prefix; `nil` if there is none.
     private static func successor(of prefix: [UInt8]) -> [UInt8]? {
         guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
         return prefix[..<last] + [prefix[last] + 1]
@@ -114,7 +114,7 @@ extension SQLiteStore {
 }
 
 extension DeviceSearch {
-    /// Indicates whether the devices are found by the index of the inactive ones.
+    /// Indicates whether the index of inactive devices is used.
     fileprivate func isOnlyInactive(_ sort: DeviceSort) -> Bool {
         self.state == .inactive && !self.isNarrow && (sort == .oldest || sort == .newest)
     }
@@ -133,7 +133,7 @@ extension DeviceSort {
 }
 
 extension DeviceProfile {
-    /// The bytes of the attributes and the tags, which are most of a long device.
+    /// The size of the attributes and tags in bytes, which make up most of a long record.
     fileprivate var length: Int {
         let attributes = (try? JSONValue.object(self.attributes).text.count) ?? 0
         return self.tags.reduce(attributes) { $0 + $1.text.utf8.count }

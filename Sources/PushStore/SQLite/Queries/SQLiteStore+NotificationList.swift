@@ -26,7 +26,7 @@ extension SQLiteStore {
     package func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal {
         try await self.database.query { database in
             let scans = NotificationScans(filter: filter, sort: .newest, after: nil)
-            // Between the times there may be rows of others.
+            // Within the range of times, rows of other apps may have to be passed.
             let rows = filter.from == nil && filter.to == nil ? ListTotal.maximum : KeysetScan.maximumRows
             var total = ListTotal(count: 0, isExact: true)
             for scan in try scans.scans(state: nil, in: database) {
@@ -47,7 +47,7 @@ extension SQLiteStore {
         return (result.found.map(\.number), result.end.map(ListPosition.init))
     }
 
-    /// Walks over one state after the other. The key of a place is the position of its state.
+    /// Walks over one state after the other. The key of a place is the index of its state.
     private static func byState(
         _ scans: NotificationScans,
         limit: Int,
@@ -71,32 +71,34 @@ extension SQLiteStore {
 }
 
 extension ListTotal {
-    /// The total with at most the number that is counted.
+    /// The total, limited to the maximum that is counted.
     var bounded: ListTotal {
         self.count > Self.maximum ? ListTotal(count: Self.maximum, isExact: false) : self
     }
 }
 
-/// The walks over indexes that find the notifications of a list.
+/// Makes the walks that find the notifications of a list.
 struct NotificationScans {
     let filter: NotificationFilter
     let sort: NotificationSort
-    /// The end of the page before; `nil` at the beginning.
+    /// The end of the previous page; `nil` for the first page.
     let after: ListPosition?
 
-    /// Returns the walks, one for each app: the newest of an app are found however many others have.
+    /// Returns the walks, one for each app, so that the newest notifications of an app are found regardless of the number of
+    /// others.
     ///
     /// - Parameter state: The state of a list that is sorted by it; `nil` for other lists.
     func scans(state: NotificationRecord.State?, in database: Database) throws -> [KeysetScan] {
         var filter = self.filter
         if let state { filter.state = state }
         let name = self.sort == .name ? try self.name(in: database) : nil
-        // The list ends where the end of the page before is gone: without its name it would begin anew.
+        // The list ends if the last notification of the previous page does not exist any more, because without its name the
+        // list would begin again.
         if self.sort == .name, self.after != nil, name == nil { return [] }
         return filter.apps.map { self.scan($0, filter, after: name) }
     }
 
-    /// Returns the name of the notification at the end of the page before.
+    /// Returns the name of the last notification of the previous page.
     private func name(in database: Database) throws -> String? {
         guard let after else { return nil }
         return try database.row(sql: "SELECT name FROM notification WHERE number = ?", [after.number])?["name"]
@@ -142,7 +144,7 @@ struct NotificationScans {
         return scan
     }
 
-    /// Chooses the index of a walk from the newest to the oldest.
+    /// Chooses the index for a walk from the newest to the oldest notification.
     private func add(newest filter: NotificationFilter, to scan: inout KeysetScan) {
         var rest = filter
         if let name = filter.name {
@@ -157,7 +159,7 @@ struct NotificationScans {
         } else if let state = filter.state, state != .done {
             scan.table += " INDEXED BY notificationUnfinished"
             scan.range = "state = '\(state.rawValue)' AND finishedAt IS NULL"
-            // The rows of all apps: those in progress are few.
+            // Rows of all apps are walked over, because few notifications are in progress.
             scan.filter.append("app = ?")
             scan.filterArguments += scan.rangeArguments
             scan.rangeArguments = []
@@ -191,7 +193,7 @@ struct NotificationScans {
 }
 
 extension KeysetScan {
-    /// Adds a condition that each row is examined for, unless its value is `nil`.
+    /// Adds a condition that is checked for each row, unless its value is `nil`.
     mutating func require(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
         guard let value else { return }
         self.filter.append(condition)

@@ -55,7 +55,7 @@ extension SQLiteStore {
         try await self.writeStatistics()
         return try await self.database.write { database in
             for step in StatisticStep.allCases {
-                // The next step begins with whole intervals only.
+                // Only whole intervals of the next step are rolled up.
                 let oldest = (step.next ?? step).start(of: now.advanced(by: .zero - step.retention)).seconds
                 for table in StatisticTable.all {
                     let rows = try table.rollUp(step, before: oldest, in: database)
@@ -82,10 +82,10 @@ extension StatisticPoint {
     }
 }
 
-/// A table of counters, whose rows move to longer intervals as they get older.
+/// A table of counters, whose rows are rolled up into longer intervals as they get older.
 private struct StatisticTable {
     let name: String
-    /// The columns that tell the rows of one interval apart.
+    /// The columns that distinguish the rows of one interval.
     let keys: [String]
     let numbers: [String]
 
@@ -94,7 +94,7 @@ private struct StatisticTable {
         StatisticTable(name: "statisticReason", keys: ["app", "state", "reason"], numbers: ["count"]),
     ]
 
-    /// Moves the rows of the oldest interval of the next step, or deletes the oldest rows of the last step.
+    /// Rolls up the rows of the oldest interval of the next step, or deletes the oldest rows of the last step.
     /// - Returns: The number of rows.
     func rollUp(_ step: StatisticStep, before limit: Int64, in database: Database) throws -> Int {
         let first = "SELECT min(at) FROM \(self.name) WHERE step = ?"

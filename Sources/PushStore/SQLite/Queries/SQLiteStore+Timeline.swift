@@ -19,7 +19,7 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> [RecipientKey] {
         let isLater = "(?5 IS NULL OR \(DeviceUsers.firstTry("retry")) > ?5)"
-        // Notifications in progress are few. Those to tokens are found by the token.
+        // Notifications in progress are few. Notifications to tokens are found by the token.
         let sql = """
             SELECT id, recipient FROM (
                 SELECT notification.id, number, recipient FROM notification INDEXED BY notificationWatching
@@ -63,7 +63,7 @@ extension SQLiteStore {
     }
 
     package func history(of notification: UUID) async throws -> NotificationHistory? {
-        // The pages of a large campaign are many.
+        // A large campaign has many pages, so this may take long.
         try await self.database.query { database in
             guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
             let query = TimelineQuery(subject: key, database: database)
@@ -82,7 +82,7 @@ extension SQLiteStore {
 
 /// The queries for the timeline of one notification. Each is a look-up by a key, or a walk over the notification's pages.
 struct TimelineQuery {
-    /// A notification and its app, as the store numbers them.
+    /// The store's numbers of a notification and its app.
     struct Subject {
         let id: UUID
         let number, app: Int64
@@ -116,13 +116,13 @@ struct TimelineQuery {
         return NotificationBeginning(acceptance: record, openedAt: row.time("openedAt"))
     }
 
-    /// Pages together, with the times of the first and of the last one that has events.
+    /// A summary of pages, with the times of the first and the last page that have events.
     struct Pages {
         var summary: PageSummary
         var firstEventsAt, lastEventsAt: Timestamp?
     }
 
-    /// Returns the pages together; `nil` if there is none.
+    /// Returns the summary; `nil` if there are no pages.
     func pages(areRetries: Bool) throws -> Pages? {
         let sql = """
             SELECT count(*) AS pages, sum(recipients) AS recipients, min(coalesce(claimedAt, sentAt)) AS claimedAt,
@@ -150,12 +150,12 @@ struct TimelineQuery {
         return Pages(summary: summary, firstEventsAt: row.time("firstEventsAt"), lastEventsAt: row.time("lastEventsAt"))
     }
 
-    /// An end of the list of pages.
+    /// One of the two ends of the list of pages.
     enum Edge {
         case first, last
     }
 
-    /// Returns the events of the first or the last page with events among those of one time.
+    /// Returns the events of the first or the last page that has events, among the pages of one time.
     func events(at time: Timestamp, _ edge: Edge) throws -> PageEvents? {
         let order = edge == .first ? "ASC" : "DESC"
         let sql = """
@@ -168,7 +168,7 @@ struct TimelineQuery {
 
     // MARK: A recipient
 
-    /// Returns the transmission of the push that decided a delivery.
+    /// Returns the connection and the time of the push that decided a delivery.
     func trip(of recipient: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
         guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient])
@@ -211,7 +211,7 @@ struct TimelineQuery {
         )
     }
 
-    /// Returns the tries after which there was another one, in their order.
+    /// Returns the tries that were followed by another one, in their order.
     func attempts(of recipient: Int64) throws -> [AttemptRecord] {
         let sql = """
             SELECT number, firstAt, at, times, trip, text FROM attempt LEFT JOIN reason ON reason.id = attempt.reason
@@ -234,11 +234,10 @@ struct TimelineQuery {
         }
     }
 
-    /// The most changes of a token's state for one notification.
+    /// The maximum number of token events that are returned for a notification.
     private static let maximumTokenEvents = 100
 
-    /// Returns the changes of a token's state that the notification led to, the oldest first: a walk over those of the
-    /// token.
+    /// Returns the token events that the notification led to, oldest first, by a walk over the events of the token.
     func tokenEvents(of token: DeviceToken) throws -> [TokenEventRecord] {
         let sql = """
             SELECT * FROM tokenEvent INDEXED BY tokenEventByToken WHERE token = ? AND app = ? AND notification = ?
@@ -250,8 +249,8 @@ struct TimelineQuery {
         return try self.database.records(sql: sql, arguments)
     }
 
-    /// Returns the time of the next try, by the steady clock; `nil` if there is none, or its time is not known yet. One that
-    /// paused environments hold is made at the end of the pause.
+    /// Returns the time of the next try by the steady clock; `nil` if there is none, or its time is not known yet. A try that
+    /// is held back by paused environments is made at the end of the pause.
     func nextTry(of recipient: Int64) throws -> (at: Timestamp?, heldFor: HoldingEnvironments?) {
         let sql = """
             SELECT dueAt, heldFor FROM retry
@@ -264,7 +263,7 @@ struct TimelineQuery {
 
     // MARK: Webhooks
 
-    /// Returns what became of a block of events; `nil` once it is forgotten.
+    /// Returns a block of events with its posts; `nil` if it was deleted.
     func events(block: Int64) throws -> PageEvents? {
         let sql = "SELECT at, position, kind FROM eventBlock WHERE id = ?"
         guard let row = try self.database.row(sql: sql, [block]), let at = row.time("at"),
@@ -287,7 +286,7 @@ struct TimelineQuery {
         return events
     }
 
-    /// Returns the acknowledged post that had a position.
+    /// Returns the acknowledged post that contained the block with a position.
     private func post(of webhook: UUID, _ url: String, position: Int64) throws -> WebhookPostRecord? {
         let sql = """
             SELECT first, postedAt, acknowledgedAt FROM webhookPost WHERE webhook = ? AND last >= ?

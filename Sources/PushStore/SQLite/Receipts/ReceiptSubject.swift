@@ -2,29 +2,29 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The facts about a notification on which the acceptance of its receipts depends.
+/// The facts about a notification that decide whether its receipts are accepted.
 struct ReceiptNotification {
     let number: Int64
     let id: UUID
     let app: Int64
-    /// The kind of the devices that it goes to; `nil` for any.
+    /// The kind of its recipients' tokens; `nil` for any.
     let tokenKind: DeviceTokenKind?
     let environment: PushEnvironment?
     let privacy: ReceiptLevel
     let createdAt: Timestamp
     let finishedAt: Timestamp?
-    /// `true` while pages are sent, so that a receipt may come before its delivery is in the ledger.
+    /// `true` while pages may be in flight, so that a receipt can arrive before its delivery is in the ledger.
     let isOpen: Bool
     let namesTokens: Bool
 
-    /// Reads a notification; `nil` for one that there is not, or that cannot be read.
+    /// Reads a notification; `nil` if it does not exist or cannot be read.
     static func fetch(_ subject: ReceiptBatch.Entry.Subject, in database: Database) throws -> ReceiptNotification? {
         let (column, value): (String, DatabaseValue) =
             switch subject {
             case .notification(let id): ("id", id.uuidString.databaseValue)
             case .delivery(let prefix, _): ("prefix", prefix.bits.databaseValue)
             }
-        // Pages of a cancelled notification may be in flight.
+        // A cancelled notification may have pages in flight.
         let sql = """
             SELECT number, id, app, tokenKind, environment, receipts, createdAt, finishedAt,
                 audience = '\(NotificationRow.namedTokens)' AS namesTokens,
@@ -50,10 +50,10 @@ struct ReceiptNotification {
         )
     }
 
-    /// Returns the cause for which no receipt of a sender is accepted; `nil` if there is none.
+    /// Returns the reason for which all receipts of a sender are refused; `nil` if they are not.
     /// - Parameter app: The sender's app; `nil` for the gateway.
     func refusal(of batch: ReceiptBatch, from app: Int64?, now: Timestamp) -> ReceiptRefusal? {
-        // The app of another's notification learns nothing about it.
+        // An app must not learn anything about the notifications of another one.
         if let app, app != self.app { return .unknownNotification }
         guard min(self.privacy, batch.privacy) != .none else { return .receiptsOff }
         if let finishedAt, now.since(finishedAt) > ReceiptLimits.latest { return .tooLate }
@@ -63,11 +63,11 @@ struct ReceiptNotification {
 
 /// The subject under which receipts are stored.
 struct ReceiptSubject {
-    /// The device, or a number below zero.
+    /// The id of the device, or a negative number.
     var subject: Int64
     /// Other subjects under which earlier receipts of the same installation may be stored.
     var others: [Int64] = []
-    /// `true` if the device must not be stored.
+    /// `true` if only counts are kept, so that the device must not be stored.
     var isCounted: Bool
     var device: Int64?
     /// The recipient of the notification; `nil` if it is not known yet.
@@ -79,7 +79,7 @@ struct ReceiptSubjectFinder {
     private let batch: ReceiptBatch
     private let masterKey: MasterKey
     private let database: Database
-    /// The devices of the installation, the newest first; `nil` before they are read.
+    /// The devices of the installation, newest first; `nil` before they have been read.
     private var devices: [InstallationDevice]?
     /// The subjects of the installation, by the number of the notification.
     private var found: [Int64: ReceiptSubject?] = [:]
@@ -95,7 +95,7 @@ struct ReceiptSubjectFinder {
         (self.batch, self.masterKey, self.database) = (batch, masterKey, database)
     }
 
-    /// Returns the subject of the sender's receipts of a notification; `nil` if the sender has not had it.
+    /// Returns the subject of the sender's receipts for a notification; `nil` if the sender has not got it.
     mutating func subject(
         of entry: ReceiptBatch.Entry.Subject,
         _ notification: ReceiptNotification
@@ -123,7 +123,7 @@ struct ReceiptSubjectFinder {
         var arrived: Int64?
         var inFlight: Int64?
         for candidate in devices {
-            // A push in flight is not in the ledger yet.
+            // A push in flight is not yet in the ledger.
             guard let mayHaveArrived = try self.mayHaveArrived(notification, device: candidate.id) else {
                 inFlight = inFlight ?? candidate.id
                 continue
@@ -156,13 +156,13 @@ struct ReceiptSubjectFinder {
             device = try self.database.integer(sql: sql, [notification.app, notification.number, recipient])
         }
         guard let device else {
-            // The position of a token that is not registered names no device.
+            // The recipient of an unregistered token has no device.
             let name = "recipient \(recipient)"
             var subject = self.subject(notification, device: recipient, installation: name, others: [])
             (subject.device, subject.recipient) = (nil, recipient)
             return subject
         }
-        // A receipt does not bring an erased device back.
+        // A receipt must not restore an erased device.
         guard let row = try self.database.row(sql: "SELECT installation FROM device WHERE id = ?", [device])
         else { return nil }
         let installation = row["installation"] as String? ?? "device \(device)"
@@ -178,7 +178,7 @@ struct ReceiptSubjectFinder {
         others: [Int64]
     ) -> ReceiptSubject {
         let bits = self.masterKey.pseudonym(of: installation, app: notification.app, notification: notification.number)
-        // Below the numbers of recipients.
+        // The number is below those of all recipients.
         let counted = -(1 << 62) - bits
         guard notification.privacy == .device else { return ReceiptSubject(subject: counted, isCounted: true) }
         guard self.batch.privacy == .device
@@ -208,7 +208,8 @@ struct ReceiptSubjectFinder {
         return devices
     }
 
-    /// Returns `true` if the ledger has a delivery to the device that may have arrived, `nil` if it has none.
+    /// Returns `true` if the ledger has a delivery to the device that may have arrived, `false` if it did not arrive, and
+    /// `nil` if there is none.
     private func mayHaveArrived(_ notification: ReceiptNotification, device: Int64) throws -> Bool? {
         let sql = """
             SELECT state FROM delivery WHERE notification = ?1 AND recipient = ?2

@@ -7,23 +7,23 @@ struct ReceiptTransaction {
     private let now: Timestamp
     private let masterKey: MasterKey
     private let database: Database
-    /// The notifications that were read; `nil` for those that there are not.
+    /// The notifications that were read; `nil` for ids without a notification.
     private var notifications: [ReceiptBatch.Entry.Subject: ReceiptNotification?] = [:]
-    /// The apps that were read; `nil` for those that there are not.
+    /// The apps that were read; `nil` for bundle ids without an app.
     private var apps: [Topic: Int64?] = [:]
     private var counts: [CountKey: (unique: Int64, total: Int64)] = [:]
-    /// The installations that opened a notification, by app.
+    /// Counts the installations that opened a notification, by app.
     private let statistics = StatisticCounter()
     /// The names of actions of each notification.
     private var actions: [Int64: Set<String>] = [:]
-    /// The apps that have a webhook for receipts, or have none.
+    /// The apps that were looked up; `true` for those with a webhook for receipts.
     private var wanted: [Int64: Bool] = [:]
     /// The receipts for webhooks, by app.
     private var news: [Int64: [NewReceipt]] = [:]
 
     private struct CountKey: Hashable {
         var notification, event: Int64
-        /// Empty for the event as a whole.
+        /// The action; empty for the event as a whole.
         var action: String
     }
 
@@ -101,8 +101,8 @@ struct ReceiptTransaction {
         return .accepted
     }
 
-    /// Returns the subject under which the receipts of an installation stand for one event, and those that it has. An
-    /// installation that has receipts under another subject stays the same one.
+    /// Returns the subject for the receipts of an installation for one event, with its earlier receipts. Receipts that the
+    /// installation has under another subject count as its own.
     private func joined(_ found: ReceiptSubject, _ notification: Int64, _ event: Int64) throws
         -> (subject: Int64, earlier: [(id: Int64, action: String?)])
     {
@@ -112,7 +112,7 @@ struct ReceiptTransaction {
             let earlier = try self.earlier(notification, other, event)
             guard !earlier.isEmpty else { continue }
             guard found.isCounted, other > 0 else { return (other, earlier) }
-            // The stricter level turns the earlier receipts of the device into counts.
+            // Under the stricter level the earlier receipts of the device become counts.
             try Self.round(notification, other, event: event, to: found.subject, in: self.database)
             return (found.subject, earlier)
         }
@@ -151,7 +151,7 @@ struct ReceiptTransaction {
         return rows
     }
 
-    /// Returns the name of an action; `nil` once the notification has as many others as are kept.
+    /// Returns the name of an action; `nil` if it is new and the notification has reached the maximum number of names.
     private mutating func accepted(_ action: String, of notification: Int64) throws -> String? {
         var known = self.actions[notification]
         if known == nil {
@@ -234,8 +234,8 @@ struct ReceiptTransaction {
 
     // MARK: Values
 
-    /// Turns the receipts of a device for one event, or for all with `nil`, into those of a count: with another subject and
-    /// rounded times. The counters stay right.
+    /// Makes the receipts of a device for one event, or for all with `nil`, anonymous: with another subject and rounded
+    /// times. The counters stay correct.
     static func round(
         _ notification: Int64,
         _ device: Int64,
@@ -257,7 +257,7 @@ struct ReceiptTransaction {
 
     /// Returns 64 bits of a hash of an id.
     private static func shortened(_ id: UUID) -> Int64 {
-        // FNV-1a with a final mix: enough to tell the twenty receipts of one subject apart.
+        // It is FNV-1a with a final mix, which is enough to distinguish the at most twenty receipts of a subject.
         withUnsafeBytes(of: id.uuid) { bytes in
             var hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
             hash = (hash ^ hash >> 32) &* 0xd6e8_feb8_6659_fd93

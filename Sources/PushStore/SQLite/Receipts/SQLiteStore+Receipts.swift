@@ -57,7 +57,7 @@ extension SQLiteStore {
     }
 }
 
-/// The rows of receipts, within a transaction.
+/// Reads receipts, within a transaction.
 struct ReceiptRows {
     let database: Database
 
@@ -68,7 +68,7 @@ struct ReceiptRows {
             WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY event, action
             """
         return try self.database.rows(sql: sql, [notification.uuidString]).compactMap { row in
-            // An event of a later version is left out.
+            // Events of later versions are left out.
             guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
             else { return nil }
             return ReceiptCount(

@@ -3,7 +3,7 @@ import GRDB
 import PushSupport
 import PushTypes
 
-/// The items of one kind and app, within a transaction.
+/// Reads and writes the library items of one kind and app, within a transaction.
 struct LibraryRows {
     let app: Int64
     let kind: LibraryItem.Kind
@@ -22,7 +22,7 @@ struct LibraryRows {
 
     // MARK: Changes
 
-    /// Makes a change, or returns the reason for which it cannot be made.
+    /// Applies a change, or returns the reason for which it cannot be applied.
     func apply(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
         let old = try self.item(change.item)
         if let expected = change.expected, expected != old?.version ?? 0 { return .stale(version: old?.version ?? 0) }
@@ -44,7 +44,7 @@ struct LibraryRows {
         if let description = change.description { new.description = description.isEmpty ? nil : description }
         if let name = change.name, BytewiseString(name) != BytewiseString(old.name) {
             guard try self.item(.name(BytewiseString(name))) == nil else { return .nameTaken }
-            // Schedules find it by its name at each run.
+            // Schedules refer to it by its name at each run.
             let users = try self.users(of: old.number)
             guard users.isEmpty else { return .inUse(schedules: users) }
             new.name = name
@@ -57,7 +57,7 @@ struct LibraryRows {
 
     private func add(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
         guard case .name(let place) = change.item else { return .missing }
-        // A new item may be saved at one name under another, which then must be free too.
+        // A new item may be saved with a name other than that in the address. Both must be free then.
         let name = change.name.map { BytewiseString($0) } ?? place
         guard try self.item(.name(name)) == nil else { return .nameTaken }
         let count = "SELECT count(*) FROM libraryItem WHERE app = ? AND kind = ?"
@@ -100,7 +100,7 @@ struct LibraryRows {
         try self.database.insert(into: "libraryVersion", columns)
     }
 
-    /// Deletes the oldest versions beyond the limit, but for those that schedules name.
+    /// Deletes the oldest versions beyond the limit, except those that schedules name.
     private func forgetVersions(of item: LibraryItem, limits: LibraryLimits) throws {
         let sql = """
             DELETE FROM libraryVersion WHERE item = ?1 AND version <= ?2
@@ -109,7 +109,7 @@ struct LibraryRows {
         try self.database.run(sql: sql, [item.number, item.version - Int64(limits.versions)])
     }
 
-    /// Deletes an item, or returns the reason for which it stays.
+    /// Deletes an item, or returns the reason for which it cannot be deleted.
     func delete(_ name: LibraryItemName, expected: Int64?) throws -> LibraryChangeResult {
         guard let item = try self.item(name) else { return .missing }
         if let expected, expected != item.version { return .stale(version: item.version) }
@@ -198,13 +198,13 @@ extension StoredRow {
     }
 }
 
-/// The items that a schedule uses, within a transaction.
+/// Reads and writes the library items that a schedule uses, within a transaction.
 struct ScheduleUses {
     /// The rows to write: the item, and the version or 0.
     private let rows: [(item: Int64, version: Int64)]
     private let database: Database
 
-    /// Looks up what a schedule will use.
+    /// Looks up the items that a schedule will use.
     /// - Returns: `nil` if an item or a version does not exist any more.
     init?(_ uses: Set<LibraryUse>, app: Int64, in database: Database) throws {
         var rows: [(item: Int64, version: Int64)] = []
@@ -217,7 +217,7 @@ struct ScheduleUses {
         (self.rows, self.database) = (rows, database)
     }
 
-    /// Replaces what a schedule used before.
+    /// Replaces the items of a schedule.
     func write(for schedule: UUID) throws {
         try self.database.run(sql: "DELETE FROM scheduleUse WHERE schedule = ?", [schedule.uuidString])
         for (item, version) in self.rows {

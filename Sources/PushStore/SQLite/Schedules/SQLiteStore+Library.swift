@@ -20,7 +20,7 @@ extension SQLiteStore {
         bytes: Int
     ) async throws -> ListPage<LibraryItem> {
         let sql = "SELECT * FROM libraryItem WHERE app = ? AND kind = ? AND number > ? ORDER BY number LIMIT ?"
-        // Long bodies cost as much as a query over many devices.
+        // Reading long bodies costs as much as a query over many devices.
         return try await self.database.query {
             try $0.page(sql: sql, [app, kind.rawValue, after, limit], by: "number", limit: limit, bytes: bytes)
         }
@@ -78,7 +78,7 @@ extension SQLiteStore {
             SELECT libraryVersion.* FROM libraryItem JOIN libraryVersion ON libraryVersion.item = libraryItem.number
             WHERE id = ? AND libraryVersion.version < ? ORDER BY libraryVersion.version DESC LIMIT ?
             """
-        // Long bodies cost as much as a query over many devices.
+        // Reading long bodies costs as much as a query over many devices.
         return try await self.database.query {
             try $0.page(sql: sql, [item.uuidString, before, limit], by: "version", limit: limit, bytes: bytes)
         }
@@ -94,8 +94,8 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Reads a page of records one by one, until there are enough or their bodies are long enough.
-    /// - Parameter column: The column with the place of a row.
+    /// Reads the records of a page one by one, until their number or the size of their bodies is reached.
+    /// - Parameter column: The column by which rows are ordered.
     fileprivate func page<Entry: StoredRecord & Hashable>(
         sql: String,
         _ arguments: StatementArguments,

@@ -140,7 +140,7 @@ extension SQLiteStore {
         guard !due.unreadable.isEmpty else { return (due.schedules, []) }
         try await self.database.write { database in
             for (id, version) in due.unreadable {
-                // Without effect if it was replaced meanwhile.
+                // This has no effect on a schedule that was changed meanwhile.
                 let sql = "UPDATE schedule SET isPaused = 1, version = version + 1 WHERE id = ? AND version = ?"
                 try database.run(sql: sql, [id, version])
             }
@@ -155,7 +155,7 @@ extension SQLiteStore {
 
     // MARK: Problems
 
-    /// The longest text of a problem, in characters.
+    /// The maximum length of a problem's text, in characters.
     private static let maximumProblem = 500
 
     package func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws {
@@ -178,7 +178,7 @@ extension SQLiteStore {
     }
 }
 
-/// The rows of schedules, within a transaction.
+/// Reads schedules, within a transaction.
 struct ScheduleRows {
     let database: Database
 
@@ -187,13 +187,13 @@ struct ScheduleRows {
         try self.database.integer(sql: "SELECT version FROM schedule WHERE id = ?", [id.uuidString])
     }
 
-    /// Returns `true` if a schedule still has this version and is not paused, so that a run of it may be accepted.
+    /// Returns `true` if a schedule has this version and is not paused, so that its run may be accepted.
     func isCurrent(_ schedule: UUID, version: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM schedule WHERE id = ? AND isPaused = 0 AND version = ?"
         return try self.database.hasRow(sql: sql, [schedule.uuidString, version])
     }
 
-    /// Returns the limit that a request of this size would exceed besides the app's others; `nil` if none.
+    /// Returns the limit of the app that a request of this size would exceed; `nil` for none.
     fileprivate func excess(
         _ size: Int,
         replacing id: UUID?,
@@ -206,7 +206,7 @@ struct ScheduleRows {
         }
         let name = id?.uuidString ?? ""
         if id == nil, try number("count(*)", "!=", name) >= limits.count { return .tooMany }
-        // A request that is not larger than before is accepted, however large all are together.
+        // A request that does not grow is accepted, even if the total exceeds the limit.
         let isLarger = try id == nil || size > number("length(request)", "=", name)
         return try isLarger && size + number("sum(length(request))", "!=", name) > limits.bytes ? .tooLarge : nil
     }

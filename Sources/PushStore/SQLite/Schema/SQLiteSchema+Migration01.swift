@@ -35,7 +35,7 @@ extension SQLiteSchema {
         CREATE TABLE masterKeyMark (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL) STRICT;
         """
 
-    /// Devices with their profiles, and what keeps a recipient the same (docs/decisions/0018).
+    /// Devices with their profiles, and the records that identify a recipient over changes (docs/decisions/0018).
     private static let devices = """
         -- AUTOINCREMENT: an id is never used again, so that what was sent to one device never counts for another.
         CREATE TABLE device (

@@ -1,8 +1,8 @@
 extension SQLiteSchema {
     /// The migrations from 29 on. A new one is added at the end.
     ///
-    /// None of them makes a table anew, so that they check the references that they write: a check of all tables at their end
-    /// would read them all.
+    /// None of them recreates a table. So foreign keys are checked for each row that they write, and not for all tables at
+    /// their end, which would read everything.
     static let from29: KeyValuePairs = [
         // The order in which bridges were added. Those that were there keep the root of gorush's door where it was: with the
         // bridge `default`, which is the first of them.

@@ -1,17 +1,17 @@
 import Foundation
 import GRDB
 
-/// The sealed secrets of a database, examined when it is opened.
+/// Checks the sealed secrets of a database when it is opened.
 struct SealedRows {
     private static let mark = "martlet"
 
     let database: Database
     let masterKey: MasterKey
 
-    /// Checks that the master key is the one of this database, and leaves a mark for the next check.
+    /// Checks that the master key is that of this database, and writes a mark for later checks.
     ///
-    /// The key fits if it opens the mark or any secret. A row that alone cannot be opened is damaged, and stays.
-    /// - Throws: ``StoreError/wrongMasterKey`` if there are secrets or passwords and nothing can be opened.
+    /// The key is right if it opens the mark or any secret. A single row that it does not open is damaged, and stays.
+    /// - Throws: ``StoreError/wrongMasterKey`` if there are secrets or passwords, and none can be opened.
     func checkMasterKey() throws {
         if try self.hasMark() { return }
         guard try self.areOpened() else { throw StoreError.wrongMasterKey }
@@ -35,7 +35,7 @@ struct SealedRows {
 
 /// The secrets of a table. A database of an older version may lack the table.
 extension StoredTable {
-    /// The most rows of a table that are tried with a key: there may be millions.
+    /// The maximum number of rows of a table that are tried with a key, as there may be millions.
     private static let maximumTries = 1000
 
     /// Returns `true` if the table has a secret that a new master key would lose.

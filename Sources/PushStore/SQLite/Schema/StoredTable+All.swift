@@ -39,11 +39,11 @@ extension StoredTable {
             "notification",
             .app(.apart),
             .other,
-            // Of notifications that have ended nothing is sent any more, and there may be very many.
+            // Notifications that have ended are not examined: nothing of them is sent any more, and there may be very many.
             examination: .reading(NotificationRecord.self, ["notification": "number"], where: "finishedAt IS NULL")
         ),
         StoredTable("shard", .notification(isLedger: false)),
-        // A device that is gone is only a number in it.
+        // A deleted device is only a number in it.
         StoredTable("retry", .notification(isLedger: false)),
         StoredTable("tokenHad", .notification(isLedger: false), .other),
         StoredTable("badgeStep", .notification(isLedger: false), .other),
@@ -58,7 +58,7 @@ extension StoredTable {
     ]
 
     private static let ofDevices: [StoredTable] = [
-        // Before the devices, with many of which they would go in one step.
+        // These are deleted before the devices. Otherwise they would be deleted with many devices in one step.
         StoredTable("deviceTag", .app(.inSteps), .device),
         StoredTable("deviceAttribute", .app(.inSteps), .device),
         StoredTable(
@@ -105,7 +105,7 @@ extension StoredTable {
             secrets: .byID("webhooks", remedy: "add each again: 'martlet webhook add'") { .webhook($0, app: $1) },
             examination: .reading(WebhookRecord.self, ["webhook": "id"])
         ),
-        // It has no index by app.
+        // This table has no index by app.
         StoredTable("webhookPost", .app(.apart)),
         StoredTable("eventBlock", .app(.inSteps), .other),
         StoredTable(
@@ -224,7 +224,7 @@ extension StoredTable {
         ),
     ]
 
-    /// People and keys belong to the provider: an app's erasure takes its name from those that are for several apps.
+    /// People and API keys belong to the provider. The erasure of an app removes it from those that are limited to several apps.
     private static let ofPeople: [StoredTable] = [
         StoredTable(
             "person",

@@ -1,54 +1,56 @@
 import Foundation
 import GRDB
 
-/// A table of the provider's database, with what is decided about its rows.
+/// A table of the provider's database, with the rules for its rows.
 ///
-/// ``all`` is the one list of tables. The erasures, the examination of a database and the checks of the master key take from it
-/// what they do, and a test fails for a table without an entry.
+/// ``all`` is the only list of tables. Erasures, the examination of a database and the checks of the master key are made from
+/// it, and a test fails for a table without an entry.
 struct StoredTable: Sendable {
-    /// The owner of a table's rows, with which they go.
+    /// The owner of a table's rows, with which they are deleted.
     enum Owner: Hashable, Sendable {
-        /// The provider as a whole: no erasure deletes them.
+        /// The provider as a whole. No erasure deletes the rows.
         case provider
         /// The app that the column `app` names.
         case app(AppRemoval)
-        /// The notification that the column `notification` names. Without `isLedger` only one in progress has such rows.
+        /// The notification that the column `notification` names. Without `isLedger` only notifications in progress have such
+        /// rows.
         case notification(isLedger: Bool)
-        /// A row of another table, with which the database deletes them.
+        /// A row of another table, with which the database deletes the rows by a foreign key.
         case otherRow
     }
 
-    /// The way in which rows go with their app.
+    /// The way in which rows are deleted with their app.
     enum AppRemoval: Hashable, Sendable {
-        /// With the request for the erasure: they would go on to act. What is written late goes in the steps of the erasure.
+        /// The rows are deleted with the request for the erasure, because they would still have effects. Rows that are
+        /// written later are deleted in the steps of the erasure.
         case atOnce
-        /// In steps of the erasure, which are bounded.
+        /// The rows are deleted in bounded steps of the erasure.
         case inSteps
-        /// By statements of their own in ``AppErasure``.
+        /// The rows are deleted by separate statements of ``AppErasure``.
         case apart
     }
 
-    /// A column that tells whose a row is, by which the erasure of a user finds it.
+    /// A column that connects a row with a user, by which the erasure of the user finds it.
     enum Trace: Hashable, Sendable {
-        /// The columns `app` and `user`: the rows go with the request for the erasure.
+        /// The columns `app` and `user`. The rows are deleted with the request for the erasure.
         case user
-        /// The columns `app` and `holder`, of what is counted.
+        /// The columns `app` and `holder` of counts.
         case holder
-        /// The columns `app` and `installation`: the rows go with a device of the installation.
+        /// The columns `app` and `installation`. The rows are deleted with a device of the installation.
         case installation
-        /// The column `device`: the rows go with the device, also where its id stays for notifications in progress.
+        /// The column `device`. The rows are deleted with the device, even if its id is kept for notifications in progress.
         case device
-        /// Another column, or another way: a statement of ``UserErasure``, or a trigger of the table of devices.
+        /// Another column. The rows are deleted by a statement of ``UserErasure``, or a trigger of the table of devices.
         case other
     }
 
     /// The search for rows that cannot be read.
     struct Examination: Sendable {
-        /// The words that name a row, each before the value of a column.
+        /// The words that identify a row in a message, each followed by the value of a column.
         let name: KeyValuePairs<String, String>
         /// The condition on the rows that are examined.
         var condition = "TRUE"
-        /// Reads a row, with the key that must open its secrets; `nil` if each row that meets the condition is damaged.
+        /// Reads a row, with the key that must open its secrets; `nil` if every row that meets the condition is damaged.
         var read: (@Sendable (Row, MasterKey?) throws -> Void)?
 
         /// The search for rows from which no record can be read.
@@ -66,7 +68,7 @@ struct StoredTable: Sendable {
     let traces: [Trace]
     /// The secrets that need the master key; `nil` for none.
     let secrets: SealedColumn?
-    /// The search for damage; `nil` where damage is noticed with each use, or harms nothing.
+    /// The search for damage; `nil` if damage is noticed with each use, or is harmless.
     let examination: Examination?
 
     init(
@@ -86,17 +88,17 @@ struct StoredTable: Sendable {
 
 /// The column of a table that holds secrets which need the master key.
 package struct SealedColumn: Sendable {
-    /// The secrets in the plural.
+    /// The plural noun for the secrets.
     package let name: String
-    /// The step that brings them back.
+    /// The step by which the secrets are restored.
     package let remedy: String
     var column = "sealed"
     /// Indicates whether the row stays without its secret.
     var keepsRow = false
-    /// Indicates whether a person or another system has to bring the secret again. The others are made anew.
+    /// Indicates whether a person or another system has to provide the secret again. Other secrets are created again.
     var isLost = true
-    /// Returns the context with which the secret of a row is sealed; `nil` for a row that cannot be read. Passwords have none:
-    /// they are hashes, with a key that is derived from the master key.
+    /// Returns the context with which the secret of a row is sealed; `nil` for a row that cannot be read. Passwords have
+    /// none, because they are hashes, keyed with a key that is derived from the master key.
     var context: (@Sendable (Row) -> SecretContext?)?
 
     /// The secrets of rows that have an id and an app.

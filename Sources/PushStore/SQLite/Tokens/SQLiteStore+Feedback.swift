@@ -91,7 +91,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads a reading's row; `nil` for one that is damaged, as a new one replaces it.
+    /// Reads a reading; `nil` for a damaged row, which the next reading replaces.
     private static func feedbackRun(_ row: Row) -> FeedbackRun? {
         guard let startedAt = row.time("startedAt"), let nextAt = row.time("nextAt") else { return nil }
         var run = FeedbackRun(startedAt: startedAt, nextAt: nextAt)

@@ -23,7 +23,7 @@ extension SQLiteStore {
         var result = Reactivation(devices: 0, isComplete: false)
         var position = DeactivationSearch.Position?.some(.init())
         while let start = position, result.devices < limit {
-            // Several transactions, so that other writers do not wait long.
+            // It takes several transactions, so that other writers do not wait long.
             let (count, next) = try await self.database.write { database in
                 let page = try DeactivationSearch(filter, app: app).page(after: start, in: database)
                 try TokenEventWriter(app: app, now: now, in: database).reactivate(page.found)
@@ -57,13 +57,13 @@ extension TokenEventWriter {
 
 /// The search for devices that are inactive because of deactivations that a filter selects.
 private struct DeactivationSearch {
-    /// The place in the history of tokens where a page begins. `nil` stands for the end.
+    /// The place in the history of tokens at which a page begins; `nil` for the end.
     struct Position: Sendable {
         var environment = PushEnvironment.production
         var after: Int64 = 0
     }
 
-    /// The most events of one page.
+    /// The maximum number of events of one page.
     private static let size = 2000
 
     private let filter: DeactivationFilter
@@ -71,7 +71,8 @@ private struct DeactivationSearch {
 
     init(_ filter: DeactivationFilter, app: Int64) { (self.filter, self.app) = (filter, app) }
 
-    /// Returns the events of a page whose devices have been inactive since, with the same token, and the next page.
+    /// Returns the events of a page whose devices have been inactive since and have the same token, and the beginning of the
+    /// next page.
     func page(after start: Position, in database: Database) throws -> (found: [TokenEventRecord], next: Position?) {
         guard self.filter.environment ?? start.environment == start.environment
         else { return ([], Self.following(start.environment)) }

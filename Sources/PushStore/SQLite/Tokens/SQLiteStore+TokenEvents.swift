@@ -32,7 +32,7 @@ extension SQLiteStore {
         deactivates: Bool,
         now: Timestamp
     ) async throws -> Int {
-        // Several transactions, so that other writers do not wait long.
+        // It takes several transactions, so that other writers do not wait long.
         let size = 5000
         var (settled, after, isLast) = (0, Int64(0), false)
         while !isLast {
@@ -45,7 +45,7 @@ extension SQLiteStore {
                 let rows = try database.rows(sql: sql, [app, environment.code, first, size])
                 try TokenEventWriter(app: app, now: now, in: database).settle(rows, deactivates: deactivates)
                 if rows.count < size {
-                    // Only with the last page, so that the rest can be settled after a crash.
+                    // The breaker is closed with the last page, so that the rest can be settled after a crash.
                     let close = """
                         UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?
                         """
@@ -60,7 +60,7 @@ extension SQLiteStore {
         return settled
     }
 
-    /// The most token events that are counted at once.
+    /// The maximum number of token events that are counted at once.
     private static let countedAtOnce: Int64 = 100_000
 
     package func tokenEvents(after id: Int64?) async throws -> (counts: [TokenEventCount], last: Int64) {

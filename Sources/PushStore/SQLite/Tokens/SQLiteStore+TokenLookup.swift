@@ -28,13 +28,13 @@ extension SQLiteStore {
     }
 }
 
-/// The state of tokens that notifications name, within a transaction.
+/// Determines the states of tokens that notifications name, within a transaction.
 ///
-/// A registered token is invalid once its device is inactive, which the token invalidation policy has decided
-/// (docs/decisions/0014). A token that is not registered has no device: there the newest response to a push that named it counts,
-/// if that was a 410 and the circuit breaker of the environment is closed.
+/// A registered token is invalid if its device is inactive, as the token invalidation policy has decided
+/// (docs/decisions/0014). An unregistered token is invalid if the newest response to a push that named it was a 410, and the
+/// circuit breaker of the environment is closed.
 struct TokenLookup {
-    /// The newest pushes of a token that are looked at. Those in flight have no final state.
+    /// The maximum number of a token's newest pushes that are examined. Pushes in flight have no final state.
     private static let newestPushes: Int64 = 16
     /// The reasons of a 410 (reference 1.9).
     private static let reasons: Set<String> = [Reason.unregistered.rawValue, Reason.expiredToken.rawValue]
@@ -43,7 +43,8 @@ struct TokenLookup {
     let environment: PushEnvironment
     let database: Database
 
-    /// Returns the first named token that is invalid for the maker of a notification; `nil` if none is, or nobody asks.
+    /// Returns the first named token that is invalid for the caller of a notification; `nil` if there is none, or if invalid
+    /// tokens are to be accepted.
     static func inactiveToken(of notification: NotificationRecord, in database: Database) throws -> DeviceToken? {
         guard let since = notification.acceptance.tokensSince, case .tokens(let tokens) = notification.audience
         else { return nil }
@@ -65,7 +66,7 @@ struct TokenLookup {
             switch end {
             case .unknown: continue
             case .reached: return .reached
-            // The registration is newer, or the circuit breaker keeps the device.
+            // The registration is newer than the response, or the circuit breaker keeps the device active.
             case .invalid where registered == true: return .unknown
             case .invalid: return try self.isBreakerOpen() ? .unknown : end
             }
@@ -73,7 +74,7 @@ struct TokenLookup {
         return .unknown
     }
 
-    /// Returns whether the device with a token is active; `nil` if there is none.
+    /// Returns `true` if the device with a token is active; `nil` if there is none.
     private func isActive(_ token: DeviceToken) throws -> Bool? {
         let sql = "SELECT isActive FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
         let statement = try RawStatement(sql: sql, in: self.database)
@@ -83,7 +84,8 @@ struct TokenLookup {
         return try statement.step() ? statement.integer(0) != 0 : nil
     }
 
-    /// Returns what the final state of a named token says; ``TokenState/unknown`` without one, or in another environment.
+    /// Returns the state of a token by the final state of a notification that named it; ``TokenState/unknown`` without one,
+    /// or in another environment.
     private func end(of notification: Int64, _ position: Int64) throws -> TokenState {
         let sql = """
             SELECT delivery.state, delivery.at, (SELECT text FROM reason WHERE id = delivery.reason)

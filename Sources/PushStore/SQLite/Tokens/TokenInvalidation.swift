@@ -2,18 +2,17 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// Applies changes of what is known of tokens to their devices, and records them.
+/// Applies changes of tokens' states to their devices, and records them.
 ///
-/// This is where a response 410 of the push service makes a device inactive: the provider's `TokenInvalidationPolicy`
-/// has decided that by then.
+/// A response 410 of the push service makes a device inactive here. The provider's `TokenInvalidationPolicy` has decided that
+/// before.
 struct TokenInvalidation {
     let events: TokenEventWriter
     let notification: UUID?
 
     private var database: Database { self.events.database }
 
-    /// Applies a change. It has no effect on a device that has left or cannot be read, or that has another token since: of
-    /// that one nothing is known.
+    /// Applies a change. It has no effect on a device that has left or cannot be read, or that has got another token since.
     func apply(_ change: TokenStateChange) throws {
         guard
             let device = try DeviceRows(database: self.database)
@@ -39,12 +38,12 @@ struct TokenInvalidation {
         try self.record(.deactivated, device, change)
     }
 
-    /// Moves a device to the other environment, or deactivates it if that has its token or installation already.
+    /// Moves a device to the other environment, or deactivates it if its token or installation is already registered there.
     private func move(_ device: DeviceRecord, to environment: PushEnvironment, _ change: TokenStateChange) throws {
         if try self.devices(like: device, in: environment, haveLeft: false).contains(where: { $0 != device.id }) {
             try self.database.run(sql: "UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
         } else {
-            // A device that has left does not keep the place. What it has had, this one has had too.
+            // A device that has left does not prevent the move. This device then counts as having got the notifications of both.
             let changes = RegistrationChanges(app: self.events.app, database: self.database)
             for left in try self.devices(like: device, in: environment, haveLeft: true) {
                 try changes.merge(left, into: device.id)

@@ -3,7 +3,7 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    /// The condition on an active device for alerts of a push resource's installation.
+    /// The SQL condition on an active device of the kind alert of a push resource's installation.
     private static let isOfResource = """
         device.app = pushResource.app AND device.installation = pushResource.installation
             AND device.kind = 0 AND device.isActive = 1 AND device.hasLeft = 0
@@ -84,7 +84,7 @@ extension SQLiteStore {
             let apps = try database.integers(sql: "SELECT id FROM app ORDER BY id")
             let lists: [[PushResourceRecord]] = try apps.map { app in
                 try database.rows(sql: sql, [app, count]).compactMap { row in
-                    // One whose URL does not open ends all the same.
+                    // A push resource whose URL cannot be opened ends all the same.
                     try row.readable { try PushResourceRecord(row: $0, masterKey) }
                         ?? row.readable(PushResourceRecord.init(row:))
                 }

@@ -14,7 +14,7 @@ extension SQLiteStore {
         let text = Base64URL.encode(key.privateKey)
         let sealed = try self.masterKey.seal(text, for: .vapidKey(key.id, app: key.app))
         return try await self.database.write { database in
-            // An imported key may be there already: it becomes the newest.
+            // An imported key may exist already. It becomes the newest.
             let same = "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?"
             if let row = try database.row(sql: same, [key.app, Data(key.publicKey)]), let id = row["id"] as String? {
                 let columns: ColumnValues = ["contact": key.contact, "createdAt": key.createdAt.milliseconds]
@@ -67,7 +67,7 @@ extension SQLiteStore {
             try database.row(sql: "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?", [app, Data(publicKey)])
         }
         let newest = "(SELECT id FROM vapidKey WHERE app = ?1 ORDER BY createdAt DESC, id LIMIT 1)"
-        // The key that a subscription was made with does not change, whatever the app's newest one is.
+        // The key of a subscription does not change when the app gets a newer one.
         let sql = """
             INSERT INTO webSubscription (app, token, sealed, vapidKey) VALUES (?1, ?2, ?3, coalesce(?4, \(newest)))
             ON CONFLICT (app, token) DO UPDATE
@@ -97,7 +97,7 @@ extension VAPIDKeyRecord: StoredRecord {
 extension SubscriptionRecord: StoredRecord {
     static let table = "webSubscription"
 
-    /// Reads a subscription. All of it is a secret: there is none without a key.
+    /// Reads a subscription, which is sealed as a whole. It cannot be read without a master key.
     init(_ row: StoredRow) throws {
         let (app, token): (Int64, DeviceToken) = (try row.get("app"), try row.get("token"))
         let text = try row.need(try row.open("sealed", for: .webSubscription(token, app: app)))

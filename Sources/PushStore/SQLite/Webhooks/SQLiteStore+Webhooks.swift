@@ -8,7 +8,7 @@ extension SQLiteStore {
         return try await self.database.write { database in
             let others = try database.count(sql: "SELECT count(*) FROM webhook WHERE app = ?", [webhook.app])
             guard others < limit else { return false }
-            // Earlier events are not for it.
+            // The webhook does not get earlier events.
             try EventPositions.giveAll(app: webhook.app, in: database)
             let cursor = try EventPositions.last(app: webhook.app, in: database)
             try database.insert(
@@ -67,7 +67,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Remembers a post. The first one of a block stays: a later one is a replay.
+    /// Stores a post. The first post of a block is kept, because a later one is a replay.
     private static func note(_ post: AcknowledgedPost, of webhook: WebhookRecord, in database: Database) throws {
         let values: ColumnValues = [
             "webhook": webhook.id.uuidString, "last": post.last, "first": post.first, "app": webhook.app,
@@ -223,10 +223,10 @@ enum EventBlockRow {
 
 /// The positions of blocks of events, in whose order an app's webhooks receive them.
 ///
-/// Writers of blocks do not number them: with several of them, a block with a lower number could appear after a webhook
-/// has passed it. The delivery gives positions to what it finds, in one transaction.
+/// Writers do not assign positions. With several writers, a block with a lower position could be committed after a webhook
+/// has passed it. The delivery assigns positions to the blocks that it finds, in one transaction.
 enum EventPositions {
-    /// The most blocks that get their positions in one transaction.
+    /// The maximum number of blocks that get their positions in one transaction.
     private static let maximumCount = 1000
 
     /// Returns `true` if blocks of the app have no positions yet.
@@ -235,7 +235,7 @@ enum EventPositions {
         return try database.hasRow(sql: sql, app)
     }
 
-    /// Gives positions to the app's oldest blocks that have none.
+    /// Assigns positions to the app's oldest blocks without one.
     static func give(app: Int64, in database: Database) throws {
         let sql = """
             SELECT id FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL ORDER BY id LIMIT ?
@@ -249,7 +249,7 @@ enum EventPositions {
         try database.run(sql: "UPDATE app SET eventPosition = ? WHERE id = ?", last, app)
     }
 
-    /// Gives positions to all blocks of the app.
+    /// Assigns positions to all blocks of the app.
     static func giveAll(app: Int64, in database: Database) throws {
         while try Self.areMissing(app: app, in: database) { try Self.give(app: app, in: database) }
     }

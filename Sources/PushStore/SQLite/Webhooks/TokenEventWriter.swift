@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// Writes the history of tokens within one transaction, and announces it to webhooks.
+/// Writes token events within one transaction, and announces them to webhooks.
 struct TokenEventWriter {
     private enum Column: Int, CodingKey, CaseIterable {
         case app, device, token, environment, action, reason, notification, since, at
@@ -50,10 +50,10 @@ struct TokenEventWriter {
         try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
     }
 
-    /// The most token events of one block: a post carries whole blocks.
+    /// The maximum number of token events of one block. Blocks are not divided between posts.
     private static let maximumAnnounced: Int64 = 4096
 
-    /// Adds a block with the transaction's events for the app's webhooks, if any of them wants token events.
+    /// Adds a block with the transaction's events, if any webhook of the app wants token events.
     func announce() throws {
         let latest = try Self.last(in: self.database)
         guard latest > self.last, try EventBlockRow.isWanted(.token, app: self.app, in: self.database) else { return }
