@@ -109,7 +109,7 @@ private final class AttachmentReceiver: Sendable {
 
     /// The effect of a part on the exchange.
     enum OnPart {
-        /// The exchange goes on.
+        /// The exchange continues.
         case taken
         /// Another URL has the file.
         case redirected

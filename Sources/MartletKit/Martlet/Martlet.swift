@@ -100,7 +100,7 @@ public actor Martlet {
 extension Martlet {
     /// Returns the state of the registration; `nil` while the storage cannot be read.
     func state() -> RegistrationStateMachine? {
-        // The extension reads what the app has written since.
+        // The extension reads the state again, because the app may have changed it.
         if let machine, self.configuration.role == .app { return machine }
         let target = "\(self.configuration.provider.absoluteString) \(self.configuration.app)"
         let stored: RegistrationState?
@@ -266,7 +266,7 @@ extension Martlet {
 
     func send(_ request: TransportRequest) async -> Result<TransportResponse, any Error> {
         var request = request
-        // The user waits for what the extension returns.
+        // The user waits for the content that the extension returns.
         if self.configuration.role == .serviceExtension { request.deadline = .seconds(5) }
         do {
             return .success(try await self.transport.send(request))

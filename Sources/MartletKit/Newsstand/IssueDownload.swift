@@ -7,7 +7,7 @@ struct IssueDownload {
     static let maximumError = 16 * 1024
 
     private enum State {
-        /// A request is on its way.
+        /// The response to the request is outstanding.
         case requested
         /// The body is arriving: the number of the file's bytes so far.
         case receiving(Int64)

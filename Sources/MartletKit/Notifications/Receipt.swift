@@ -105,6 +105,6 @@ enum ReportedEvent: String, Hashable, Sendable, Codable, CaseIterable {
     case dismissed
     /// The user chose one of its actions.
     case action
-    /// The user did what it was sent for.
+    /// The user did the thing for which it was sent, such as a purchase.
     case converted
 }

@@ -57,7 +57,7 @@ package enum IgnoredPushReason: Hashable, Sendable {
         }
     }
 
-    /// The reason in words.
+    /// The text of the reason.
     package var text: String {
         switch self {
         case .notOnWiFi: "the network is not Wi-Fi, and the push is lost"
