@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// A command with its options and the commands below it, as ArgumentParser describes them.
+/// A command with its options and subcommands, as ArgumentParser describes them.
 struct CommandTree: Decodable, Sendable {
     /// An option, a flag or a positional argument.
     struct Argument: Decodable, Sendable {
@@ -26,7 +26,7 @@ struct CommandTree: Decodable, Sendable {
         let shouldDisplay: Bool
         let sectionTitle: String?
 
-        /// The setting that the argument is a flag of; `nil` for an argument that is no setting.
+        /// The setting of which the argument is the flag; `nil` for other arguments.
         var setting: Setting? {
             let names = self.names ?? []
             return names.lazy.flatMap { Self.settings[$0.name] ?? [] }.first { $0.argumentHelp == self.abstract }
@@ -35,7 +35,7 @@ struct CommandTree: Decodable, Sendable {
         /// The settings by their flags.
         private static let settings = Dictionary(grouping: SettingTable.all.flatMap(\.settings)) { $0.flag }
 
-        /// A value by which the same option of two commands is recognised.
+        /// A value that is equal for the same option of two commands.
         var identity: String { "\(self.names?.first?.spelling ?? "") \(self.valueName ?? "") \(self.abstract ?? "")" }
     }
 
@@ -50,7 +50,7 @@ struct CommandTree: Decodable, Sendable {
     let arguments: [Argument]?
     let shouldDisplay: Bool?
 
-    /// The description, which is made once: it takes time.
+    /// The description of all commands, which is made once, because it takes time.
     private static let dump = Result {
         try JSONDecoder().decode(Dump.self, from: Data(MartletCommand._dumpHelp().utf8))
     }
@@ -58,13 +58,13 @@ struct CommandTree: Decodable, Sendable {
     /// The tree of all commands.
     static func root() throws -> CommandTree { try self.dump.get().command }
 
-    /// The commands below this one that help shows. The library's own command `help` comes after ours.
+    /// The subcommands that help shows. ArgumentParser's own command `help` comes after ours, and is left out.
     var children: [CommandTree] {
         var names: Set<String> = []
         return (self.subcommands ?? []).filter { $0.shouldDisplay != false && names.insert($0.commandName).inserted }
     }
 
-    /// The options, flags and positional arguments that help shows, without those of the library.
+    /// The options, flags and positional arguments that help shows, without those of ArgumentParser.
     var shownArguments: [Argument] {
         (self.arguments ?? []).filter { argument in
             argument.shouldDisplay && argument.names?.contains { ["help", "version"].contains($0.name) } != true
@@ -78,7 +78,7 @@ struct CommandTree: Decodable, Sendable {
         return text.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The examples, each as it is typed; a text after an example belongs to it.
+    /// The examples as they are typed, each with the text that follows it.
     var examples: [String] {
         let parts = (self.discussion ?? "").components(separatedBy: CommandConfiguration.exampleMark)
         return parts.dropFirst().map { "martlet \($0.trimmingCharacters(in: .whitespacesAndNewlines))" }

@@ -1,4 +1,4 @@
-/// The spellings of the version before, which still work in this one, with a warning.
+/// The spellings of the previous version, which still work in this one, with a warning.
 ///
 /// Help, completions and manual pages do not show them.
 enum FormerSpelling {
@@ -9,13 +9,13 @@ enum FormerSpelling {
         let current: [String]
     }
 
-    /// An option that has another name, or is the first argument now.
+    /// An option that now has another name, or is the first argument.
     struct OptionChange {
         /// The words of the command at the beginning.
         let command: [String]
         /// The name with its hyphens.
         let former: String
-        /// `nil` if its value is the first argument of the command.
+        /// The present name; `nil` if the value is now the first argument of the command.
         let current: String?
     }
 
@@ -37,7 +37,7 @@ enum FormerSpelling {
         OptionChange(command: ["schedule", "set"], former: "--id", current: nil),
     ]
 
-    /// Returns the words of this version, and a warning for each former spelling among them.
+    /// Returns the words in the spelling of this version, and a warning for each former spelling.
     static func translated(_ words: [String]) -> (words: [String], warnings: [String]) {
         if words.first == "help" {
             let (rest, warnings) = self.translated(Array(words.dropFirst()))
@@ -61,7 +61,7 @@ enum FormerSpelling {
         return (words, warnings)
     }
 
-    /// Moves the value of an option to the place of the first argument.
+    /// Makes the value of an option the first argument of its command.
     /// - Returns: The warning; `nil` for an option without a value, which stays as it is.
     private static func makeArgument(at index: Int, of option: OptionChange, in words: inout [String]) -> String? {
         let value: String

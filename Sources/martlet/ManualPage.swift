@@ -1,12 +1,12 @@
 import Foundation
 import PushSupport
 
-/// The manual page of `martlet`, or of one of its commands with all commands below that.
+/// The manual page of `martlet`, or of one of its commands with all its subcommands.
 struct ManualPage {
     private let command: CommandTree
     /// The words of the command after `martlet`; none for `martlet` itself.
     private let words: [String]
-    /// The options that every command of the page has; they stand once in it.
+    /// The options that every command of the page has. They are described once.
     private let common: [CommandTree.Argument]
 
     /// Returns all pages by their file names.
@@ -33,7 +33,7 @@ struct ManualPage {
     /// The name of the page, such as `martlet-gateway`.
     private var name: String { (["martlet"] + self.words).joined(separator: "-") }
 
-    /// Returns the commands that have none below them.
+    /// Returns the commands without subcommands.
     private static func leaves(of command: CommandTree) -> [CommandTree] {
         command.children.isEmpty ? [command] : command.children.flatMap(self.leaves)
     }
@@ -68,7 +68,7 @@ struct ManualPage {
         return text.text
     }
 
-    /// Adds the description of the command, of its options, and of all commands below it.
+    /// Adds the description of the command, its options and all its subcommands.
     private func describe(_ text: inout ManualText) {
         text.paragraphs(self.command.abstract ?? "")
         if !self.command.details.isEmpty {
@@ -93,7 +93,7 @@ struct ManualPage {
         }
     }
 
-    /// Adds the description of a command below that of the page, and of those below it.
+    /// Adds the description of a subcommand, or of all its own subcommands.
     private func section(of command: CommandTree, _ words: [String], _ text: inout ManualText) {
         guard command.children.isEmpty else {
             for child in command.children { self.section(of: child, words + [child.commandName], &text) }
@@ -143,7 +143,7 @@ struct ManualPage {
         (argument.names ?? []).map { "Fl \($0.spelling.dropFirst())" }.joined(separator: " , ")
     }
 
-    /// The settings that any command of the page reads, in the order of the table.
+    /// The settings that the commands of the page read, in the order of the table.
     private var settings: [Setting] {
         let arguments = Self.leaves(of: self.command).flatMap(\.shownArguments)
         let keys = Set(arguments.compactMap { $0.setting?.key })
@@ -200,7 +200,7 @@ struct ManualPage {
         text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// Returns a date as mdoc wants it, such as `November 22, 2026`.
+    /// Returns a date in the form of mdoc, such as `November 22, 2026`.
     private static func text(of date: Date) -> String {
         let style = Date.VerbatimFormatStyle(
             format: "\(month: .wide) \(day: .defaultDigits), \(year: .defaultDigits)",
@@ -209,5 +209,65 @@ struct ManualPage {
             calendar: Calendar(identifier: .gregorian)
         )
         return date.formatted(style)
+    }
+}
+
+/// The text of a manual page in mdoc, the language of Debian's and the BSDs' pages, line by line.
+private struct ManualText {
+    private(set) var lines: [String] = []
+
+    /// The whole text.
+    var text: String { self.lines.joined(separator: "\n") + "\n" }
+
+    /// Adds a macro with words, such as `.Sh NAME`. Words with spaces are quoted.
+    mutating func add(_ macro: String, _ words: String...) {
+        let words = words.map { word in
+            let text = Self.escaped(word)
+            return text.contains(" ") ? "\"\(text.replacing("\"", with: "\\(dq"))\"" : text
+        }
+        self.lines.append(([".\(macro)"] + words).joined(separator: " "))
+    }
+
+    /// Adds a line of mdoc as it is.
+    mutating func raw(_ line: String) { self.lines.append(line) }
+
+    /// Adds a text. Each sentence begins a line, as mdoc requires; an empty line begins a paragraph.
+    mutating func paragraphs(_ text: String) {
+        for (index, paragraph) in text.components(separatedBy: "\n\n").enumerated() {
+            if index > 0 { self.raw(".Pp") }
+            self.sentences(paragraph.replacing("\n", with: " "))
+        }
+    }
+
+    /// Adds sentences, each on a line of its own.
+    private mutating func sentences(_ text: String) {
+        var line = ""
+        for word in text.split(separator: " ") {
+            line += line.isEmpty ? Self.escaped(String(word)) : " \(Self.escaped(String(word)))"
+            guard let last = word.last(where: { !")'\"".contains($0) }), ".?!:;".contains(last) else { continue }
+            guard last != ":", last != ";" else { continue }
+            self.raw(Self.guarded(line))
+            line = ""
+        }
+        if !line.isEmpty { self.raw(Self.guarded(line)) }
+    }
+
+    /// Adds lines that must be shown as they are.
+    mutating func literal(_ text: String) {
+        self.raw(".Bd -literal -offset indent")
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            self.raw(Self.guarded(Self.escaped(String(line))))
+        }
+        self.raw(".Ed")
+    }
+
+    /// Returns the line, escaped if it would begin a macro.
+    private static func guarded(_ line: String) -> String {
+        line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
+    }
+
+    /// Returns the text with the characters escaped that have a meaning in mdoc.
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\e").replacing("…", with: "...").replacing("–", with: "\\(en")
     }
 }

@@ -65,7 +65,7 @@ struct MartletCommand: AsyncParsableCommand {
         }
     }
 
-    /// Runs the command that some words name.
+    /// Runs the command of a command line's words.
     static func run(_ words: [String]) async throws {
         var command = try await Self.asyncParseAsRoot(words)
         if var command = command as? any AsyncParsableCommand {

@@ -1,12 +1,12 @@
 import PushSupport
 import Synchronization
 
-/// Counts events for commands that wait for them. An event counts for one wait only.
+/// The events that no command has waited for yet. Each event completes one wait only.
 package final class EventTally: Sendable {
     private struct State {
         /// The events that no wait has counted yet.
         var counts: [SimulatorEvent.Name: Int] = [:]
-        /// The wait that is not over; commands wait one after the other.
+        /// The wait that is in progress. There is one at most, because commands are carried out one after the other.
         var waiting: (name: SimulatorEvent.Name, count: Int, end: CheckedContinuation<Bool, Never>)?
 
         /// Takes events for a wait, if there are enough.
@@ -21,7 +21,7 @@ package final class EventTally: Sendable {
 
     package init() {}
 
-    /// Counts an event, which may end the wait.
+    /// Counts an event, which may complete the wait.
     package func record(_ event: SimulatorEvent) {
         let end = self.state.withLock { state -> CheckedContinuation<Bool, Never>? in
             state.counts[event.name, default: 0] += event.count
@@ -32,17 +32,17 @@ package final class EventTally: Sendable {
         end?.resume(returning: true)
     }
 
-    /// The events of a name that no wait has counted.
+    /// Returns the number of events of a name that no wait has counted.
     package func count(of name: SimulatorEvent.Name) -> Int { self.state.withLock { $0.counts[name] ?? 0 } }
 
-    /// Waits until there are so many events, which are taken.
+    /// Waits for a number of events, which later waits do not count.
     /// - Returns: `false` if the task was cancelled first.
     package func wait(for count: Int, _ name: SimulatorEvent.Name) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let result = self.state.withLock { state -> Bool? in
                     if state.take(count, name) { return true }
-                    // A handler that ran before this would find nothing to end.
+                    // A cancellation handler that has run already found no continuation to resume.
                     guard !Task.isCancelled, state.waiting == nil else { return false }
                     state.waiting = (name, count, continuation)
                     return nil

@@ -1,26 +1,27 @@
+import Foundation
 package import MartletKit
 
 /// A command to the simulated phone, as one line of standard input or of a script.
-package enum PhoneCommand: Hashable, Sendable {
+package enum PhoneCommand: TypedCommand {
     /// Prints the list, the badge and the Live Activities.
     case list
-    /// Prints the installation, its user and what waits to be sent.
+    /// Prints the installation, its tokens, the preferences and the number of receipts that wait to be sent.
     case status
     /// Opens the app with a notification; `nil` for the newest.
     case open(Int?)
     /// Clears a notification; `nil` for the newest.
     case dismiss(Int?)
-    /// Chooses an action of a notification, with a text for one that asks for it.
+    /// Chooses an action of a notification. The text is for an action that asks for one.
     case action(Int, id: String, text: String?)
-    /// Does what a notification was sent for, after it was opened.
+    /// Reports a conversion of the notification that was opened last.
     case convert(name: String?)
     case background
     case foreground
-    /// Sets the number on the app's icon, as the app may.
+    /// Sets the number on the app's icon, as the app can.
     case badge(Int)
-    /// Enters the company's account with a proof of the user.
+    /// Signs the user in, with a user proof of the app's back end.
     case login(proof: String)
-    /// Leaves the company's account.
+    /// Signs the user out.
     case logout
     /// Removes the app and installs it again.
     case reinstall
@@ -28,9 +29,9 @@ package enum PhoneCommand: Hashable, Sendable {
     case optOut(String), optIn(String)
     /// Sets the quiet hours; `nil` for none.
     case quiet(NotificationPreferences.QuietHours?)
-    /// Takes a permission from the app, or gives it.
+    /// Withdraws a permission from the app, or grants it.
     case deny(Capabilities), allow(Capabilities)
-    /// Sends what waits to be sent.
+    /// Sends the changes and receipts that wait to be sent.
     case flush
     /// Waits for events of one name that no wait has counted yet.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
@@ -39,9 +40,9 @@ package enum PhoneCommand: Hashable, Sendable {
     case help
     case quit
 
-    /// The time of a wait that names none, in seconds.
+    /// The default time limit of a wait, in seconds.
     package static let defaultWait = 30
-    /// The longest time of a wait, in seconds.
+    /// The longest time limit of a wait, in seconds.
     package static let longestWait = 3600
 
     /// One line of the help.
@@ -85,4 +86,188 @@ package enum PhoneCommand: Hashable, Sendable {
     package static var helpText: String {
         CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofPhones)
     }
+}
+
+extension PhoneCommand {
+    /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError`` that says how the command is written.
+    package init?(parsing line: some StringProtocol) throws {
+        var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofPhones)
+        guard let name = words.next(), !name.hasPrefix("#") else { return nil }
+        self = try Self.parsed(name, &words)
+        guard words.next() == nil else { throw words.usageError(of: name) }
+    }
+
+    /// Reads the words of one command.
+    private static func parsed(_ name: String, _ words: inout CommandScanner) throws -> PhoneCommand {
+        switch name {
+        case "list": return .list
+        case "status": return .status
+        case "open": return .open(try words.number(for: name))
+        case "dismiss": return .dismiss(try words.number(for: name))
+        case "action":
+            guard let number = try words.number(for: name), let id = words.next() else {
+                throw words.usageError(of: name)
+            }
+            return .action(number, id: id, text: words.rest())
+        case "convert": return .convert(name: words.rest())
+        case "background": return .background
+        case "foreground": return .foreground
+        case "badge": return .badge(try words.badge())
+        case "login": return .login(proof: try words.required(for: name))
+        case "logout": return .logout
+        case "reinstall": return .reinstall
+        case "optout": return .optOut(try words.required(for: name))
+        case "optin": return .optIn(try words.required(for: name))
+        case "quiet": return .quiet(try words.quietTimes())
+        case "deny": return .deny(try words.capability(for: name))
+        case "allow": return .allow(try words.capability(for: name))
+        case "wait":
+            let wait = try words.wait()
+            return .wait(wait.name, count: wait.count, seconds: wait.seconds)
+        case "flush": return .flush
+        case "stay": return .stay
+        case "help": return .help
+        case "quit", "exit": return .quit
+        default: throw CommandError("unknown command '\(name)': 'help' lists all")
+        }
+    }
+}
+
+/// The arguments of a phone's commands.
+extension CommandScanner {
+    /// Returns the number of a notification; `nil` for none.
+    fileprivate mutating func number(for command: String) throws -> Int? {
+        guard let word = self.next() else { return nil }
+        guard let number = Int(word), number > 0 else {
+            throw CommandError("'\(word)' is not the number of a notification: 'list' shows them in brackets")
+        }
+        return number
+    }
+
+    fileprivate mutating func badge() throws -> Int {
+        let word = try self.required(for: "badge")
+        guard let number = Int(word), number >= 0 else { throw CommandError("'\(word)' is not a number of 0 or more") }
+        return number
+    }
+
+    fileprivate mutating func capability(for command: String) throws -> Capabilities {
+        let word = try self.required(for: command)
+        let capability = word == "alerts" ? .alert : Capabilities(names: [word])
+        guard !capability.isEmpty else {
+            throw CommandError("'\(word)' is not one of alerts, badge, sound, background")
+        }
+        return capability
+    }
+
+    /// Returns the quiet hours; `nil` for `off`.
+    fileprivate mutating func quietTimes() throws -> NotificationPreferences.QuietHours? {
+        let from = try self.required(for: "quiet")
+        if from == "off" { return nil }
+        let to = try self.required(for: "quiet")
+        guard let hours = NotificationPreferences.QuietHours(from: from, to: to) else {
+            throw CommandError("'\(from) \(to)' are not two different times from 00:00 to 23:59")
+        }
+        return hours
+    }
+}
+
+/// An error in a command, as a text for the user.
+package struct CommandError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Scans the words of a line from its start.
+struct CommandScanner {
+    private var line: Substring
+    private let usage: [PhoneCommand.Usage]
+    private let events: [SimulatorEvent.Name]
+
+    /// - Parameters:
+    ///   - usage: The commands.
+    ///   - events: The events that they can wait for.
+    init(_ line: some StringProtocol, usage: [PhoneCommand.Usage], events: [SimulatorEvent.Name]) {
+        self.line = Substring(line.trimmingCharacters(in: .whitespacesAndNewlines))
+        (self.usage, self.events) = (usage, events)
+    }
+
+    /// Returns the text of `help`.
+    static func helpText(of usage: [PhoneCommand.Usage], events: [SimulatorEvent.Name]) -> String {
+        let width = (usage.map(\.words.count).max() ?? 0) + 2
+        let lines = usage.map { usage in
+            "  \(usage.words)\(String(repeating: " ", count: width - usage.words.count))\(usage.meaning)"
+        }
+        return (lines + ["  Events: \(events.map(\.rawValue).joined(separator: ", "))"]).joined(separator: "\n")
+    }
+
+    /// Returns the error for words that a command does not accept.
+    func usageError(of name: String) -> CommandError {
+        let usage = self.usage.first { $0.words.split(separator: " ").first == name[...] }
+        return CommandError("this is '\(usage?.words ?? name)': \(usage?.meaning ?? "")")
+    }
+
+    /// Returns the next word.
+    mutating func next() -> String? {
+        guard !self.line.isEmpty else { return nil }
+        let word = self.line.prefix { !$0.isWhitespace }
+        self.line = self.line.dropFirst(word.count).drop(while: \.isWhitespace)
+        return String(word)
+    }
+
+    /// Returns the rest of the line; `nil` if there is none.
+    mutating func rest() -> String? {
+        defer { self.line = "" }
+        return self.line.isEmpty ? nil : String(self.line)
+    }
+
+    mutating func required(for command: String) throws -> String {
+        guard let word = self.next() else { throw self.usageError(of: command) }
+        return word
+    }
+
+    /// Returns the event to wait for.
+    mutating func wait() throws -> (name: SimulatorEvent.Name, count: Int, seconds: Int) {
+        let event = try self.required(for: "wait")
+        guard let name = self.events.first(where: { $0.rawValue == event }) else {
+            let known = self.events.map(\.rawValue).joined(separator: ", ")
+            throw CommandError("'\(event)' is not an event: use \(known)")
+        }
+        let count = try self.whole(1...100_000) ?? 1
+        let seconds = try self.whole(1...PhoneCommand.longestWait) ?? PhoneCommand.defaultWait
+        return (name, count, seconds)
+    }
+
+    private mutating func whole(_ range: ClosedRange<Int>) throws -> Int? {
+        guard let word = self.next() else { return nil }
+        guard let number = Int(word), range.contains(number) else {
+            throw CommandError("'\(word)' is not a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}
+
+/// A simulated phone, or many, that carries out a user's commands.
+package protocol PhoneCommandHandler<Command>: Sendable {
+    associatedtype Command: TypedCommand
+
+    /// Carries out a command of the user.
+    /// - Returns: The text to print, and the same as JSON; `nil` for a command without a response.
+    /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
+    func perform(_ command: Command) async throws -> SimulatorResponse?
+
+    /// Sends the changes and receipts that wait to be sent, for a limited time.
+    /// - Returns: The number of receipts that wait for the next run.
+    func flush() async -> Int
+}
+
+/// A command to a phone, as one line of standard input or of a script.
+package protocol TypedCommand: Hashable, Sendable {
+    /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError`` that says how the command is written.
+    init?(parsing line: some StringProtocol) throws
+
+    /// The command that ends the phone.
+    static var quit: Self { get }
 }

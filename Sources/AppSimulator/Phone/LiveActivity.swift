@@ -6,9 +6,9 @@ package struct LiveActivityPush: Hashable, Sendable {
     /// The change that a push makes.
     package enum Event: String, Sendable { case start, update, end }
 
-    /// `nil` for an unknown word, which is among the problems.
+    /// `nil` for an unknown value, which is reported as a problem.
     package let event: Event?
-    /// The time at which the provider made it; the newest wins.
+    /// The time at which the provider made the push. Older pushes are ignored.
     package let timestamp: Date?
     package let contentState: [String: JSONValue]?
     package let attributesType: String?
@@ -35,7 +35,7 @@ package struct LiveActivityPush: Hashable, Sendable {
 
 /// A Live Activity on the Lock Screen.
 package struct LiveActivity: Hashable, Sendable, Codable {
-    /// The longest time for which an ended one stays (reference 3.4).
+    /// The longest time for which an ended Live Activity stays on the Lock Screen, in seconds (reference 3.4).
     package static let longestStay: TimeInterval = 4 * 60 * 60
 
     /// Its number on this phone, from 1.
@@ -54,15 +54,15 @@ package struct LiveActivity: Hashable, Sendable, Codable {
     /// The time at which it leaves the Lock Screen after its end; `nil` while it runs.
     package internal(set) var removeAt: Date?
 
-    /// The id by which audiences name it: its attribute `id`, or else its type and number, such as `Order-1`.
+    /// The id that audiences use: its attribute `id`, or else its type and number, such as `Order-1`.
     package var id: String {
         if case .string(let id)? = self.attributes["id"], (1...Self.longestID).contains(id.utf8.count) { return id }
         return "\(self.type)-\(self.number)"
     }
 
-    /// The longest id of a Live Activity that a registration can have, in bytes.
+    /// The maximum length of a Live Activity's id in a registration, in bytes.
     private static let longestID = 255
 
-    /// Indicates that it has ended and is still to be seen.
+    /// Indicates that it has ended and is still on the Lock Screen.
     package var hasEnded: Bool { self.removeAt != nil }
 }

@@ -12,7 +12,7 @@ package struct NotificationEntry: Hashable, Sendable, Codable {
     package let title: String?
     package let subtitle: String?
     package let body: String?
-    /// The group in the list; `nil` for that of the app.
+    /// The thread by which the list is grouped; `nil` for the app's own group.
     package let thread: String?
     package let category: String?
     package let level: InterruptionLevel
@@ -35,4 +35,57 @@ package struct NotificationGroup: Hashable, Sendable {
     /// `nil` for notifications without a thread.
     package let thread: String?
     package let entries: [NotificationEntry]
+}
+
+/// The actions that the app has registered for a category of notifications.
+package struct NotificationCategory: Hashable, Sendable, Codable {
+    /// A button of a notification.
+    package struct Action: Hashable, Sendable, Codable {
+        package let id: String
+        package let title: String?
+        /// Indicates that the action asks the user for a text; absent for `false`.
+        package let input: Bool?
+        /// Indicates that the action brings the app to the foreground; absent for `false`.
+        package let foreground: Bool?
+
+        package init(id: String, title: String? = nil, input: Bool? = nil, foreground: Bool? = nil) {
+            (self.id, self.title, self.input, self.foreground) = (id, title, input, foreground)
+        }
+    }
+
+    package let id: String
+    package let actions: [Action]
+
+    package init(id: String, actions: [Action]) { (self.id, self.actions) = (id, actions) }
+
+    /// Reads the categories of a file: an array of objects with `id` and `actions`.
+    /// - Throws: ``PhoneError`` that describes the mistake.
+    package static func list(parsing data: Data) throws -> [NotificationCategory] {
+        let categories: [NotificationCategory]
+        do {
+            categories = try JSONDecoder().decode([NotificationCategory].self, from: data)
+        } catch {
+            throw PhoneError(
+                #"the file must be an array such as [{"id":"message","actions":[{"id":"REPLY","input":true}]}]"#
+            )
+        }
+        for category in categories {
+            let ids = category.actions.map(\.id)
+            guard Set(ids).count == ids.count else { throw PhoneError("category \(category.id) has an action twice") }
+        }
+        guard Set(categories.map(\.id)).count == categories.count else { throw PhoneError("a category is given twice") }
+        return categories
+    }
+
+    /// Returns an action by its id.
+    /// - Throws: ``PhoneError`` for an action that the category does not have, or a text that does not fit.
+    func action(_ id: String, text: String?) throws -> Action {
+        guard let action = self.actions.first(where: { $0.id == id }) else {
+            let known = self.actions.map(\.id).joined(separator: ", ")
+            throw PhoneError("category \(self.id) has no action \(id), only \(known.isEmpty ? "none" : known)")
+        }
+        if action.input == true, text == nil { throw PhoneError("the action \(id) needs a text") }
+        if action.input != true, text != nil { throw PhoneError("the action \(id) takes no text") }
+        return action
+    }
 }

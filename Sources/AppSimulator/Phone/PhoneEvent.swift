@@ -1,4 +1,4 @@
-/// A change on the phone that its user sees, or that wakes the app.
+/// A change that the phone's user notices, or that wakes the app.
 package enum PhoneEvent: Hashable, Sendable {
     /// A notification is in the list.
     case shown(NotificationEntry, NotificationAppearance)
@@ -8,7 +8,7 @@ package enum PhoneEvent: Hashable, Sendable {
     case badge(Int)
     /// A sound without a notification in the list.
     case sound(String)
-    /// The app runs in the background with the payload of a push.
+    /// A push has woken the app in the background.
     case woken(PushContent, apnsID: String?)
     /// A Live Activity has changed.
     case activity(LiveActivity, LiveActivityChange)
@@ -36,7 +36,7 @@ package enum NotShownReason: String, Hashable, Sendable {
     case activityIncomplete = "activity_incomplete"
     case wakingDenied = "waking_denied"
 
-    /// The reason in words.
+    /// The text of the reason.
     package var text: String {
         switch self {
         case .alertsDenied: "the user allows no alerts"
@@ -60,7 +60,7 @@ package enum LiveActivityChange: String, Hashable, Sendable {
     case removed
 }
 
-/// An error of an action of the user, in words.
+/// An error of an action of the user, as a text.
 package struct PhoneError: Error, Hashable, CustomStringConvertible {
     package let description: String
 

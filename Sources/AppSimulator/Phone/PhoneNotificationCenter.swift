@@ -4,21 +4,21 @@ import PushTypes
 
 /// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities.
 ///
-/// It is what is kept of the phone between two runs. Facts are those of reference 3, 7.4 and 7.6.
+/// It is the part of the phone that is kept between two runs. Its rules are those of reference 3, 7.4 and 7.6.
 package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
-    /// The most notifications in the list; the oldest go first.
+    /// The maximum number of notifications in the list. The oldest are dropped.
     static let maximumEntries = 1000
-    /// The most Live Activities, ended ones included.
-    static let maximumActivities = 100
-    /// The number of pushes that are remembered, so that a repeated one is known.
-    static let rememberedPushes = 1000
+    /// The maximum number of Live Activities, ended ones included.
+    private static let maximumActivities = 100
+    /// The maximum number of pushes that are remembered, so that a repeated one is recognized.
+    private static let rememberedPushes = 1000
 
-    /// The list, the notification that was shown last at the end.
+    /// The list, in the order in which the notifications were shown.
     package private(set) var entries: [NotificationEntry] = []
     /// The number on the app's icon; 0 for none.
     package private(set) var badge = 0
-    package internal(set) var activities: [LiveActivity] = []
-    /// The things that the user allows.
+    package private(set) var activities: [LiveActivity] = []
+    /// The permissions that the user has given.
     package var capabilities: Capabilities {
         get { Capabilities(names: self.allowed) }
         set { self.allowed = newValue.names }
@@ -30,9 +30,9 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     /// The number of times that the app was removed.
     package private(set) var installs = 0
     private var lastNumber = 0
-    var lastActivityNumber = 0
+    private var lastActivityNumber = 0
 
-    /// Everything that a user can allow.
+    /// All permissions that a user can give.
     package static let allCapabilities: Capabilities = [.alert, .badge, .sound, .background]
 
     private enum CodingKeys: String, CodingKey {
@@ -42,7 +42,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     package init() {}
 
-    /// The list as the phone shows it: threads, that with the newest notification first.
+    /// The list as the phone shows it: grouped by thread, the thread with the newest notification first.
     package var groups: [NotificationGroup] {
         var order: [String?] = []
         for entry in self.entries.reversed() where !order.contains(entry.thread) { order.append(entry.thread) }
@@ -52,13 +52,13 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     // MARK: - Pushes
 
-    /// The step that a push asks for.
+    /// The next step for a push that has arrived.
     package enum OnArrival: Hashable, Sendable {
         /// The notification service extension changes the content first.
         case runExtension(PushContent)
         /// The content goes to ``deliver(_:of:now:)`` as it is.
         case deliver(PushContent)
-        /// The push was here before and its notification is gone.
+        /// The push has arrived before, and its notification has left the list.
         case drop([PhoneEvent])
     }
 
@@ -74,8 +74,8 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return .runExtension(content)
     }
 
-    /// Shows the content of a push, and returns what the user notices, in order.
-    /// - Parameter content: The content of ``arrived(_:)``, or what the extension has made of it.
+    /// Shows the content of a push, and returns the changes in order.
+    /// - Parameter content: The content of ``arrived(_:)``, as the extension may have changed it.
     package mutating func deliver(_ content: PushContent, of push: PhonePush, now: Date) -> [PhoneEvent] {
         self.remember(push.apnsID)
         var events = content.problems.map { PhoneEvent.problem($0, apnsID: push.apnsID) }
@@ -120,11 +120,11 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         }
         guard self.capabilities.contains(.alert) else {
             events.append(.notShown(apnsID: push.apnsID, .alertsDenied))
-            // Each permission is one of its own (reference 10.1).
+            // Each permission is independent of the others (reference 10.1).
             if let sound { events.append(.sound(sound)) }
             return events
         }
-        // A push without a name can be replaced by none.
+        // A push with neither a collapse id nor an id cannot be replaced.
         let identifier = push.collapseID ?? push.apnsID ?? "number \(self.lastNumber + 1)"
         let earlier = self.entries.firstIndex { $0.identifier == identifier }
         let isSame = push.apnsID != nil && earlier.map { self.entries[$0].apnsID } == push.apnsID
@@ -204,18 +204,108 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return (try self.take(number), action)
     }
 
-    /// Sets the number on the app's icon, as a push or the app does.
+    /// Sets the number on the app's icon, for a push or the app.
     package mutating func setBadge(_ badge: Int) -> [PhoneEvent] {
         guard badge != self.badge else { return [] }
         self.badge = badge
         return [.badge(badge)]
     }
 
-    /// Removes everything of the app, which loses its permissions too. Numbers go on.
+    /// Removes all data of the app and its permissions. The numbering of notifications continues.
     package mutating func removeApp() {
         let earlier = self
         self = PhoneNotificationCenter()
         (self.lastNumber, self.lastActivityNumber) = (earlier.lastNumber, earlier.lastActivityNumber)
         self.installs = earlier.installs + 1
+    }
+}
+
+/// Live Activities (reference 3.4).
+extension PhoneNotificationCenter {
+    /// The next time at which ``advance(to:)`` changes a Live Activity; `nil` for none.
+    package var nextChange: Date? {
+        self.activities.compactMap { activity in
+            let staleAt = activity.isStale || activity.hasEnded ? nil : activity.staleAt
+            return [staleAt, activity.removeAt].compactMap { $0 }.min()
+        }.min()
+    }
+
+    /// Marks Live Activities whose stale date has passed, and removes ended ones whose time is up.
+    package mutating func advance(to now: Date) -> [PhoneEvent] {
+        var events: [PhoneEvent] = []
+        for index in self.activities.indices {
+            let activity = self.activities[index]
+            guard !activity.isStale, !activity.hasEnded, let staleAt = activity.staleAt, staleAt <= now else {
+                continue
+            }
+            self.activities[index].isStale = true
+            events.append(.activity(self.activities[index], .stale))
+        }
+        let removed = self.activities.filter { activity in activity.removeAt.map { $0 <= now } ?? false }
+        self.activities.removeAll { removed.contains($0) }
+        return events + removed.map { .activity($0, .removed) }
+    }
+
+    /// The kind of the phone's token for Live Activities.
+    ///
+    /// Apple gives one token for starts and one for each activity, while the gateway gives a device one token for each topic.
+    /// So this token starts an activity, and updates it until it has ended. Broadcasts need no token.
+    package var activityTokenKind: MartletKit.TokenKind {
+        let running = self.activities.last { !$0.hasEnded && $0.channel == nil }
+        return running.map { .liveActivityUpdate(activity: $0.id) } ?? .liveActivityStart
+    }
+
+    /// The broadcast channels of the activities that have not ended.
+    var channels: Set<String> { Set(self.activities.filter { !$0.hasEnded }.compactMap(\.channel)) }
+
+    /// Starts, updates or ends a Live Activity.
+    private mutating func change(_ content: PushContent, _ push: PhonePush, now: Date) -> [PhoneEvent] {
+        guard let change = content.activity, let event = change.event, let timestamp = change.timestamp else {
+            return [.notShown(apnsID: push.apnsID, .activityIncomplete)]
+        }
+        if event == .start { return self.start(change, content, push, timestamp, now: now) }
+        // A device has one token for the updates of all activities: an update is for the one that was started last.
+        let found = self.activities.lastIndex { activity in
+            !activity.hasEnded && activity.channel == push.channelID
+        }
+        guard let index = found else { return [.notShown(apnsID: push.apnsID, .activityEnded)] }
+        guard timestamp >= self.activities[index].timestamp else {
+            return [.notShown(apnsID: push.apnsID, .activityOutdated)]
+        }
+        self.activities[index].timestamp = timestamp
+        if let state = change.contentState { self.activities[index].contentState = state }
+        if event == .update {
+            self.activities[index].staleAt = change.staleDate
+            self.activities[index].isStale = false
+            return [.activity(self.activities[index], .updated)] + self.advance(to: now)
+        }
+        let latest = now.addingTimeInterval(LiveActivity.longestStay)
+        self.activities[index].removeAt = min(change.dismissalDate ?? latest, latest)
+        return [.activity(self.activities[index], .ended)] + self.advance(to: now)
+    }
+
+    private mutating func start(
+        _ change: LiveActivityPush,
+        _ content: PushContent,
+        _ push: PhonePush,
+        _ timestamp: Date,
+        now: Date
+    ) -> [PhoneEvent] {
+        guard let type = change.attributesType, let attributes = change.attributes, content.hasText,
+            push.channelID == nil
+        else { return [.notShown(apnsID: push.apnsID, .activityIncomplete)] }
+        self.lastActivityNumber += 1
+        let activity = LiveActivity(
+            number: self.lastActivityNumber,
+            type: type,
+            attributes: attributes,
+            contentState: change.contentState ?? [:],
+            timestamp: timestamp,
+            channel: change.channel,
+            staleAt: change.staleDate
+        )
+        self.activities.append(activity)
+        self.activities.removeFirst(max(0, self.activities.count - Self.maximumActivities))
+        return [.activity(activity, .started)] + self.advance(to: now)
     }
 }

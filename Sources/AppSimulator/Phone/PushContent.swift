@@ -1,4 +1,5 @@
 package import Foundation
+package import PushDevice
 package import PushSupport
 package import PushTypes
 
@@ -6,7 +7,7 @@ package import PushTypes
 ///
 /// Reading never fails: a member that cannot be used is in ``problems``, and counts as absent.
 package struct PushContent: Hashable, Sendable {
-    /// The longest payload that is read, in bytes. No push service delivers more than 5,120 (reference 3.6).
+    /// The maximum size of a payload in bytes. No push service delivers more than 5,120 (reference 3.6).
     package static let maximumLength = 64 * 1024
 
     package private(set) var title: String?
@@ -25,9 +26,9 @@ package struct PushContent: Hashable, Sendable {
     package private(set) var isMutable = false
     /// The part for a Live Activity; `nil` if the payload has none.
     package private(set) var activity: LiveActivityPush?
-    /// The whole payload; an empty object for a text that is none.
+    /// The whole payload; an empty object for a text that is not a JSON object.
     package internal(set) var payload: [String: JSONValue] = [:]
-    /// The members that cannot be used, in words.
+    /// The descriptions of the members that cannot be used.
     package private(set) var problems: [String] = []
     /// The file that the notification service extension has attached; `nil` for none.
     package var attachment: String?
@@ -50,7 +51,7 @@ package struct PushContent: Hashable, Sendable {
         }
     }
 
-    /// Indicates that there is something to read.
+    /// Indicates that it has a title, a subtitle or a body.
     package var hasText: Bool {
         [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false }
     }
@@ -93,7 +94,7 @@ package struct PushContent: Hashable, Sendable {
     }
 
     /// Returns a text of an alert: given as such, as a key into the app's strings, or as an object with that key in the
-    /// alert of a Live Activity. The simulator has no strings, so that the key stands for its text.
+    /// alert of a Live Activity. The simulator has no strings, so the key is shown instead.
     private static func localized(_ name: String, _ alert: inout PayloadReader) -> String? {
         if case .object(let members)? = alert.value(name) {
             var inner = PayloadReader(members, path: "aps.alert.\(name)")
@@ -121,5 +122,143 @@ package struct PushContent: Hashable, Sendable {
         default:
             aps.reject("sound", "is neither a text nor an object")
         }
+    }
+}
+
+/// Reads the typed members of an object in a payload. A member of a wrong type is a problem, and counts as absent.
+struct PayloadReader {
+    private let members: [String: JSONValue]
+    /// The path of the object in problems, such as `aps.alert`.
+    private let path: String
+    /// The problems so far, each with the path of its member.
+    private(set) var problems: [String] = []
+
+    init(_ members: [String: JSONValue], path: String) { (self.members, self.path) = (members, path) }
+
+    /// Returns a member that may have several types; `nil` if it is absent or null.
+    func value(_ name: String) -> JSONValue? {
+        let value = self.members[name]
+        return value == .null ? nil : value
+    }
+
+    /// Returns a text.
+    mutating func text(_ name: String) -> String? {
+        guard let value = self.value(name) else { return nil }
+        if case .string(let text) = value { return text }
+        self.reject(name, "is not a text")
+        return nil
+    }
+
+    /// Returns an object.
+    mutating func object(_ name: String) -> [String: JSONValue]? {
+        guard let value = self.value(name) else { return nil }
+        if case .object(let members) = value { return members }
+        self.reject(name, "is not an object")
+        return nil
+    }
+
+    /// Returns an array of texts. Elements of another type become their JSON text.
+    mutating func texts(_ name: String) -> [String] {
+        guard let value = self.value(name) else { return [] }
+        guard case .array(let elements) = value else {
+            self.reject(name, "is not an array")
+            return []
+        }
+        return elements.map(PhoneText.plain)
+    }
+
+    /// Returns any number.
+    mutating func number(_ name: String) -> Double? {
+        switch self.value(name) {
+        case nil: return nil
+        case .integer(let number)?: return Double(number)
+        case .number(let number)?: return number
+        default:
+            self.reject(name, "is not a number")
+            return nil
+        }
+    }
+
+    /// Returns a whole number that is not negative.
+    mutating func count(_ name: String) -> Int? {
+        guard let value = self.value(name) else { return nil }
+        if case .integer(let number) = value, number >= 0 { return Int(exactly: number) }
+        self.reject(name, "is not a whole number of 0 or more")
+        return nil
+    }
+
+    /// Returns `true` if a member is the number 1, which means yes in a payload (reference 3.1).
+    mutating func isOne(_ name: String) -> Bool {
+        switch self.value(name) {
+        case nil, .integer(0)?: return false
+        case .integer(1)?: return true
+        default:
+            self.reject(name, "is not the number 1")
+            return false
+        }
+    }
+
+    /// Returns a time in seconds since 1970.
+    mutating func time(_ name: String) -> Date? {
+        guard let seconds = self.number(name) else { return nil }
+        guard (0...Self.latestTime).contains(seconds) else {
+            self.reject(name, "is not a time in seconds since 1970")
+            return nil
+        }
+        return Date(timeIntervalSince1970: seconds)
+    }
+
+    /// The end of the year 9999, beyond which calendars cannot show a time.
+    private static let latestTime: Double = 253_402_300_799
+
+    /// Records a problem with a member.
+    mutating func reject(_ name: String, _ what: String) {
+        self.problems.append("\(self.path).\(name) \(what)")
+    }
+
+    /// Adds the problems of an object within this one.
+    mutating func add(problemsOf inner: PayloadReader) { self.problems += inner.problems }
+}
+
+/// The text of a payload's values, for people.
+package enum PhoneText {
+    /// Returns a text without quotes, and any other value as JSON.
+    package static func plain(_ value: JSONValue) -> String {
+        if case .string(let text) = value { return text }
+        return (try? value.text).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+}
+
+/// A push as it reaches the phone, with its payload unparsed.
+package struct PhonePush: Hashable, Sendable {
+    /// `apns-id`; `nil` if the push service does not deliver it.
+    package var apnsID: String?
+    package var pushType: String?
+    package var collapseID: String?
+    /// The broadcast channel; `nil` for a push to a token.
+    package var channelID: String?
+    /// The payload as the provider sent it.
+    package var payload: Data
+
+    package init(
+        apnsID: String? = nil,
+        pushType: String? = nil,
+        collapseID: String? = nil,
+        channelID: String? = nil,
+        payload: Data
+    ) {
+        (self.apnsID, self.pushType, self.collapseID) = (apnsID, pushType, collapseID)
+        (self.channelID, self.payload) = (channelID, payload)
+    }
+
+    /// Makes the push of a notification that the device link has delivered.
+    package init(_ notification: ReceivedNotification) {
+        self.init(
+            apnsID: notification.apnsID,
+            pushType: notification.pushType,
+            collapseID: notification.collapseID,
+            channelID: notification.channelID,
+            payload: notification.payload
+        )
     }
 }

@@ -6,10 +6,10 @@ import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// Sends the app's requests with AsyncHTTPClient, as Foundation keeps a core busy on Linux while a request waits.
+/// A transport with AsyncHTTPClient, because Foundation keeps a core busy on Linux while a request waits.
 ///
-/// It follows no redirection, so that neither key nor secret reaches another host. Each request has a connection of its own, unless
-/// many apps share a client.
+/// It follows no redirection, so that neither key nor secret reaches another host. Each request has a connection of its own,
+/// unless many apps share a client.
 package struct HTTPClientTransport: DownloadTransport {
     private let configuration: HTTPClient.Configuration
     private let shared: SharedHTTPClient?
@@ -24,9 +24,9 @@ package struct HTTPClientTransport: DownloadTransport {
         (self.configuration, self.shared) = (Self.configuration(proxy: nil), shared)
     }
 
-    static func configuration(proxy: ProxyEndpoint?) -> HTTPClient.Configuration {
+    fileprivate static func configuration(proxy: ProxyEndpoint?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        // A refused connection fails at once, instead of being tried again until the deadline.
+        // A refused connection fails at once, instead of being retried until the deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.proxy = proxy.map { proxy in
             let authorization = proxy.user.map {
@@ -47,7 +47,7 @@ package struct HTTPClientTransport: DownloadTransport {
         _ request: TransportRequest,
         _ part: @escaping @Sendable (ResponsePart) throws -> Void
     ) async throws {
-        // The head has its deadline; a body that stalls has that of the client.
+        // The deadline is for the head. A body that stalls ends with the read timeout of the client.
         try await self.withClient(silence: request.deadline) { client in
             let response = try await client.execute(
                 Self.message(request),
@@ -122,12 +122,42 @@ package struct HTTPClientTransport: DownloadTransport {
     }
 }
 
-/// The error with which a part of a response was taken.
+/// An error that the receiver of a part has thrown.
 private struct PartError: Error {
     let error: any Error
 }
 
-/// The error of a connection, in words.
+/// An error of a connection, as a text.
 private struct ConnectionError: Error, CustomStringConvertible {
     let description: String
+}
+
+/// The HTTP client that many apps in one process share, with a limited number of connections.
+package final class SharedHTTPClient: Sendable {
+    /// The longest time for which a body may bring no byte.
+    private static let silence: TimeAmount = .seconds(60)
+
+    private let client: HTTPClient
+    private let exchanges: CountingSemaphore
+
+    /// - Parameters:
+    ///   - connections: The maximum number of concurrent exchanges. Others wait, and their deadlines begin after the wait.
+    ///   - proxy: The HTTP proxy that tunnels to the provider; `nil` for none.
+    package init(connections: Int, proxy: ProxyEndpoint? = nil) {
+        var configuration = HTTPClientTransport.configuration(proxy: proxy)
+        configuration.timeout.read = Self.silence
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
+        self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        self.exchanges = CountingSemaphore(count: connections)
+    }
+
+    /// Closes the connections. Nothing may be sent afterwards.
+    package func close() async throws { try await self.client.shutdown() }
+
+    func run<Value: Sendable>(_ body: @escaping @Sendable (HTTPClient) async throws -> Value) async throws -> Value {
+        try await self.exchanges.run {
+            try Task.checkCancellation()
+            return try await body(self.client)
+        }
+    }
 }

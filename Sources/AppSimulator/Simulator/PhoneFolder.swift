@@ -1,7 +1,7 @@
 import Foundation
 import PushSupport
 
-/// The folder that keeps a simulated phone between two runs. One process at a time has it.
+/// The folder in which a simulated phone is kept between two runs. Only one process at a time can use it.
 package final class PhoneFolder: Sendable {
     /// The path of the folder.
     package let path: String
@@ -23,15 +23,14 @@ package final class PhoneFolder: Sendable {
 
     /// The file of the device's identity.
     package var identityFile: String { "\(self.path)/device.json" }
-    /// The folder in which an installation of the app keeps its values. Each has its own, so that work of an app that was
-    /// removed can do no harm.
+    /// Returns the folder of an installation of the app. Each has its own, which unfinished work of a removed app cannot change.
     package func appFolder(install: Int) -> String { "\(self.path)/app-\(install)" }
-    /// The folder with the attachments of an installation of the app.
+    /// Returns the folder for the attachments of an installation of the app.
     package static func attachments(of appFolder: String) -> String { "\(appFolder)/attachments" }
     private var phoneFile: String { "\(self.path)/phone.json" }
 
     /// Returns the notification centre of the last run; an empty one before the first.
-    /// - Throws: ``PhoneError`` for a file that holds none.
+    /// - Throws: ``PhoneError`` for a file that cannot be read.
     package func loadCenter() throws -> PhoneNotificationCenter {
         guard FileManager.default.fileExists(atPath: self.phoneFile) else { return PhoneNotificationCenter() }
         do {
@@ -66,7 +65,7 @@ package final class PhoneFolder: Sendable {
         try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
     }
 
-    /// Removes everything that an installation of the app keeps.
+    /// Removes the folder of an installation of the app.
     /// - Throws: ``PhoneError`` if it cannot be removed.
     package func removeApp(install: Int) throws {
         let folder = self.appFolder(install: install)

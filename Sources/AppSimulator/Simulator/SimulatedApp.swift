@@ -1,6 +1,6 @@
-import Foundation
+package import Foundation
 import MartletKit
-import PushSupport
+package import PushSupport
 import PushTypes
 
 /// The app of the phone: its process and its notification service extension, which share a folder.
@@ -44,7 +44,7 @@ struct SimulatedApp: Sendable {
         self.router = try configuration.routes.map { try ScreenRouter(rules: $0) }
     }
 
-    /// Tells the provider the key to which content can be encrypted.
+    /// Registers the key to which content can be encrypted with the provider.
     func registerKey() async throws {
         let key = try self.serviceExtension.keys.current()
         try await self.martlet.setEncryptionKey(key)
@@ -74,5 +74,132 @@ struct SimulatedApp: Sendable {
         _ payload: [String: PushSupport.JSONValue]
     ) -> MartletKit.ReceivedNotification? {
         (try? PushSupport.JSONValue.object(payload).text).flatMap { MartletKit.ReceivedNotification(json: $0) }
+    }
+}
+
+/// The app's notification service extension: opens encrypted content, counts the badge and loads the attachment.
+struct ServiceExtension: Sendable {
+    let martlet: Martlet
+    let keys: EncryptionKeys
+    let badge: BadgeCount
+    /// The folder for attachments.
+    let folder: URL
+    let transport: any DownloadTransport
+
+    /// Changes the content of a notification before it is shown, and returns it with the events to report.
+    func extend(_ content: PushContent) async -> (content: PushContent, events: [SimulatorEvent]) {
+        guard let received = SimulatedApp.notification(content.payload) else {
+            return (content, [Self.problem("the library does not read this payload")])
+        }
+        var done: [String] = []
+        var events: [SimulatorEvent] = []
+        let notification = await self.martlet.receive(received, .serviceExtension).notification
+        let wasOpened = notification != received
+        if wasOpened { done.append("decrypted") }
+        var extended = wasOpened ? PushContent(notification, in: content.payload) : content
+        do {
+            if let count = try self.badge.apply(notification) {
+                if count != extended.badge { done.append("badge \(count)") }
+                extended.badge = count
+            }
+        } catch {
+            events.append(Self.problem("the badge cannot be counted: \(ErrorDescription.of(error))"))
+        }
+        var policy = AttachmentPolicy()
+        // A simulator works without the network.
+        policy.allowsLocalServers = true
+        do {
+            let loader = AttachmentLoader(folder: self.folder, policy: policy, transport: self.transport)
+            if let attachment = try await loader.attachment(of: notification) {
+                extended.attachment = attachment.file.path
+                done.append("attachment of type \(attachment.type.rawValue)")
+            }
+        } catch {
+            events.append(Self.problem("there is no attachment: \(error)"))
+        }
+        let text = done.isEmpty ? "nothing to change" : done.joined(separator: ", ")
+        let changes = PushSupport.JSONValue.array(done.map { .string($0) })
+        events.append(SimulatorEvent(.extension, text, ["changes": changes]))
+        return (extended, events)
+    }
+
+    private static func problem(_ text: String) -> SimulatorEvent {
+        SimulatorEvent(.problem, text, ["problem": text.json])
+    }
+}
+
+extension PushContent {
+    /// Makes the content of an opened notification, which the extension sets in place of the payload's.
+    ///
+    /// The payload is kept as it arrived: the app opens it again.
+    init(_ notification: MartletKit.ReceivedNotification, in payload: [String: PushSupport.JSONValue]) {
+        var members = payload
+        var aps: [String: PushSupport.JSONValue] = [:]
+        if case .object(let earlier)? = payload["aps"] { aps = earlier }
+        let alert = ["title": notification.title, "subtitle": notification.subtitle, "body": notification.body]
+        aps["alert"] = .object(alert.compactMapValues { $0?.json })
+        aps["badge"] = notification.badge.map { .integer(Int64($0)) }
+        aps["sound"] = notification.sound?.json
+        aps["interruption-level"] = notification.interruptionLevel?.rawValue.json
+        aps["category"] = notification.category?.json
+        aps["thread-id"] = notification.threadID?.json
+        members["aps"] = .object(aps)
+        self.init(payload: (try? PushSupport.JSONValue.object(members).text) ?? Data())
+        self.payload = payload
+    }
+}
+
+/// The app's screens, from which a notification chooses one.
+package struct ScreenRouter: Sendable {
+    /// A screen with the values of its parameters.
+    package struct Opening: Hashable, Sendable {
+        package let screen: String
+        package let values: [String: PushSupport.JSONValue]
+        /// The reason why the fallback is opened; `nil` for the screen that the payload asks for.
+        package let refusal: String?
+    }
+
+    private let router: NotificationRouter<[String: PushSupport.JSONValue]>
+
+    /// Reads a rule file.
+    /// - Throws: ``PhoneError`` that names the faulty place in it.
+    package init(rules text: Data) throws {
+        do {
+            let rules = try ScreenRules(json: text)
+            let makers = rules.screens.map { screen in
+                (screen.name, { @Sendable values in try Self.values(values, of: screen) })
+            }
+            self.router = try NotificationRouter(rules, destinations: Dictionary(makers) { first, _ in first })
+        } catch {
+            throw PhoneError("the rule file cannot be used: \(error)")
+        }
+    }
+
+    /// Returns the screen that a payload opens; `nil` if it asks for none.
+    func opening(_ notification: MartletKit.ReceivedNotification) -> Opening? {
+        self.router.route(notification).map { route in
+            Opening(screen: route.screen, values: route.destination, refusal: route.refusal?.description)
+        }
+    }
+
+    private static func values(
+        _ values: ScreenValues,
+        of screen: NotificationScreen
+    ) throws -> [String: PushSupport.JSONValue] {
+        var texts: [String: PushSupport.JSONValue] = [:]
+        for parameter in screen.parameters {
+            texts[parameter.name] = try values.optional(parameter.name, as: AnyScreenValue.self)?.json
+        }
+        return texts
+    }
+}
+
+/// A value of a screen's parameter of any type.
+private struct AnyScreenValue: ScreenValue {
+    let json: PushSupport.JSONValue
+
+    init?(screenValue value: MartletKit.JSONValue) {
+        guard let json = try? PushSupport.JSONValue(parsing: value.json) else { return nil }
+        self.json = json
     }
 }

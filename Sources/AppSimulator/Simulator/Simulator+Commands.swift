@@ -5,7 +5,7 @@ import PushSupport
 /// The actions of the user of the phone.
 extension Simulator {
     /// Carries out a command of the user.
-    /// - Returns: The text that it prints, and the same as JSON; `nil` for none.
+    /// - Returns: The text to print, and the same as JSON; `nil` for a command without a response.
     /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
     package func perform(_ command: PhoneCommand) async throws -> SimulatorResponse? {
         switch command {
@@ -41,7 +41,7 @@ extension Simulator {
         return nil
     }
 
-    /// Sends what waits to be sent, for a limited time.
+    /// Sends the changes and receipts that wait to be sent, for a limited time.
     /// - Returns: The number of receipts that wait for the next run.
     package func flush(within limit: Duration = Simulator.flushTime) async -> Int {
         let martlet = self.app.martlet
@@ -83,7 +83,7 @@ extension Simulator {
     private func setBadge(_ number: Int) throws {
         let badge: Int
         do {
-            // The extension counts from here.
+            // The extension's next increment starts from this number.
             badge = try self.app.serviceExtension.badge.apply(.set(number))
         } catch {
             throw PhoneError("the badge cannot be kept: \(ErrorDescription.of(error))")
@@ -169,7 +169,7 @@ extension Simulator {
         await self.synchronize()
     }
 
-    /// Removes the app and installs it again: nothing of it is left, and its device token is another one.
+    /// Removes the app with its data, and installs it again with a new device token.
     private func reinstall() async throws {
         try await self.services.removeApp(self.identity, self.configuration.app)
         if self.activityToken != nil { try await self.services.removeApp(self.identity, self.activityTopic) }

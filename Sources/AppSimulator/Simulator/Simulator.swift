@@ -1,16 +1,16 @@
-import Foundation
+package import Foundation
 package import Logging
-import MartletKit
+package import MartletKit
 package import PushDevice
 import PushSupport
-import PushTypes
+package import PushTypes
 import ServiceLifecycle
 
 /// A phone with one app: a device of the push service, its notification centre, and the app with its library.
 ///
-/// Run it (it is a `Service`), and hand it the user's commands.
+/// It is a `Service`, which takes the user's commands while it runs.
 package actor Simulator: Service {
-    /// The time for sending what waits, when the simulator ends.
+    /// The longest time for sending the waiting changes and receipts when the simulator ends.
     package static let flushTime: Duration = .seconds(5)
 
     /// The id of the device at the push service.
@@ -21,25 +21,25 @@ package actor Simulator: Service {
     let configuration: SimulatorConfiguration
     let folder: PhoneFolder
     let services: PhoneServices
-    let logger: Logger
+    private let logger: Logger
 
     var center: PhoneNotificationCenter
     private(set) var identity: DeviceIdentity
     var app: SimulatedApp
     var deviceToken: String?
-    /// The token for Live Activities, and the kind as which the app has registered it last.
+    /// The token for Live Activities, and the kind under which the app has registered it last.
     var activityToken: String?
-    var activityKind: MartletKit.TokenKind?
+    private var activityKind: MartletKit.TokenKind?
     /// The names of the attachments on disk.
     var attachments: Set<String>
     /// The phone while it is connected, and the broadcast channels that it follows.
-    var device: Device?
-    var channels: Set<String> = []
+    private var device: Device?
+    private var channels: Set<String> = []
     var isInForeground = false
     var lastOpened: NotificationEntry?
-    /// The connection to the push service, and the work on what arrives.
+    /// The task of the connection to the push service, which also handles pushes.
     private var session: Task<Void, Never>?
-    /// Waits for the next change of a Live Activity.
+    /// The task that waits for the next change of a Live Activity.
     private var timer: Task<Void, any Error>?
     let log: SimulatorEventLog
 
@@ -77,7 +77,7 @@ package actor Simulator: Service {
         }
     }
 
-    /// Is connected until the service is shut down.
+    /// Keeps the phone connected until the service is shut down.
     package func run() async throws {
         await self.launch()
         try? await gracefulShutdown()
@@ -129,7 +129,7 @@ package actor Simulator: Service {
         self.session = nil
     }
 
-    /// Obtains the device tokens, and has the app register them.
+    /// Obtains the device tokens and registers them with the provider.
     private func register(_ device: Device) async {
         guard let token = await device.token(of: self.configuration.app, log: self.log) else { return }
         (self.deviceToken, self.identity) = (token, device.identity)
@@ -147,8 +147,8 @@ package actor Simulator: Service {
         if await self.app.martlet.status()?.isConfirmed == true { self.log.confirmed() }
     }
 
-    /// Returns the bytes of a token in hexadecimal; none for a text that is none, which the app's library refuses.
-    static func bytes(of token: String) -> Data { DeviceToken(hex: token).map { Data($0.bytes) } ?? Data() }
+    /// Returns the bytes of a token in hexadecimal. Other text gives no bytes, which MartletKit refuses.
+    private static func bytes(of token: String) -> Data { DeviceToken(hex: token).map { Data($0.bytes) } ?? Data() }
 
     var profile: DeviceProfile {
         var profile = DeviceProfile.current(capabilities: self.center.capabilities)
@@ -190,7 +190,7 @@ package actor Simulator: Service {
         self.advance()
     }
 
-    /// Changes Live Activities whose time has come, and waits for the next one.
+    /// Makes the changes of Live Activities that are due, and waits for the next one.
     private func advance() {
         self.timer?.cancel()
         self.timer = nil
@@ -205,7 +205,7 @@ package actor Simulator: Service {
         }
     }
 
-    /// Keeps the phone's state for the next run, and removes the attachments of notifications that have left the list.
+    /// Saves the phone's state, and removes the attachments of notifications that have left the list.
     func keep() {
         if !self.attachments.isEmpty {
             let kept = Set(self.center.entries.compactMap { $0.attachment.map(PhoneFolder.name) })
@@ -219,5 +219,110 @@ package actor Simulator: Service {
         } catch {
             self.log.problem("\(error)")
         }
+    }
+}
+
+/// The Live Activities of the app: their token and their broadcast channels.
+extension Simulator {
+    /// The topic of the pushes for the app's Live Activities.
+    var activityTopic: String { self.configuration.app + PushType.liveactivity.topicSuffix }
+
+    /// Registers the token for Live Activities under its present kind.
+    private func registerActivityToken() async {
+        let kind = self.center.activityTokenKind
+        guard let token = self.activityToken, kind != self.activityKind else { return }
+        self.activityKind = kind
+        self.log.expect(kind)
+        do {
+            let others = self.center.activities.map { MartletKit.TokenKind.liveActivityUpdate(activity: $0.id) }
+            for other in [.liveActivityStart] + others where other != kind {
+                try await self.app.martlet.forgetToken(of: other)
+            }
+            try await self.app.martlet.register(token: Self.bytes(of: token), kind: kind)
+        } catch {
+            self.log.problem("the token for Live Activities is not registered: \(error)")
+        }
+    }
+
+    /// Follows the broadcast channels of the Live Activities that have not ended, and no other.
+    private func followChannels() {
+        guard let device = self.device else { return }
+        let (channels, app) = (self.center.channels, self.configuration.app)
+        for channel in self.channels.subtracting(channels) { try? device.unfollow(channel: channel, of: app) }
+        for channel in channels.subtracting(self.channels) {
+            Task { [log = self.log] in
+                do {
+                    try await device.follow(channel: channel, of: app)
+                } catch is CancellationError {
+                    // The phone has ended.
+                } catch {
+                    log.problem("the broadcast channel \(channel) cannot be followed: \(ErrorDescription.of(error))")
+                }
+            }
+        }
+        self.channels = channels
+    }
+}
+
+/// The settings of a simulated phone: its app, its provider and its push service.
+package struct SimulatorConfiguration: Sendable {
+    /// The app's bundle id.
+    package var app: String
+    /// The provider's URL.
+    package var provider: URL
+    /// The public key of the provider's API, which the app has in its binary.
+    package var publicKey: String
+    /// The environment of the device tokens. Default sandbox.
+    package var environment: PushTypes.PushEnvironment = .sandbox
+    /// The address of the device link.
+    package var device: DeviceConfiguration
+    /// The locale, time zone and version that the app registers; `nil` for those of this system, and no version.
+    package var locale, timeZone, appVersion: String?
+    /// The proof of the user with which the app logs in at its start; `nil` for none.
+    package var userProof: String?
+    /// The categories that the app has registered.
+    package var categories: [NotificationCategory] = []
+    /// The transport of the app's requests and attachments.
+    package var transport: any DownloadTransport = HTTPClientTransport()
+    /// The text of the rule file for screens; `nil` for none.
+    package var routes: Data?
+
+    package init(app: String, provider: URL, publicKey: String, device: DeviceConfiguration) {
+        (self.app, self.provider, self.publicKey, self.device) = (app, provider, publicKey, device)
+    }
+}
+
+/// The operations on a device that the device link does not offer.
+package struct PhoneServices: Sendable {
+    /// Keeps the identity of the device for the next run.
+    package let save: @Sendable (DeviceIdentity) throws -> Void
+    /// Tells the push service that the app of a topic was removed from a device, which ends its device token.
+    package let removeApp: @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
+
+    package init(
+        save: @escaping @Sendable (DeviceIdentity) throws -> Void,
+        removeApp: @escaping @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
+    ) {
+        (self.save, self.removeApp) = (save, removeApp)
+    }
+}
+
+extension Device {
+    /// Asks for the device token of a topic until there is one.
+    /// - Returns: The token; `nil` if the push service does not know the topic, or the phone ends.
+    func token(of topic: String, log: SimulatorEventLog) async -> String? {
+        while !Task.isCancelled {
+            do {
+                return try await self.deviceToken(for: topic)
+            } catch is CancellationError {
+                return nil
+            } catch DeviceError.topicNotRegistered {
+                log.problem("the push service knows no app \(topic): add it there first")
+                return nil
+            } catch {
+                log.problem("no device token: \(ErrorDescription.of(error))")
+            }
+        }
+        return nil
     }
 }

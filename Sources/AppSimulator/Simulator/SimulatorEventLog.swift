@@ -2,14 +2,14 @@ import MartletKit
 import PushSupport
 import Synchronization
 
-/// Hands events on to the user and to commands that wait for them.
+/// The log of a phone's events, which prints them and hands them to commands that wait for them.
 final class SimulatorEventLog: Sendable {
     let tally: EventTally
     private let print: @Sendable (SimulatorEvent) -> Void
     private let state = Mutex(State())
 
     private struct State {
-        /// The installation whose library is listened to.
+        /// The number of the present installation of the app, whose events are reported.
         var install = 0
         var problem: String?
         /// The kinds of tokens of the launch that the provider has not confirmed yet.
@@ -28,12 +28,12 @@ final class SimulatorEventLog: Sendable {
     /// Sets the installation of the app whose events are reported.
     func current(install: Int) { self.state.withLock { $0.install = install } }
 
-    /// Notes a launch of the app with its tokens. Their registration is reported once, when the provider has them all.
+    /// Records a launch of the app with its tokens. Their registration is reported once, when the provider has them all.
     func launched(registering kinds: [MartletKit.TokenKind]) {
         self.state.withLock { ($0.unconfirmed, $0.confirmed) = (Set(kinds.map(\.rawValue)), []) }
     }
 
-    /// Notes the kind of the token for Live Activities, if the registration of the launch still waits for that token.
+    /// Records the kind of the token for Live Activities, if the registration of the launch still waits for that token.
     func expect(_ kind: MartletKit.TokenKind) {
         self.state.withLock { state in
             let earlier = state.unconfirmed.filter { $0 != MartletKit.TokenKind.alert.rawValue }
@@ -43,17 +43,17 @@ final class SimulatorEventLog: Sendable {
         }
     }
 
-    /// Reports the registration of the launch, unless that was done, for a provider that has all tokens.
+    /// Reports the registration of the launch, unless it was reported, when the provider has all tokens already.
     func confirmed() {
         let isNew = self.state.withLock { state in
             defer { (state.unconfirmed, state.confirmed) = ([], []) }
             return !state.unconfirmed.isEmpty
         }
-        // Nothing is sent then, and a pending `wait` must still complete.
+        // Nothing is sent in this case, and a pending `wait` must still complete.
         if isNew { self.report(SimulatorEvent(.registered, "the provider has this installation already")) }
     }
 
-    /// Reports the registration of the launch without a kind that the phone has no token of, once the others are confirmed.
+    /// Reports the registration of the launch once the other tokens are confirmed. The phone has no token of this kind.
     func abandon(_ kind: MartletKit.TokenKind) {
         self.reportRegistration {
             $0.unconfirmed.remove(kind.rawValue)
@@ -80,7 +80,7 @@ final class SimulatorEventLog: Sendable {
 
     func problem(_ text: String) { self.report(SimulatorEvent(.problem, text, ["problem": text.json])) }
 
-    /// Notes a token that the provider has, and reports the registration unless other tokens of the launch are missing.
+    /// Records a confirmed token, and reports the registration unless other tokens of the launch are missing.
     private func confirm(_ kind: MartletKit.TokenKind) {
         self.reportRegistration { state in
             state.unconfirmed.remove(kind.rawValue)
@@ -108,7 +108,23 @@ final class SimulatorEventLog: Sendable {
         )
     }
 
-    /// Reports an event of the app's library. Nothing is reported of an app that is removed.
+    /// Waits for events that no wait has counted yet.
+    /// - Throws: ``WaitError`` if there are too few in that time, and `CancellationError`.
+    func wait(for name: SimulatorEvent.Name, count: Int, seconds: Int) async throws {
+        let tally = self.tally
+        let isComplete = try? await withTimeLimit(.seconds(seconds)) { await tally.wait(for: count, name) }
+        guard isComplete != true else { return }
+        try Task.checkCancellation()
+        throw WaitError(
+            name: name,
+            count: count,
+            seconds: seconds,
+            present: tally.count(of: name),
+            self.lastProblem
+        )
+    }
+
+    /// Reports an event of MartletKit. Events of a removed installation are ignored.
     func report(_ event: Martlet.Event, install: Int) {
         guard self.state.withLock({ $0.install == install }) else { return }
         switch event {
@@ -124,5 +140,15 @@ final class SimulatorEventLog: Sendable {
             self.refused(member)
         default: self.problem(event.description)
         }
+    }
+}
+
+/// The error of a wait that timed out.
+package struct WaitError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(name: SimulatorEvent.Name, count: Int, seconds: Int, present: Int, _ problem: String?) {
+        let last = problem.map { "; the last problem: \($0)" } ?? ""
+        self.description = "\(present) of \(count) events '\(name.rawValue)' within \(seconds) s\(last)"
     }
 }

@@ -10,12 +10,13 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// The bounds of what is read: longer, deeper or richer input is no value.
+    /// The limits of JSON input. Input that exceeds one of them is not a value.
     enum Bounds {
-        /// In bytes. Payloads have 5,120 at most (reference 3.1), and rule files of the router are larger.
+        /// The maximum size in bytes. A payload has at most 5,120 (reference 3.1), and a rule file of the router may be larger.
         static let text = 256 * 1024
+        /// The maximum depth of nesting.
         static let depth = 32
-        /// The values within a payload, itself included.
+        /// The maximum number of values in a payload, itself included.
         static let values = 16384
     }
 
@@ -40,7 +41,7 @@ public enum JSONValue: Hashable, Sendable {
     public var json: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Numbers that JSON does not have, which only code can make, become texts.
+        // JSON has neither infinities nor NaN, which only code can make: they become strings.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf",
             negativeInfinity: "-inf",
@@ -49,8 +50,8 @@ public enum JSONValue: Hashable, Sendable {
         return (try? encoder.encode(self)) ?? Data("null".utf8)
     }
 
-    /// Returns the depth of nesting of a text and the number of its values, without reading it: a decoder that recurses must not
-    /// see a deep one. An empty list or object counts twice.
+    /// Returns the depth of nesting of a text and the number of its values, without decoding it: a recursive decoder must not get
+    /// a deep one. An empty array or object counts twice.
     private static func measure(_ text: Data) -> (depth: Int, values: Int) {
         var (depth, deepest, values, inString, isEscaped) = (0, 0, 1, false, false)
         for byte in text {
@@ -140,4 +141,64 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(floatLiteral value: Double) { self = .number(value) }
+}
+
+extension JSONValue {
+    /// Reads the dictionary that the system gives for a payload.
+    ///
+    /// Values that are not JSON are left out, and so are those that exceed the limits: a hostile payload must not crash the
+    /// app that it wakes.
+    static func members(of userInfo: [AnyHashable: Any]) -> [String: JSONValue] {
+        var remaining = Bounds.values
+        return Self.members(of: userInfo, depth: 1, remaining: &remaining)
+    }
+
+    private static func members(
+        of dictionary: [AnyHashable: Any],
+        depth: Int,
+        remaining: inout Int
+    ) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        for (key, value) in dictionary {
+            guard let name = key as? String else { continue }
+            members[name] = Self.value(of: value, depth: depth, remaining: &remaining)
+        }
+        return members
+    }
+
+    /// Returns the JSON value of a Foundation object; `nil` if it has none or exceeds the limits.
+    private static func value(of object: Any, depth: Int, remaining: inout Int) -> JSONValue? {
+        remaining -= 1
+        guard remaining >= 0, depth < Bounds.depth else { return nil }
+        // An `NSNumber` of 0 or 1 could be cast to `Bool` too.
+        if type(of: object) == Bool.self { return (object as? Bool).map { .bool($0) } }
+        // Containers come first: a cast of one to an object's class would convert everything in it, however deep.
+        switch object {
+        case let dictionary as [AnyHashable: Any]:
+            return .object(Self.members(of: dictionary, depth: depth + 1, remaining: &remaining))
+        case let elements as [Any]:
+            var values: [JSONValue] = []
+            for element in elements {
+                guard remaining > 0 else { break }
+                guard let value = Self.value(of: element, depth: depth + 1, remaining: &remaining) else { continue }
+                values.append(value)
+            }
+            return .array(values)
+        case let text as String: return .string(text)
+        case let number as NSNumber: return Self.number(number)
+        case is NSNull: return .null
+        default: return nil
+        }
+    }
+
+    private static func number(_ number: NSNumber) -> JSONValue {
+        switch String(cString: number.objCType) {
+        // An eight-bit number has the letter of a Boolean too, but no payload produces one.
+        case "c", "B": .bool(number.boolValue)
+        case "d", "f": Int64(exactly: number.doubleValue).map { .integer($0) } ?? .number(number.doubleValue)
+        // An unsigned number of 64 bits may be too large for an integer.
+        case "Q": Int64(exactly: number.uint64Value).map { .integer($0) } ?? .number(number.doubleValue)
+        default: .integer(number.int64Value)
+        }
+    }
 }

@@ -4,13 +4,13 @@ public import Foundation
 
 /// The keys of an installation, to which the provider encrypts content.
 ///
-/// A key pair is made once and kept in the storage. After a change of the key, earlier ones still open what is on its way.
-/// Give a storage that only this device can read: on Apple's systems the keychain, in the access group that the app shares
+/// A key pair is made once and kept in the storage. After a rotation, earlier keys still open content that is under way.
+/// Use a storage that only this device can read: on Apple's systems the keychain, in the access group that the app shares
 /// with its extension.
 public struct EncryptionKeys: Sendable {
-    /// The number of days for which a key opens content after another has taken its place.
+    /// The number of days for which a replaced key still opens content.
     public static let daysKept = 30
-    /// The largest number of keys, the current one included. More frequent changes drop the oldest.
+    /// The maximum number of keys, the current one included. If they are rotated more often, the oldest are dropped.
     public static let maximumCount = 8
 
     private let value: SharedValue
@@ -24,7 +24,7 @@ public struct EncryptionKeys: Sendable {
         self.now = now
     }
 
-    /// Returns the key to register with the provider. The first call makes it, and each removes keys that open nothing any more.
+    /// Returns the key to register with the provider. The first call makes it, and each call removes expired keys.
     /// - Throws: ``DamageError``, or an error of the storage.
     public func current() throws -> EncryptionKey {
         try self.value.update { stored in
@@ -40,21 +40,22 @@ public struct EncryptionKeys: Sendable {
     /// - Throws: An error of the storage.
     public func rotate() throws -> EncryptionKey {
         try self.value.update { stored in
-            // A damaged ring opens nothing, so that a new one loses nothing.
+            // A damaged ring opens nothing, so nothing is lost with it.
             var ring = (try? KeyRing(stored: stored)) ?? KeyRing()
             let key = ring.rotate(now: self.now())
             return (try ring.stored, key.encryptionKey)
         }
     }
 
-    /// Removes all keys, so that nothing opens what was encrypted to them. ``Martlet/unregister()`` does it for its own storage.
+    /// Removes all keys, after which content encrypted to them cannot be opened. ``Martlet/unregister()`` does it for its own
+    /// storage.
     /// - Throws: An error of the storage.
     public func removeAll() throws { try self.value.removeAll() }
 
     /// Returns the content of a notification.
     ///
-    /// One that is not encrypted is returned as it is. If the content cannot be opened, the notification stays what it is,
-    /// its placeholder, and the failure says why.
+    /// A notification that is not encrypted is returned as it is. If the content cannot be opened, the placeholder is returned
+    /// with the failure.
     /// - Parameter app: the bundle id under which the installation is registered, not that of the extension.
     public func open(_ notification: ReceivedNotification, app: String) -> OpenedNotification {
         guard let sealed = notification.sealed else {
@@ -91,13 +92,13 @@ public struct EncryptionKeys: Sendable {
     }
 }
 
-/// A key of the installation, as the provider gets it.
+/// A public key of the installation, as it is registered with the provider.
 public struct EncryptionKey: Hashable, Sendable {
-    /// The name that encrypted content has for it.
+    /// The id by which encrypted content names the key.
     public let id: String
     /// The raw X25519 public key, 32 bytes.
     public let publicKey: Data
-    /// The time at which it was made, for an app that changes its key now and then.
+    /// The time at which the key was made, for an app that rotates its key.
     public let created: Date
 }
 
@@ -105,21 +106,21 @@ public struct EncryptionKey: Hashable, Sendable {
 public struct OpenedNotification: Hashable, Sendable {
     /// The content, or the placeholder.
     public let notification: ReceivedNotification
-    /// The reason why it is the placeholder; `nil` if nothing failed.
+    /// The reason why ``notification`` is the placeholder; `nil` if nothing failed.
     public let failure: OpeningError?
 }
 
 /// The reason why encrypted content cannot be shown.
 public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// `martlet.sealed` has not the form that it should, or there is no id of the notification.
+    /// `martlet.sealed` is malformed, or the notification has no id.
     case malformed
-    /// There is no such key, or no longer: the app was installed anew, or the content is older than 30 days.
+    /// The installation does not have the key any more: the app was reinstalled, or the content is older than 30 days.
     case unknownKey(id: String)
     /// The content was changed, or encrypted for another app, notification or key.
     case notAuthentic
-    /// The decrypted text is no JSON object within the limits.
+    /// The decrypted text is not a JSON object within the limits.
     case notAPayload
-    /// The storage failed, or what it has is damaged.
+    /// The storage failed, or the stored keys are damaged.
     case keysUnreadable(String)
 
     /// A text for the log.
@@ -131,6 +132,120 @@ public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notAPayload: "the decrypted content is no payload"
         case .keysUnreadable(let error): "the keys cannot be read: \(error)"
         }
+    }
+}
+
+/// The stored keys of an installation, the current one last.
+private struct KeyRing: Codable {
+    struct Key: Codable {
+        var id: String
+        var privateKey: Data
+        var created: Date
+        /// The time at which another key replaced this one; `nil` for the current key.
+        var replaced: Date?
+
+        private enum CodingKeys: String, CodingKey {
+            case id, created, replaced
+            case privateKey = "private"
+        }
+    }
+
+    private static let timeKept = Double(EncryptionKeys.daysKept) * 86400
+
+    private var keys: [Key] = []
+
+    init() {}
+
+    /// Reads the stored keys; `nil` makes an empty ring.
+    init(stored: Data?) throws(EncryptionKeys.DamageError) {
+        guard let stored else { return }
+        guard let ring = try? JSONDecoder().decode(KeyRing.self, from: stored), let last = ring.keys.last,
+            last.replaced == nil, ring.keys.count <= EncryptionKeys.maximumCount,
+            ring.keys.allSatisfy({ $0.curveKey != nil })
+        else { throw EncryptionKeys.DamageError() }
+        self = ring
+    }
+
+    var stored: Data { get throws { try JSONEncoder().encode(self) } }
+
+    var current: Key? { self.keys.last }
+
+    /// Returns the private key of an id, unless it was replaced too long ago.
+    func key(_ id: String, now: Date) -> Curve25519.KeyAgreement.PrivateKey? {
+        self.keys.last { $0.id == id && Self.isKept($0, now: now) }?.curveKey
+    }
+
+    /// Makes a new current key, and drops the keys that are too old or too many.
+    mutating func rotate(now: Date) -> Key {
+        let key = Key(
+            id: UUID().uuidString,
+            privateKey: Curve25519.KeyAgreement.PrivateKey().rawRepresentation,
+            created: now
+        )
+        let others = self.keys.map { key in
+            var key = key
+            key.replaced = key.replaced ?? now
+            return key
+        }
+        self.keys = others.filter { Self.isKept($0, now: now) }.suffix(EncryptionKeys.maximumCount - 1) + [key]
+        return key
+    }
+
+    /// Drops the keys that are too old, and returns `true` if there were any.
+    mutating func prune(now: Date) -> Bool {
+        let count = self.keys.count
+        self.keys.removeAll { !Self.isKept($0, now: now) }
+        return self.keys.count < count
+    }
+
+    private static func isKept(_ key: Key, now: Date) -> Bool {
+        guard let replaced = key.replaced else { return true }
+        return now.timeIntervalSince(replaced) < self.timeKept
+    }
+}
+
+extension KeyRing.Key {
+    fileprivate var curveKey: Curve25519.KeyAgreement.PrivateKey? {
+        try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: self.privateKey)
+    }
+
+    var encryptionKey: EncryptionKey {
+        EncryptionKey(
+            id: self.id,
+            publicKey: self.curveKey?.publicKey.rawRepresentation ?? Data(),
+            created: self.created
+        )
+    }
+}
+
+/// The format of encrypted content: HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and
+/// ChaCha20-Poly1305. One message is encrypted with each encapsulated key.
+enum ContentEncryption {
+    static let ciphersuite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
+    static let info = Data("martlet push 1".utf8)
+    /// The length of an encapsulated key in bytes.
+    static let encapsulatedKeyLength = 32
+
+    /// Returns the bytes that tie a ciphertext to the app and the notification.
+    static func authenticatedData(app: String, notification: UUID) -> Data {
+        Data("\(app)\n\(notification.uuidString)".utf8)
+    }
+
+    /// Decrypts an encapsulated key that is followed by the ciphertext.
+    /// - Throws: An error if the ciphertext is not authentic, or was not encrypted to this key.
+    static func open(
+        _ sealed: Data,
+        with key: Curve25519.KeyAgreement.PrivateKey,
+        info: Data = Self.info,
+        authenticating authenticated: Data
+    ) throws -> Data {
+        var recipient = try HPKE.Recipient(
+            privateKey: key,
+            ciphersuite: self.ciphersuite,
+            info: info,
+            encapsulatedKey: Data(sealed.prefix(self.encapsulatedKeyLength))
+        )
+        return try recipient.open(sealed.dropFirst(self.encapsulatedKeyLength), authenticating: authenticated)
     }
 }
 #endif

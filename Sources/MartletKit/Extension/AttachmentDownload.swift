@@ -1,13 +1,11 @@
 import Foundation
 
-/// Decides about one download, response by response and piece by piece.
-///
-/// The first failure is final.
+/// The state machine of one attachment's download. Its first failure is final.
 struct AttachmentDownload: Sendable {
     private enum State: Sendable {
         /// The response to the request is outstanding.
         case requested
-        /// The file arrives: its type, its first bytes, its size up to here.
+        /// The file is arriving: its type, its first bytes and the number of bytes so far.
         case receiving(AttachmentType, start: [UInt8], size: Int)
         case failed(AttachmentError)
     }
@@ -61,7 +59,7 @@ struct AttachmentDownload: Sendable {
 
     /// A response has arrived, whose body is still outstanding.
     /// - Parameters:
-    ///   - header: returns the value of a header field by its name in small letters.
+    ///   - header: returns the value of a header field by its name in lower case.
     ///   - length: the announced size of the body; `nil` if none was announced.
     mutating func responded(status: Int, length: Int64?, header: (String) -> String?) -> OnResponse {
         guard case .requested = self.state else { return self.failing(self.failure ?? .status(status)) }
@@ -133,7 +131,7 @@ struct AttachmentDownload: Sendable {
         case .requested: throw .connection("the server closed the connection")
         case .failed(let failure): throw failure
         case .receiving(let type, let start, _):
-            // A file may be shorter than the bytes that tell most types.
+            // A file may be shorter than a signature.
             guard type.matches(start) else { throw .typeMismatch }
             return type
         }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// Downloads the attachment of a notification into a file.
 public struct AttachmentLoader: Sendable {
-    /// Ends an exchange whose response leads to another URL.
+    /// Ends an exchange whose response is a redirect.
     private struct Redirection: Error {}
 
     private let folder: URL
@@ -10,9 +10,9 @@ public struct AttachmentLoader: Sendable {
     private let transport: any DownloadTransport
 
     /// - Parameters:
-    ///   - folder: the folder for the files, which is made if it is missing. The caller removes them; the system moves
-    ///     away what it shows.
-    ///   - transport: what carries the downloads. By default it is `URLSession`.
+    ///   - folder: the folder for the files, which is made if it is missing. The caller removes the files, except those that
+    ///     the system shows and moves away.
+    ///   - transport: the transport of the downloads. By default it is `URLSession`.
     public init(
         folder: URL,
         policy: AttachmentPolicy = AttachmentPolicy(),
@@ -21,10 +21,10 @@ public struct AttachmentLoader: Sendable {
         (self.folder, self.policy, self.transport) = (folder, policy, transport)
     }
 
-    /// Downloads what the payload's member `attachment` names: an `https` URL, or an object with `url` and `type`.
+    /// Downloads the file of the payload's member `attachment`: an `https` URL, or an object with `url` and `type`.
     ///
-    /// The name of the file is made here: neither the payload nor the server has a part in it. A download that fails, or is
-    /// cancelled, leaves no file.
+    /// The file's name is generated, and contains nothing from the payload or the server. A download that fails or is
+    /// cancelled leaves no file.
     /// - Returns: The file; `nil` if the notification has no attachment.
     /// - Throws: ``AttachmentError``
     public func attachment(of notification: ReceivedNotification) async throws(AttachmentError) -> DownloadedAttachment?
@@ -55,7 +55,7 @@ public struct AttachmentLoader: Sendable {
         do { return try body() } catch { throw .file("\(error)".forLog) }
     }
 
-    /// Receives the file within the deadline, redirects included.
+    /// Receives the file. The deadline includes redirects.
     private func receive(_ reception: AttachmentReceiver) async throws(AttachmentError) -> AttachmentType {
         defer { reception.close() }
         let (transport, deadline) = (self.transport, self.policy.deadline)
@@ -67,7 +67,7 @@ public struct AttachmentLoader: Sendable {
                         method: "GET",
                         url: reception.url,
                         headers: ["accept-encoding": "identity"],
-                        // The deadline ends the exchange; this is for a process whose tasks do not run.
+                        // The task group's deadline ends the exchange; this one is for a process whose tasks do not run.
                         deadline: deadline + .seconds(1)
                     )
                     do {
@@ -95,6 +95,71 @@ public struct AttachmentLoader: Sendable {
 /// A downloaded attachment.
 public struct DownloadedAttachment: Hashable, Sendable {
     public let file: URL
-    /// The type that was declared, and that the first bytes of the file have.
+    /// The declared type, which the first bytes of the file confirm.
     public let type: AttachmentType
+}
+
+/// Receives one attachment into a file, as ``AttachmentDownload`` decides.
+private final class AttachmentReceiver: Sendable {
+    private struct State {
+        var download: AttachmentDownload
+        /// `nil` once it is closed.
+        var file: FileHandle?
+    }
+
+    /// The effect of a part on the exchange.
+    enum OnPart {
+        /// The exchange continues.
+        case taken
+        /// Another URL has the file.
+        case redirected
+    }
+
+    private let state: LockedValue<State>
+
+    init(_ download: AttachmentDownload, file: FileHandle) {
+        self.state = LockedValue(State(download: download, file: file))
+    }
+
+    /// The URL to request.
+    var url: URL { self.state.withLock { $0.download.url.url } }
+
+    /// Takes a part of a response.
+    /// - Throws: ``AttachmentError``
+    func take(_ part: ResponsePart) throws(AttachmentError) -> OnPart {
+        try self.state.withLock { state throws(AttachmentError) in
+            switch part {
+            case .head(let response):
+                let length = response.headers["content-length"].flatMap { Int64($0) }
+                let action = state.download.responded(status: response.status, length: length) { response.headers[$0] }
+                switch action {
+                case .receive: return .taken
+                case .follow: return .redirected
+                case .fail(let failure): throw failure
+                }
+            case .body(let bytes):
+                if case .fail(let failure) = state.download.received(bytes) { throw failure }
+                do {
+                    try state.file?.write(contentsOf: bytes)
+                } catch {
+                    throw .file("\(error)".forLog)
+                }
+                return .taken
+            }
+        }
+    }
+
+    /// Returns the verified type of the whole file.
+    /// - Throws: ``AttachmentError``
+    func finish() throws(AttachmentError) -> AttachmentType {
+        try self.state.withLock { state throws(AttachmentError) in try state.download.finished() }
+    }
+
+    /// Closes the file. What arrives later is not written.
+    func close() {
+        self.state.withLock { state in
+            try? state.file?.close()
+            state.file = nil
+        }
+    }
 }

@@ -2,14 +2,14 @@
 ///
 /// The defaults suit a notification service extension, which the system gives 30 seconds and little memory.
 public struct AttachmentPolicy: Hashable, Sendable {
-    /// The types that are taken; by default all that the system shows.
+    /// The accepted types; by default all that the system can show.
     public var types: Set<AttachmentType>
-    /// The largest file in bytes; 10 MB by default, which is the system's limit for images. It has 5 MB for sounds and 50 MB for
-    /// films.
+    /// The maximum size of a file in bytes; 10 MB by default, which is the system's limit for images. Its limits are 5 MB for
+    /// sounds and 50 MB for films.
     public var maximumSize: Int
-    /// The time for all of it, redirects included; 20 seconds by default.
+    /// The longest time for a download, redirects included; 20 seconds by default.
     public var deadline: Duration
-    /// The number of redirects that are followed; 3 by default.
+    /// The maximum number of redirects that are followed; 3 by default.
     public var maximumRedirects: Int
     /// `true` to allow plain HTTP, and addresses of the device itself and of private networks, for development; `false` by
     /// default.
@@ -30,11 +30,11 @@ public struct AttachmentPolicy: Hashable, Sendable {
     }
 }
 
-/// The reason why there is no attachment.
+/// The reason why an attachment could not be downloaded.
 public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The payload's member `attachment` is neither a URL nor an object with `url` and `type`.
     case malformedMember
-    /// The URL is too long, or has a form that an attachment's does not need, such as a user's name.
+    /// The URL is too long, or has a part that an attachment's does not need, such as a user name.
     case malformedURL
     /// The URL is not `https`.
     case notHTTPS
@@ -43,7 +43,7 @@ public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible 
     case tooManyRedirects
     /// The server's response is neither 200 nor a redirect that can be followed.
     case status(Int)
-    /// The declared type is none that the policy takes, or there is none.
+    /// The declared type is missing, or the policy does not accept it.
     case typeNotAllowed
     /// The file is not of the type that the server or the payload declares.
     case typeMismatch

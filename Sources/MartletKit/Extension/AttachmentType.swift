@@ -1,4 +1,4 @@
-/// A type of file that the system takes as an attachment.
+/// A type of file that the system accepts as an attachment.
 public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
     case jpeg
     case png
@@ -13,7 +13,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
     case mp4
     case avi
 
-    /// The number of first bytes that tell the type.
+    /// The number of first bytes that identify a type.
     static let signatureLength = 12
 
     /// The extension of the file's name, by which the system knows the type.
@@ -43,7 +43,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns `true` if a file that begins so is of this type.
+    /// Returns `true` if a file that begins with these bytes is of this type.
     func matches(_ start: [UInt8]) -> Bool {
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {
             let bytes = text.description.utf8

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It is checked byte by byte before Foundation parses it, so that no two parsers can see different hosts in it.
 struct AttachmentURL: Hashable, Sendable {
-    /// In bytes.
+    /// The maximum length of a URL in bytes.
     static let maximumLength = 2048
 
     let url: URL
@@ -23,7 +23,7 @@ struct AttachmentURL: Hashable, Sendable {
         let host = try Self.host(of: authority)
         guard let url = URL(string: text), let parsed = url.host(percentEncoded: true)?.lowercased(),
             parsed == host.text || "[\(parsed)]" == host.text,
-            // Foundation encodes what is not quite a URL, and so would request another one.
+            // Foundation encodes invalid characters, and would then request another URL.
             url.absoluteString == text
         else { throw .malformedURL }
         guard allowsLocalServers || !host.isLocal else { throw .localAddress }
@@ -58,7 +58,7 @@ struct AttachmentURL: Hashable, Sendable {
     }
 }
 
-/// A host's name or address in a URL, in small letters.
+/// A host's name or address in a URL, in lower case.
 struct AttachmentHost: Hashable, Sendable {
     let text: String
     /// `true` for the device itself, private networks, and addresses without a global meaning.
@@ -77,7 +77,7 @@ struct AttachmentHost: Hashable, Sendable {
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         guard text.utf8.count <= 253, let last = labels.last, labels.allSatisfy(Self.isLabel) else { return nil }
         if Self.isNumber(last) {
-            // Resolvers also take 127.1, 0x7f000001 and 017700000001 for addresses, which which never occur in legitimate URLs.
+            // Resolvers also accept 127.1, 0x7f000001 and 017700000001 as addresses, which never occur in legitimate URLs.
             guard let bytes = Self.bytes(labels), text.last != "." else { return nil }
             self.isLocal = Self.isLocal(bytes: bytes)
         } else {
@@ -115,7 +115,7 @@ struct AttachmentHost: Hashable, Sendable {
         return stride(from: 0, to: bytes.count, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     }
 
-    /// The networks of RFC 6890 that are not global.
+    /// Returns `true` for an IPv4 address in a network of RFC 6890 that is not global.
     private static func isLocal(bytes: [UInt8]) -> Bool {
         switch (bytes[0], bytes[1]) {
         case (0, _), (10, _), (127, _), (100, 64...127), (169, 254), (172, 16...31), (192, 168), (198, 18...19): true
@@ -127,7 +127,7 @@ struct AttachmentHost: Hashable, Sendable {
         }
     }
 
-    /// Only global unicast addresses are not local; those that contain an IPv4 address are what that is.
+    /// Returns `true` for an IPv6 address that is not global unicast. One that contains an IPv4 address is as local as that is.
     private static func isLocal(words: [UInt16]) -> Bool {
         func embedded(_ index: Int) -> Bool {
             self.isLocal(bytes: words[index...index + 1].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] })
@@ -145,7 +145,7 @@ struct AttachmentHost: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// `true` for a visible ASCII character that a URL may have.
+    /// `true` for an ASCII character that may be in a URL.
     fileprivate var isInURL: Bool {
         guard (0x21...0x7e).contains(self) else { return false }
         switch self {

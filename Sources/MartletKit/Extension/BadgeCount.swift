@@ -1,11 +1,11 @@
 import Foundation
 
-/// The number on the app's icon, which the app and its extension both change.
+/// The number on the app's icon, which both the app and its extension change.
 public struct BadgeCount: Sendable {
     /// A change of the number. The result is kept between 0 and ``BadgeCount/maximum``.
     public enum Change: Hashable, Sendable {
         case set(Int)
-        /// Adds to the number; a negative one is taken off.
+        /// Adds to the number; a negative value is subtracted.
         case increment(Int)
     }
 
@@ -33,7 +33,7 @@ public struct BadgeCount: Sendable {
     /// Makes the change that a notification asks for, and returns the new number; `nil` if it asks for none.
     ///
     /// `badge` in `aps` sets the number. The payload's member `badgeChange`, a whole number, is added to it; a negative one
-    /// is taken off.
+    /// is subtracted.
     /// - Throws: An error of the storage.
     public func apply(_ notification: ReceivedNotification) throws -> Int? {
         if let badge = notification.badge { return try self.apply(.set(badge)) }
@@ -52,7 +52,7 @@ public struct BadgeCount: Sendable {
         return min(max(result, 0), Self.maximum)
     }
 
-    /// Reads a stored number. What is none, such as a damaged file, counts as 0.
+    /// Reads a stored number. Anything else, such as a damaged file, counts as 0.
     private static func number(_ stored: Data?) -> Int {
         let number = stored.flatMap { Int(String(decoding: $0.prefix(8), as: UTF8.self)) } ?? 0
         return min(max(number, 0), Self.maximum)

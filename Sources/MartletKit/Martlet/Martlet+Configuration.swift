@@ -7,17 +7,18 @@ extension Martlet {
         public let provider: URL
         /// The bundle id of the app, in the extension too.
         public let app: String
-        /// The public key of the app: its text is in every copy of it.
+        /// The public API key of the app, which is contained in every copy of the app.
         public let key: String
-        /// The environment of tokens. By default it is detected (``PushEnvironment/detected(in:)``), and production.
+        /// The environment of tokens. By default it is detected (``PushEnvironment/detected(in:)``), and production if it
+        /// cannot be.
         public var environment: PushEnvironment?
         /// The process in which this runs. By default it is the app.
         public var role = Role.app
         /// The time after which a confirmed registration is sent again, in seconds. By default it is a day, so that the
         /// provider knows which installations are in use.
         public var refreshInterval: TimeInterval = 24 * 3600
-        /// The longest that ``Martlet/receive(_:_:)`` waits for receipts to be sent. By default it is 20 seconds in the app, of the 30
-        /// that the system gives it in the background, and 2 in the extension, for whose content the user waits.
+        /// The longest time for which ``Martlet/receive(_:_:)`` waits for receipts to be sent. By default it is 20 seconds in the
+        /// app, of the 30 that the system gives it in the background, and 2 in the extension, for whose content the user waits.
         public var receiveTimeout: Duration?
 
         /// The timeout, or its default.
@@ -30,8 +31,8 @@ extension Martlet {
             case serviceExtension
         }
 
-        /// Makes settings.
-        /// - Throws: ``ConfigurationError`` that names what to change.
+        /// Makes settings, and checks them.
+        /// - Throws: ``ConfigurationError`` that names the wrong setting.
         public init(provider: URL, app: String, key: String) throws(ConfigurationError) {
             let isTLS = provider.scheme?.lowercased() == "https"
             guard let host = provider.host(), !host.isEmpty, isTLS || Self.isLocal(host, scheme: provider.scheme) else {
@@ -46,7 +47,7 @@ extension Martlet {
             (self.provider, self.app, self.key) = (provider, app, key)
         }
 
-        /// Returns `true` for this computer, where a simulator speaks to a provider without TLS.
+        /// Returns `true` for the loopback host, where a simulator may connect to a provider without TLS.
         private static func isLocal(_ host: String, scheme: String?) -> Bool {
             guard scheme?.lowercased() == "http" else { return false }
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -71,18 +72,18 @@ extension Martlet {
         }
     }
 
-    /// An occurrence that an app may want to know of or to log. The description has no token, secret or user.
+    /// An event that an app may log or act on. Its description contains no token, secret or user.
     public enum Event: Hashable, Sendable, CustomStringConvertible {
-        /// The provider has confirmed a token, with all that is wanted.
+        /// The provider has confirmed a token, with everything that the app has set.
         case registered(kind: TokenKind)
         /// The provider has removed the installation.
         case removed
-        /// The provider refuses a member of the registration, or all of it. It is not sent again before it changes or the
-        /// refresh interval has passed.
+        /// The provider refuses a member of the registration, or all of it. A refused value is not sent again before it changes
+        /// or the refresh interval has passed.
         case refused(member: String?, code: String, message: String)
         /// The user is not attached: ask the app's back end for a proof for this installation and attach the user with it.
         case userProofNeeded(installation: UUID, reason: String)
-        /// A try failed, and the next comes after a time.
+        /// A request failed, and is repeated after a delay.
         case retry(Waiting, after: Duration, reason: String)
         case receiptsSent(count: Int)
         case receiptsDropped(count: Int, reason: String)
@@ -116,7 +117,7 @@ extension Martlet {
         case receipts
     }
 
-    /// An argument or a call that cannot be: the app's code must change.
+    /// A mistake in the app's code: an invalid argument or call.
     public enum UsageError: Error, Hashable, Sendable, CustomStringConvertible {
         /// An argument exceeds a limit. Nothing has changed.
         case invalidArgument(name: String, reason: String)
@@ -139,7 +140,7 @@ extension Martlet {
         public let isConfirmed: Bool
         public let preferences: NotificationPreferences
         public let receiptPrivacy: ReceiptPrivacy
-        /// The receipts that are still to be sent.
+        /// The number of receipts that are still to be sent.
         public let waitingReceipts: Int
     }
 }
@@ -148,7 +149,7 @@ extension Martlet {
 struct Dependencies: Sendable {
     var now: @Sendable () -> Date = { Date() }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// Waits for the end of a caller's time.
+    /// Waits until a caller's time limit is over.
     var wait: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     /// A number from 0 to 1.
     var random: @Sendable () -> Double = { Double.random(in: 0...1) }

@@ -1,13 +1,13 @@
 public import Foundation
 
 extension Martlet {
-    /// Takes a notification, in whichever way it came: opens encrypted content, has the app's handler answer it, and makes
-    /// its receipts.
+    /// Handles a notification, however it has arrived: opens encrypted content, calls the app's handler, and makes the
+    /// receipts.
     ///
-    /// After an arrival that the system gives little time for, it returns when the receipts are sent or have failed, and
-    /// ``Configuration/receiveTimeout`` after its beginning at the latest, the time of the handler included. A cancelled task ends
-    /// the wait at once. The receipts are not lost then.
-    /// - Returns: What the system should hear.
+    /// After an arrival for which the system gives little time, it returns when the receipts are sent or have failed, and
+    /// ``Configuration/receiveTimeout`` after the call at the latest, the time of the handler included. A cancelled task ends
+    /// the wait at once. The receipts are kept then.
+    /// - Returns: The values to hand to the system.
     public func receive(_ notification: ReceivedNotification, _ arrival: Arrival) async -> Reception {
         let end = ContinuousClock.now + self.configuration.sendingTime
         let notification = self.opened(notification)
@@ -31,10 +31,23 @@ extension Martlet {
         return Reception(notification: notification, presentation: presentation, fetchResult: result)
     }
 
-    /// Notes that the user did what a notification was for, such as a purchase. It may happen more than once.
+    /// Returns the content of an encrypted notification. If it cannot be opened, reports that and returns the placeholder.
+    private func opened(_ notification: ReceivedNotification) -> ReceivedNotification {
+        guard notification.sealed != nil else { return notification }
+        #if Encryption
+        let opened = EncryptionKeys(storage: self.storage).open(notification, app: self.configuration.app)
+        if let failure = opened.failure { self.report(.contentNotOpened(reason: failure.description)) }
+        return opened.notification
+        #else
+        self.report(.contentNotOpened(reason: "the app was built without the trait Encryption"))
+        return notification
+        #endif
+    }
+
+    /// Records a conversion: the user did what a notification was for, such as a purchase. It may happen more than once.
     /// - Parameters:
     ///   - notification: The id of a notification that this installation has received in the last 30 days.
-    ///   - name: A name for what was done, at most 64 bytes.
+    ///   - name: A name for the conversion, at most 64 bytes.
     /// - Throws: ``UsageError`` for a name that is empty or longer.
     public func recordConversion(of notification: UUID, name: String? = nil) throws(UsageError) {
         guard name.map({ Self.isAction($0) }) ?? true else {
@@ -80,11 +93,11 @@ extension Martlet {
             at: self.dependencies.now(),
             privacy: privacy
         )
-        // Before the storage can be read, what the user allows is not known: it is judged when it is.
+        // The level that the user allows is not known before the storage can be read, and is applied then.
         guard let allowed = self.state()?.state.receiptPrivacy else { return self.keep(receipt) }
         guard let receipt = receipt.bounded(by: allowed), self.outbox.isNew(receipt.name) else { return }
         do {
-            // Another process may have made it.
+            // Another process may have made the receipt.
             guard try self.storage.insert(StoredReceipt(receipt).data, for: receipt.name) else { return }
         } catch {
             self.keep(receipt)
@@ -104,7 +117,7 @@ extension Martlet {
         self.unstored.append(receipt)
     }
 
-    /// Takes the receipts that another process has stored or removed since.
+    /// Loads the receipts that another process has stored since, and forgets those that it has removed.
     func loadOutbox() {
         do {
             if !self.unstored.isEmpty, let allowed = self.state()?.state.receiptPrivacy {
@@ -117,7 +130,7 @@ extension Martlet {
             }
             let names = try self.storage.names().filter { $0.hasPrefix(Receipt.prefix) }
             self.outbox.retain(Set(names))
-            // One that waits here may have been sent by the other process.
+            // A receipt that waits here may have been sent by the other process.
             for name in names where !self.outbox.isSent(name) {
                 guard let data = try self.storage.read(name) else { continue }
                 if let stored = StoredReceipt(data, name: name) {
@@ -132,7 +145,7 @@ extension Martlet {
         }
     }
 
-    /// Stores what has become of receipts.
+    /// Makes the outbox's changes in the storage, and reports its events.
     func apply(_ changes: ReceiptOutbox.Changes) {
         do {
             for name in changes.removed { try self.storage.remove(name) }
@@ -157,7 +170,7 @@ extension Martlet {
 // MARK: - The back-off of receipts
 
 extension Martlet {
-    /// The name of the back-off in the storage. App and extension both keep to it: each push starts a process of the extension.
+    /// The name of the back-off in the storage. App and extension share it, because each push starts a process of the extension.
     private static let backOffName = "outbox"
 
     private func storedBackOff() throws -> RetryDelay {
@@ -180,6 +193,34 @@ extension Martlet {
             self.isBackOffStored = true
         } catch {
             self.report(.storageFailed(reason: "\(error)"))
+        }
+    }
+}
+
+extension Arrival {
+    /// Returns the receipts of an arrival, in the order of their events.
+    ///
+    /// An opened notification was delivered and shown too, so that a later event implies the earlier ones.
+    /// - Parameters:
+    ///   - isVisible: `true` for a notification with an alert.
+    ///   - presentation: How it is presented in the foreground.
+    ///   - capabilities: The user's permissions; `nil` if they are not known.
+    fileprivate func receipts(
+        isVisible: Bool,
+        presentation: Presentation,
+        capabilities: Capabilities?
+    ) -> [(event: ReportedEvent, action: String?)] {
+        switch self {
+        case .background: [(.delivered, nil)]
+        case .foreground:
+            isVisible && !presentation.isDisjoint(with: [.banner, .list])
+                ? [(.delivered, nil), (.shown, nil)] : [(.delivered, nil)]
+        case .serviceExtension:
+            isVisible && capabilities?.contains(.alert) == true
+                ? [(.delivered, nil), (.shown, nil)] : [(.delivered, nil)]
+        case .launch, .opened: [(.delivered, nil), (.shown, nil), (.opened, nil)]
+        case .dismissed: [(.delivered, nil), (.shown, nil), (.dismissed, nil)]
+        case .action(let id, _): [(.delivered, nil), (.shown, nil), (.action, id)]
         }
     }
 }

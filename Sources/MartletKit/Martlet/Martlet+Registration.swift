@@ -1,9 +1,9 @@
 public import Foundation
 
 extension Martlet {
-    /// Takes the settings of the device, and notes the launch of the app or its return to the foreground.
+    /// Sets the profile of the device, and records a launch of the app or its return to the foreground.
     ///
-    /// Call it at every launch, and when the user's permission changes. Nothing is sent if the provider has it all.
+    /// Call it at every launch, and when the user's permission changes. Nothing is sent if the provider has the same profile.
     /// - Throws: ``UsageError`` for a text of more than 256 bytes, and in a service extension.
     public func updateProfile(_ profile: DeviceProfile) throws(UsageError) {
         let members = profile.members
@@ -19,8 +19,8 @@ extension Martlet {
         self.storeBackOff()
     }
 
-    /// Registers a token. Call it with every token that the system gives; at every launch, for the app's own.
-    /// - Throws: ``UsageError`` for a token or a kind that no service makes, and in a service extension.
+    /// Registers a token. Call it with every token that the system gives, and with the app's own at every launch.
+    /// - Throws: ``UsageError`` for an invalid token or kind, and in a service extension.
     public func register(token: Data, kind: TokenKind = .alert) throws(UsageError) {
         guard RegistrationStateMachine.isToken(token, kind) else {
             throw .invalidArgument(name: "token", reason: "use 1 to 512 bytes, and 1 to 255 for the id of an activity")
@@ -33,7 +33,7 @@ extension Martlet {
     /// - Throws: ``UsageError/serviceExtension``
     public func forgetToken(of kind: TokenKind) throws(UsageError) { try self.update { $0.remove(kind) } }
 
-    /// Attaches the user that the app's back end has proven with a signed text (a JWT). Call it after the login, and when
+    /// Attaches the user whom the app's back end attests with a signed JWT. Call it after the login, and when
     /// ``Event/userProofNeeded(installation:reason:)`` asks for it.
     ///
     /// If the provider refuses the proof, the user that was attached before is detached: the phone may be in other hands.
@@ -49,13 +49,24 @@ extension Martlet {
     /// - Throws: ``UsageError/serviceExtension``
     public func detach() throws(UsageError) { try self.update { $0.want("userProof", .null) } }
 
-    /// Removes the installation from the provider, and forgets its user, its tokens, its receipts, its preferences and the keys for
-    /// encrypted content that are in the same storage.
+    /// Removes the installation from the provider, and forgets its user, its tokens, its receipts, its preferences and the
+    /// keys for encrypted content that are in the same storage.
     /// - Throws: ``UsageError/serviceExtension``
     public func unregister() throws(UsageError) {
         try self.update { $0.leave() }
         self.removeReceipts()
         self.removeKeys()
+    }
+
+    /// Removes the keys for encrypted content from the storage.
+    private func removeKeys() {
+        #if Encryption
+        do {
+            try EncryptionKeys(storage: self.storage).removeAll()
+        } catch {
+            self.report(.storageFailed(reason: "\(error)"))
+        }
+        #endif
     }
 
     /// Sets all tags. The app has to allow installations to write them (`installationTags`).
@@ -88,7 +99,7 @@ extension Martlet {
             guard number.isFinite else {
                 throw .invalidArgument(name: "attributes", reason: "use a finite number: JSON has no other")
             }
-            // Equal to what it is after a restart.
+            // The value equals the one that is read from the storage.
             value = Int64(exactly: number).map { .integer($0) } ?? value
         }
         let tooMany = "remove one: there are at most \(RegistrationStateMachine.maximumAttributes)"
@@ -97,13 +108,13 @@ extension Martlet {
         }
         let report = self.report
         try self.update { [value] machine in
-            // It waited for the storage.
+            // The change has waited for the storage, and another may have taken the room.
             guard !machine.setAttribute(name, to: value) else { return }
             report(.refused(member: "attributes.\(name)", code: "too_many", message: tooMany))
         }
     }
 
-    /// Sets what the user has decided about notifications on this device.
+    /// Sets the user's preferences for notifications on this device.
     /// - Throws: ``UsageError`` for more than 100 categories or one of more than 64 bytes, and in a service extension.
     public func setPreferences(_ preferences: NotificationPreferences) throws(UsageError) {
         let (most, longest) = (NotificationPreferences.maximumCategories, NotificationPreferences.maximumCategory)
@@ -116,21 +127,28 @@ extension Martlet {
         try self.update { $0.want("preferences", preferences.json) }
     }
 
-    /// Sets the receipts that the user allows. Those that are stricter than before hold for receipts that wait, too.
+    /// Sets the level of receipts that the user allows. A stricter level than before also applies to waiting receipts.
     /// - Throws: ``UsageError/serviceExtension``
     public func setReceiptPrivacy(_ privacy: ReceiptPrivacy) throws(UsageError) {
         try self.update { $0.setReceiptPrivacy(privacy) }
     }
 
-    /// Sets the public key to which the provider encrypts, or removes it.
-    func setEncryptionKey(id: String, publicKey: Data?) throws(UsageError) {
-        let value = publicKey.map { JSONValue.object(["id": .string(id), "key": .string($0.base64EncodedString())]) }
+    #if Encryption
+    /// Registers the key to which the provider encrypts content; `nil` ends encryption.
+    ///
+    /// Call it at each launch with ``EncryptionKeys/current()`` of the same storage, and after ``EncryptionKeys/rotate()``.
+    /// - Throws: ``UsageError/serviceExtension``
+    public func setEncryptionKey(_ key: EncryptionKey?) throws(UsageError) {
+        let value = key.map { key in
+            JSONValue.object(["id": .string(key.id), "key": .string(key.publicKey.base64EncodedString())])
+        }
         try self.update { $0.want("encryptionKey", value ?? .null) }
     }
+    #endif
 
-    /// The lengths of tags, and of names of attributes, in bytes.
+    /// The permitted lengths of tags and of names of attributes, in bytes.
     private static let texts = 1...256
 
-    /// Returns `true` for a member that leaves room for others in a request.
+    /// Returns `true` for a member that is small enough to leave room for others in a request.
     private static func fits(_ value: JSONValue) -> Bool { value.json.count <= 8000 }
 }

@@ -3,12 +3,12 @@ import Foundation
 /// An app's side of push: registers the installation with the provider, attaches its user, and reports receipts of
 /// notifications.
 ///
-/// Make one per process and keep it. What is asked of it is stored at once and sent when it can be; nothing has to be asked
-/// again after a failure or a restart. An app and its notification service extension share the storage.
+/// Make one per process and keep it. Each change is stored at once and sent as soon as possible; no call has to be repeated
+/// after a failure or a restart. An app and its notification service extension share the storage.
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
     private static let stateName = "state"
-    /// The most requests of one synchronization: each refusal takes at least one member out, so that it ends earlier.
+    /// The maximum number of requests of one synchronization. It usually ends earlier, since each refusal removes a member.
     private static let maximumRequests = 250
 
     nonisolated let configuration: Configuration
@@ -19,14 +19,14 @@ public actor Martlet {
     let dependencies: Dependencies
     let environment: PushEnvironment
 
-    /// `nil` until the storage could be read.
+    /// The state of the registration; `nil` until the storage could be read.
     private var machine: RegistrationStateMachine?
     /// The changes that wait for the storage.
     private var changes: [(inout RegistrationStateMachine) -> Void] = []
     var outbox = ReceiptOutbox()
-    /// The receipts that the storage did not take; they wait in memory, at most as many as the outbox holds.
+    /// The receipts that the storage did not accept, which wait in memory. There are at most as many as the outbox holds.
     var unstored: [Receipt] = []
-    /// `true` while the storage has the outbox's back-off as it is.
+    /// `true` while the stored back-off is the outbox's.
     var isBackOffStored = true
     private var isSending = false
     private var isDue = false
@@ -34,12 +34,12 @@ public actor Martlet {
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
     private var retry: Task<Void, Never>?
 
-    /// Makes the app's side of push.
+    /// Makes a client of the provider.
     /// - Parameters:
     ///   - configuration: The provider and the app.
     ///   - storage: A place that outlives the process, which the app's extension shares.
-    ///   - transport: What carries requests. By default it is `URLSession`.
-    ///   - handler: The app's answers to what arrives.
+    ///   - transport: The transport of requests. By default it is `URLSession`.
+    ///   - handler: The app's reactions to notifications.
     ///   - report: Receives each event, for the log.
     public init(
         _ configuration: Configuration,
@@ -68,8 +68,8 @@ public actor Martlet {
 
     /// Sends everything that can be sent now, and returns when that is done.
     ///
-    /// It is called for every change and after every wait by itself. Call it where the system gives the app time, such as in
-    /// a background task. A cancelled task ends its wait at once; a request in flight continues.
+    /// Every change and the end of every wait start it too. Call it where the system gives the app time, such as in a
+    /// background task. A cancelled task ends its wait at once; a request in flight continues.
     /// - Parameter limit: The longest wait; `nil` for as long as it takes.
     public func synchronize(within limit: Duration? = nil) async {
         self.isDue = true
@@ -100,7 +100,7 @@ public actor Martlet {
 extension Martlet {
     /// Returns the state of the registration; `nil` while the storage cannot be read.
     func state() -> RegistrationStateMachine? {
-        // The extension reads what the app has written since.
+        // The extension reads the state again, because the app may have changed it.
         if let machine, self.configuration.role == .app { return machine }
         let target = "\(self.configuration.provider.absoluteString) \(self.configuration.app)"
         let stored: RegistrationState?
@@ -128,7 +128,7 @@ extension Martlet {
         self.changes = []
         self.machine = machine
         self.save(machine)
-        // The receipts of another provider's notifications are nothing to this one.
+        // The receipts of another provider's notifications mean nothing to this one.
         if let stored, stored.target != target { self.removeReceipts() }
         return machine
     }
@@ -146,7 +146,7 @@ extension Martlet {
         return state
     }
 
-    /// Takes a state that differs from the stored one, and stores it.
+    /// Stores a state that differs from the stored one.
     private func store(_ machine: RegistrationStateMachine) {
         guard machine != self.machine else { return }
         self.machine = machine
@@ -161,14 +161,14 @@ extension Martlet {
         }
     }
 
-    /// Changes the state for the app's code, stores it and has it sent.
+    /// Changes the state for a call of the app, stores it and sends the change.
     /// - Throws: ``UsageError/serviceExtension``
     func update(_ change: @escaping (inout RegistrationStateMachine) -> Void) throws(UsageError) {
         guard self.configuration.role == .app else { throw .serviceExtension }
         self.change(change)
     }
 
-    /// Changes the state, stores it and has it sent. A change before the storage can be read waits.
+    /// Changes the state, stores it and sends the change. A change waits until the storage can be read.
     func change(_ change: @escaping (inout RegistrationStateMachine) -> Void) {
         guard var machine = self.state() else { return self.changes.append(change) }
         change(&machine)
@@ -266,7 +266,7 @@ extension Martlet {
 
     func send(_ request: TransportRequest) async -> Result<TransportResponse, any Error> {
         var request = request
-        // The user waits for what the extension returns.
+        // The user waits for the content that the extension returns.
         if self.configuration.role == .serviceExtension { request.deadline = .seconds(5) }
         do {
             return .success(try await self.transport.send(request))
@@ -275,7 +275,7 @@ extension Martlet {
         }
     }
 
-    /// Waits for the next try, unless the process ends before.
+    /// Schedules a synchronization for the end of the next wait.
     private func scheduleRetry() {
         self.retry?.cancel()
         self.retry = nil

@@ -34,7 +34,7 @@ extension Martlet.Configuration {
         ["authorization": "Bearer \(self.key)", "content-type": "application/json", "accept": "application/json"]
     }
 
-    /// Returns the request for what the machine has decided.
+    /// Returns the HTTP request of a registration or removal.
     func request(_ request: RegistrationStateMachine.Request, installation: UUID) -> TransportRequest {
         let url = self.url(of: installation)
         switch request {
@@ -48,7 +48,7 @@ extension Martlet.Configuration {
         }
     }
 
-    /// Returns a request about something of an installation.
+    /// Returns a request for a path below an installation.
     /// - Parameter path: The path below the installation.
     func request(
         _ method: String,
@@ -71,5 +71,54 @@ extension Martlet.Configuration {
     /// Returns the request that sends a batch of receipts.
     func request(_ batch: ReceiptOutbox.Batch, installation: UUID, secret: String) -> TransportRequest {
         self.request("POST", "receipts", installation: installation, secret: secret, body: batch.json)
+    }
+}
+
+/// An error of a call for a push resource, its messages or an ``XMPPPushAddress`` of this installation.
+public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The provider has not confirmed the installation yet: try again after ``Martlet/Event/registered(kind:)``.
+    case notRegistered
+    /// The network or the provider failed. The call may succeed later, but not before `retryAfter`.
+    case unavailable(reason: String, retryAfter: Duration?)
+    /// The provider refuses the call, with a stable code such as `too_many_push_resources` or `no_component`.
+    case refused(code: String, message: String)
+
+    public var description: String {
+        switch self {
+        case .notRegistered: "the provider has not confirmed the installation yet"
+        case .unavailable(let reason, _): reason
+        case .refused(let code, let message): message.isEmpty ? code : "\(message) (\(code))"
+        }
+    }
+}
+
+extension ProviderResult {
+    /// Returns the members of the response, if the request was carried out.
+    func members() throws(InstallationError) -> [String: JSONValue] {
+        switch self {
+        case .done(let members): return members
+        case .later(let delay, let reason): throw .unavailable(reason: reason, retryAfter: delay)
+        case .refused(let refusal): throw .refused(code: refusal.code, message: refusal.message)
+        }
+    }
+}
+
+extension Martlet {
+    /// Sends a request for a path below this installation, and returns the members of its response.
+    /// - Parameter path: The path below the installation.
+    func members(
+        _ method: String,
+        _ path: String,
+        body: [String: JSONValue]? = nil
+    ) async throws(InstallationError) -> [String: JSONValue] {
+        guard let state = self.state()?.state, let secret = state.secret, !state.isLeaving else { throw .notRegistered }
+        let request = self.configuration.request(
+            method,
+            path,
+            installation: state.installation,
+            secret: secret,
+            body: body.map { .object($0) }
+        )
+        return try await self.exchange(request).members()
     }
 }

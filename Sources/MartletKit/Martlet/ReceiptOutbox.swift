@@ -2,20 +2,20 @@ import Foundation
 
 /// Decides which receipts are kept, and which are sent next.
 struct ReceiptOutbox: Equatable, Sendable {
-    /// The most receipts that wait, and the most that are remembered once they are sent.
+    /// The maximum number of waiting receipts, and that of sent ones which are remembered.
     static let maximum = 1000
-    /// The time after which the provider does not take a receipt.
+    /// The age after which the provider refuses a receipt, in seconds.
     static let lifetime: TimeInterval = 30 * 24 * 3600
-    /// The most receipts of a request, and its most bytes.
+    /// The maximum number of receipts in a request, and its maximum size in bytes.
     static let (batch, batchBytes) = (100, 64_000)
 
     private(set) var waiting: [String: Receipt] = [:]
     private var sent: [String: Receipt] = [:]
     var backOff = RetryDelay()
-    /// The receipts of the next request; smaller after the provider has refused one as a whole.
+    /// The maximum number of receipts in the next request. It falls after the provider has refused a request as a whole.
     private var batchSize = Self.batch
 
-    /// Receipts of one level of privacy, which one request sends.
+    /// The receipts of one request, which have the same level of privacy.
     struct Batch: Equatable, Sendable {
         let privacy: ReceiptPrivacy
         let receipts: [Receipt]
@@ -25,7 +25,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// The changes of stored receipts.
+    /// The changes to make in the storage, and the events to report.
     struct Changes: Equatable, Sendable {
         /// The names to remove.
         var removed: [String] = []
@@ -34,7 +34,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         var events: [Martlet.Event] = []
     }
 
-    /// Returns `true` if nothing is known under a name.
+    /// Returns `true` if no receipt has this name.
     func isNew(_ name: String) -> Bool { self.waiting[name] == nil && self.sent[name] == nil }
 
     /// Returns `true` if the provider has the receipt of a name.
@@ -46,7 +46,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         return known.map(\.value.privacy).min()
     }
 
-    /// Takes what is stored, by this process or another.
+    /// Adds a receipt that this process or another has stored.
     mutating func load(_ stored: StoredReceipt) {
         let name = stored.receipt.name
         if stored.isSent {
@@ -57,13 +57,13 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// Forgets what another process has removed.
+    /// Forgets receipts whose names are not in the storage any more, because another process has removed them.
     mutating func retain(_ names: Set<String>) {
         self.waiting = self.waiting.filter { names.contains($0.key) }
         self.sent = self.sent.filter { names.contains($0.key) }
     }
 
-    /// Removes what is too old, is too much or may not be sent any more.
+    /// Removes receipts that are too old, too many, or not allowed by the user any more.
     mutating func prune(privacy: ReceiptPrivacy, now: Date) -> Changes {
         var changes = Changes()
         func drop(_ names: [String], reason: String) {
@@ -103,8 +103,8 @@ struct ReceiptOutbox: Equatable, Sendable {
         case send(Batch)
     }
 
-    /// Returns what to send now: the oldest receipts of one level of privacy.
-    /// - Parameter privacy: What the user allows now, which bounds what a receipt was made with.
+    /// Returns the next step. A batch has the oldest receipts of one level of privacy.
+    /// - Parameter privacy: The level that the user allows now, which limits the one that a receipt was made with.
     func next(privacy: ReceiptPrivacy, now: Date) -> Next {
         guard privacy != .none else { return .nothing }
         let order = self.waiting.values.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
@@ -119,19 +119,19 @@ struct ReceiptOutbox: Equatable, Sendable {
         return .send(batch)
     }
 
-    /// Takes what came of a batch.
+    /// Processes the response to a batch.
     /// - Parameter random: A number from 0 to 1.
     mutating func completed(_ batch: Batch, _ response: ProviderResult, now: Date, random: Double) -> Changes {
         switch response {
         case .done(let members):
-            // A page in the provider's place would lose what was not taken.
+            // Receipts must not be lost to a login page that stands in the provider's place.
             guard members["accepted"]?.integer != nil else {
                 let wait = self.backOff.failed(after: nil, now: now, random: random)
                 return Changes(events: [.retry(.receipts, after: wait, reason: "the response counts no receipts")])
             }
             self.backOff.succeeded()
             self.batchSize = min(Self.batch, self.batchSize * 2)
-            // One that was removed meanwhile, as by leaving, does not come back.
+            // A receipt that was removed meanwhile, as by unregistering, does not come back.
             let sent = batch.receipts.filter { self.waiting.removeValue(forKey: $0.name) != nil }
             for receipt in sent { self.sent[receipt.name] = receipt }
             var events = [Martlet.Event.receiptsSent(count: batch.receipts.count)]
@@ -157,7 +157,7 @@ struct ReceiptOutbox: Equatable, Sendable {
             let event = Martlet.Event.refused(member: refusal.field, code: refusal.code, message: refusal.message)
             return Changes(removed: names, events: [event, .receiptsDropped(count: names.count, reason: refusal.code)])
         case .refused(let refusal):
-            // The key, the app or the provider's version is in the way, and receipts live long enough to wait for that.
+            // The key, the app or the provider's version is wrong, and receipts live long enough to wait for a correction.
             if refusal.code == ProviderRefusal.notOwnInstallation {
                 _ = self.backOff.failed(after: nil, now: now, random: random)
             } else {
@@ -172,7 +172,7 @@ struct ReceiptOutbox: Equatable, Sendable {
 }
 
 extension ReportedEvent {
-    /// The order in which receipts are kept when there are too many.
+    /// The rank of the event. If there are too many receipts, those of the lowest rank are dropped first.
     var rank: Int {
         switch self {
         case .delivered: 0

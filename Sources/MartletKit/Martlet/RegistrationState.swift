@@ -1,19 +1,19 @@
 import Foundation
 
-/// The persisted state of a registration: what the app wants the provider to have, and what it is known to have.
+/// The persisted state of a registration: the values that the app wants, and those that the provider has confirmed.
 struct RegistrationState: Codable, Equatable, Sendable {
     /// The id of the installation, made once.
     var installation: UUID
     /// The secret of the last response.
     var secret: String?
-    /// The provider and app for which the rest holds.
+    /// The provider's URL and the app to which the rest of the state belongs.
     var target: String
     /// The public key with which requests were sent.
     var key: String
     /// The tokens, by their place (``TokenKind/place``).
     var tokens: [String: Token] = [:]
     /// The members that all tokens share, as the app wants them. An attribute has a member of its own, such as
-    /// `attributes.team`. What the app has never named is missing and stays as the provider has it.
+    /// `attributes.team`. A member that the app has never set is missing, and the provider keeps its value.
     var wanted: [String: JSONValue] = [:]
     /// The members as the provider has confirmed them.
     var confirmed: [String: JSONValue] = [:]
@@ -23,16 +23,16 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var isLeaving = false
     /// The user that the provider has for this installation.
     var user = User.none
-    /// The token of the last request without a secret: the provider may have it, although no response came.
+    /// The token of the last request without a secret. The provider may have it, although no response came.
     var unanswered: Token?
-    /// The last token that the provider has confirmed, which still carries the user's decisions when no other can.
+    /// The last token that the provider has confirmed. With it the user's preferences are sent if no other token can be.
     var registered: Token?
-    /// The most bytes of shared members in a request; fewer after the provider has refused one for its size.
+    /// The maximum size of the shared members in a request, in bytes. It falls after the provider has refused one for its size.
     var room = RegistrationStateMachine.maximumShared
-    /// The last time at which the provider did not accept the installation as this one's own.
+    /// The last time at which a new id replaced the installation's, because the provider did not accept its secret.
     var replacedAt: Date?
     var backOff = RetryDelay()
-    /// The level that the user allows receipts.
+    /// The level of receipts that the user allows.
     var receiptPrivacy = ReceiptPrivacy.device
 
     /// The user of an installation, as far as it is known.
@@ -53,9 +53,9 @@ struct RegistrationState: Codable, Equatable, Sendable {
         let kind: String
         let activity: String?
         var registeredAt: Date
-        /// The last that the provider has confirmed, and when.
+        /// The last token of this place that the provider has confirmed.
         var confirmed: Confirmed?
-        /// The last that it has refused.
+        /// The last token of this place that the provider has refused.
         var refused: Confirmed?
 
         /// The place of the token in the installation (``TokenKind/place``).
@@ -68,7 +68,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
             let at: Date
         }
 
-        /// Returns `true` if this was the present token, and less than an interval ago.
+        /// Returns `true` if a confirmation or refusal was of the present token, less than an interval ago.
         func isFresh(_ past: Confirmed?, now: Date, interval: TimeInterval) -> Bool {
             guard let past, past.text == self.text, past.environment == self.environment else { return false }
             // A time in the future is left from a clock that has been set back.
@@ -84,8 +84,8 @@ struct RegistrationState: Codable, Equatable, Sendable {
 }
 
 extension RegistrationState {
-    /// Reads a stored state. What is missing or unknown, as in the state of another version of the app, has its default: the
-    /// installation stays the same, and what is not known to be confirmed is sent again.
+    /// Reads a stored state. A member that is missing or unreadable, as in the state of another version of the app, gets its
+    /// default. The installation keeps its id, and values without a known confirmation are sent again.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func value<Value: Decodable>(_ key: CodingKeys, _ missing: Value) -> Value {

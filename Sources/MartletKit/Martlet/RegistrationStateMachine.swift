@@ -2,24 +2,25 @@ import Foundation
 
 /// Decides which requests register an installation with the provider, and when.
 ///
-/// There is one request at a time: the first response brings the secret that the next request needs. What changes while a
-/// request is under way differs from what it confirms, and so is sent next: the newest state wins.
+/// There is one request at a time: the first response brings the secret that the next request needs. A value that changes
+/// while a request is under way differs from the confirmed one, and so is sent next.
 struct RegistrationStateMachine: Equatable, Sendable {
-    /// The most tokens of Live Activities; the oldest is evicted, as it is at the provider.
+    /// The maximum number of tokens of Live Activities. A further one evicts the oldest, as at the provider.
     static let maximumActivities = 32
-    /// The wait after a refusal of the whole request, which nothing on the device can mend.
+    /// The wait after a refusal of a whole request, in seconds. Nothing on the device can change the outcome.
     static let pause: TimeInterval = 24 * 3600
-    /// The shortest time between two replacements of the installation.
-    static let replacementInterval: TimeInterval = 3600
-    /// The most bytes of shared members in a request, of the 16 KiB that the provider takes. The rest is sent next.
+    /// The shortest time between two replacements of the installation, in seconds.
+    private static let replacementInterval: TimeInterval = 3600
+    /// The maximum size of the shared members in a request, in bytes, of the 16 KiB that the provider accepts. The rest is sent
+    /// in the next request.
     static let maximumShared = 12_000
-    /// The most attributes, so that the state stays within what a storage takes.
+    /// The maximum number of attributes, with which the state still fits into a value of the storage.
     static let maximumAttributes = 100
-    /// The members that each request has, whether they have changed.
+    /// The members that each request has, changed or not.
     private static let profile = ["locale", "timeZone", "appVersion", "capabilities"]
 
-    var state: RegistrationState
-    /// The time after which a confirmed registration is sent again.
+    private(set) var state: RegistrationState
+    /// The time after which a confirmed registration is sent again, in seconds.
     let refreshInterval: TimeInterval
 
     init(_ state: RegistrationState, target: String, key: String, refreshInterval: TimeInterval) {
@@ -61,14 +62,14 @@ struct RegistrationStateMachine: Equatable, Sendable {
         case send(Request)
     }
 
-    /// Returns what to do now. A request is sent after ``started(_:)``.
+    /// Returns the next step. Call ``started(_:)`` before sending a request.
     func next(now: Date) -> Next {
         guard let request = self.request(now: now) else { return .nothing }
         if let until = self.state.backOff.wait(now: now) { return .wait(until: until) }
         return .send(request)
     }
 
-    /// Notes a request that is about to be sent: the provider may carry it out although no response comes.
+    /// Records a request that is about to be sent: the provider may carry it out although no response comes.
     mutating func started(_ request: Request) {
         guard case .register(let registration) = request else { return }
         if registration.secret == nil { self.state.unanswered = registration.token }
@@ -78,7 +79,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
     private func request(now: Date) -> Request? {
         if self.state.isLeaving {
             if let secret = self.state.secret { return .remove(secret: secret) }
-            // The first request may have been carried out: the same once more brings the secret for the removal.
+            // The first request may have been carried out: its repetition brings the secret for the removal.
             return self.state.unanswered.map { token in
                 .register(Registration(place: token.place, token: token, secret: nil, shared: [:]))
             }
@@ -94,8 +95,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         let changes = self.changes(now: now)
         guard let place = stale ?? (changes.isEmpty ? nil : mayBeSent.first), let token = self.state.tokens[place]
         else { return self.requestWithoutToken(changes) }
-        // A refresh repeats what only the app decides, in case the provider has lost it. Tags and attributes are the back
-        // end's too, so that an old value must not come back.
+        // A refresh repeats the values that only the app decides, in case the provider has lost them. Tags and attributes
+        // may be set by the back end too, so an old value must not come back.
         var candidates = changes
         for name in Self.profile + (stale == nil ? [] : ["preferences", "encryptionKey"]) {
             if let value = self.state.wanted[name], !self.isRefused(name, value, now: now) { candidates[name] = value }
@@ -104,8 +105,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return .register(Registration(place: place, token: token, secret: self.state.secret, shared: shared))
     }
 
-    /// Returns the request for the user's own decisions when the app has no token that can be sent: the last that the provider
-    /// has confirmed carries them.
+    /// Returns the request for the user's own decisions when the app has no token that can be sent. It has the last token that
+    /// the provider has confirmed.
     private func requestWithoutToken(_ changes: [String: JSONValue]) -> Request? {
         let decisions = changes.filter { ["userProof", "preferences"].contains($0.key) }
         guard !decisions.isEmpty, let secret = self.state.secret, let token = self.state.registered else { return nil }
@@ -113,8 +114,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return .register(Registration(place: token.place, token: token, secret: secret, shared: shared))
     }
 
-    /// Returns as many members as a request has room for: changes before what is repeated, so that each request gets on, and of
-    /// them the user and the user's own decisions first.
+    /// Returns as many members as a request has room for. Changes come before repetitions, so that each request makes progress,
+    /// and among them the user and the user's own decisions come first.
     private func first(_ members: [String: JSONValue], changes: [String: JSONValue]) -> [String: JSONValue] {
         let ranks = ["userProof", "preferences", "encryptionKey"]
         func rank(_ name: String) -> Int {
@@ -131,12 +132,12 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return taken
     }
 
-    /// The bytes of a member in a request.
-    static func size(_ name: String, _ value: JSONValue) -> Int {
+    /// Returns the size of a member in a request, in bytes.
+    private static func size(_ name: String, _ value: JSONValue) -> Int {
         JSONValue.string(name).json.count + value.json.count + 2
     }
 
-    /// Returns the shared members that the provider has not confirmed as they are.
+    /// Returns the shared members whose present values the provider has not confirmed.
     private func changes(now: Date) -> [String: JSONValue] {
         self.state.wanted.filter { name, value in
             self.state.confirmed[name] != value && !self.isRefused(name, value, now: now)
@@ -157,10 +158,10 @@ struct RegistrationStateMachine: Equatable, Sendable {
 // MARK: - Changes by the app
 
 extension RegistrationStateMachine {
-    /// Returns `true` for a token that a service can have made.
+    /// Returns `true` for a token and a kind of permitted length.
     static func isToken(_ token: Data, _ kind: TokenKind) -> Bool { (1...512).contains(token.count) && kind.isValid }
 
-    /// Sets a token. Returns `false` for one that no service can have made.
+    /// Sets a token. Returns `false` for an invalid one.
     mutating func register(_ token: Data, as kind: TokenKind, environment: PushEnvironment, now: Date) -> Bool {
         guard Self.isToken(token, kind) else { return false }
         let text = token.hexadecimal
@@ -178,7 +179,7 @@ extension RegistrationStateMachine {
         return true
     }
 
-    /// Forgets a token, which the provider then hears no more of.
+    /// Forgets a token, so that it is not sent any more.
     mutating func remove(_ kind: TokenKind) { self.state.tokens[kind.place] = nil }
 
     /// Sets a member that all tokens share.
@@ -199,10 +200,10 @@ extension RegistrationStateMachine {
 
     mutating func setReceiptPrivacy(_ privacy: ReceiptPrivacy) { self.state.receiptPrivacy = privacy }
 
-    /// Notes that the app was launched: the network may be another one, and a waiting user is worth a try.
+    /// Records a launch of the app, which ends a back-off: the device may be in another network.
     mutating func launched() { self.state.backOff.launched() }
 
-    /// Leaves the provider, and forgets everything but the profile of the device.
+    /// Removes the installation, and forgets everything but the profile of the device.
     mutating func leave() {
         // Without a request there is nothing to remove.
         self.state.isLeaving = self.state.secret != nil || self.state.unanswered != nil
@@ -212,13 +213,190 @@ extension RegistrationStateMachine {
         self.forgetConfirmations()
     }
 
-    /// Has the next request bring the secret anew.
+    /// Forgets the confirmations of tokens, so that the next response brings the secret again.
     mutating func secretWasRefused() {
         for place in self.state.tokens.keys { self.state.tokens[place]?.confirmed = nil }
     }
 
-    mutating func forgetConfirmations() {
+    private mutating func forgetConfirmations() {
         self.secretWasRefused()
         (self.state.confirmed, self.state.refused) = ([:], [:])
+    }
+}
+
+extension RegistrationStateMachine {
+    /// Processes the response to a request.
+    /// - Parameters:
+    ///   - random: A number from 0 to 1.
+    ///   - newInstallation: The id that the installation gets if it has to be replaced.
+    /// - Returns: The events to report to the app.
+    mutating func completed(
+        _ request: Request,
+        _ response: ProviderResult,
+        now: Date,
+        random: Double,
+        newInstallation: UUID
+    ) -> [Martlet.Event] {
+        switch (request, response) {
+        case (_, .later(let after, let reason)):
+            if self.state.user == .proofSent { self.state.user = .attached }
+            return [
+                .retry(
+                    .registration,
+                    after: self.state.backOff.failed(after: after, now: now, random: random),
+                    reason: reason
+                )
+            ]
+        case (.remove, .done):
+            self.finishLeaving()
+            self.state.backOff.succeeded()
+            return [.removed]
+        case (.register(let registration), .done(let members)):
+            guard let secret = members["secret"]?.string, secret.utf8.count <= 100 else {
+                if self.state.user == .proofSent { self.state.user = .attached }
+                let wait = self.state.backOff.failed(after: nil, now: now, random: random)
+                return [.retry(.registration, after: wait, reason: "the response has no secret")]
+            }
+            let isLeaving = self.state.isLeaving
+            self.confirm(registration, secret: secret, now: now)
+            return isLeaving ? [] : [.registered(kind: TokenKind(rawValue: registration.token.place))]
+        case (_, .refused(let refusal)) where self.state.isLeaving:
+            return self.refuseLeaving(request, refusal, now: now, random: random)
+        case (.remove, .refused(let refusal)):
+            return [.refused(member: nil, code: refusal.code, message: refusal.message)]
+        case (.register(let registration), .refused(let refusal)):
+            if self.state.user == .proofSent { self.state.user = .none }
+            if refusal.code == ProviderRefusal.notOwnInstallation {
+                return self.replace(by: newInstallation, refusal, now: now)
+            }
+            if refusal.code == ProviderRefusal.tooLarge { return self.shrink(registration, refusal, now: now) }
+            return self.refuse(registration, refusal, now: now)
+        }
+    }
+
+    private mutating func finishLeaving() {
+        (self.state.isLeaving, self.state.secret, self.state.unanswered) = (false, nil, nil)
+        self.state.user = .none
+    }
+
+    /// Ends the removal if the provider says that the installation is not this one's. Other refusals may be temporary.
+    private mutating func refuseLeaving(
+        _ request: Request,
+        _ refusal: ProviderRefusal,
+        now: Date,
+        random: Double
+    ) -> [Martlet.Event] {
+        let event = Martlet.Event.refused(member: nil, code: refusal.code, message: refusal.message)
+        var isRefusedToken = false
+        if case .register = request { isRefusedToken = refusal.field != nil }
+        // A token that the provider does not take was never registered.
+        if refusal.code == ProviderRefusal.notOwnInstallation || isRefusedToken {
+            self.finishLeaving()
+            return [event]
+        }
+        let wait = self.state.backOff.failed(after: nil, now: now, random: random)
+        return [event, .retry(.registration, after: wait, reason: "the installation is not removed yet")]
+    }
+
+    private mutating func confirm(_ registration: Registration, secret: String, now: Date) {
+        self.state.secret = secret
+        self.state.unanswered = nil
+        self.state.backOff.succeeded()
+        // The app has unregistered meanwhile: only the secret counts, which the removal needs.
+        guard !self.state.isLeaving else { return }
+        self.state.room = min(Self.maximumShared, self.state.room * 2)
+        let token = registration.token
+        self.state.registered = token
+        let confirmed = RegistrationState.Token.Confirmed(text: token.text, environment: token.environment, at: now)
+        self.state.tokens[registration.place]?.confirmed = confirmed
+        if let refused = self.state.tokens[registration.place]?.refused, refused.text == token.text {
+            self.state.tokens[registration.place]?.refused = nil
+        }
+        for (name, value) in registration.shared {
+            self.state.refused[name] = nil
+            if name == "userProof" {
+                self.state.user = value == .null ? .none : .attached
+                // A proof is used once. A newer one that the app has set since is still to be sent.
+                if self.state.wanted[name] == value { self.state.wanted[name] = nil }
+            } else if name.hasPrefix("attributes."), value == .null, self.state.wanted[name] == value {
+                // A removed attribute needs no entry.
+                (self.state.wanted[name], self.state.confirmed[name]) = (nil, nil)
+            } else {
+                self.state.confirmed[name] = value
+            }
+        }
+    }
+
+    /// Leaves refused members out of requests until they change, so that the rest is registered.
+    private mutating func refuse(_ registration: Registration, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event]
+    {
+        let root = refusal.field.map { String($0.prefix { $0 != "." && $0 != "[" }) }
+        let names = registration.shared.keys.filter { name in
+            name == refusal.field || name == root || (refusal.field == "attributes" && name.hasPrefix("attributes."))
+        }
+        if !names.isEmpty { return self.refuse(names, of: registration, refusal, now: now) }
+        if let root, ["token", "kind", "environment", "activity"].contains(root) {
+            let token = registration.token
+            if self.state.registered?.text == token.text { self.state.registered = nil }
+            if self.state.tokens[registration.place]?.text == token.text {
+                self.state.tokens[registration.place]?.refused =
+                    .init(text: token.text, environment: token.environment, at: now)
+            }
+        } else {
+            self.state.backOff.pause(for: Self.pause, now: now)
+        }
+        return [.refused(member: refusal.field, code: refusal.code, message: refusal.message)]
+    }
+
+    private mutating func refuse(
+        _ names: [String],
+        of registration: Registration,
+        _ refusal: ProviderRefusal,
+        now: Date
+    ) -> [Martlet.Event] {
+        var event = Martlet.Event.refused(member: refusal.field, code: refusal.code, message: refusal.message)
+        for name in names {
+            guard let value = registration.shared[name] else { continue }
+            guard name == "userProof" else {
+                self.state.refused[name] = .init(value: value, at: now)
+                continue
+            }
+            // The previous user must not stay attached: the phone may be in other hands.
+            if self.state.wanted[name] == value { self.state.wanted[name] = self.state.user == .none ? nil : .null }
+            event = .userProofNeeded(installation: self.state.installation, reason: refusal.message)
+        }
+        return [event]
+    }
+
+    /// Makes the next request smaller. A member that is too large by itself counts as refused.
+    private mutating func shrink(_ registration: Registration, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event]
+    {
+        guard registration.shared.count > 1 else {
+            guard !registration.shared.isEmpty else { return self.refuse(registration, refusal, now: now) }
+            return self.refuse(Array(registration.shared.keys), of: registration, refusal, now: now)
+        }
+        self.state.room = registration.shared.reduce(0) { $0 + Self.size($1.key, $1.value) } / 2
+        return []
+    }
+
+    /// Continues as a new installation, because the provider has this one with another secret.
+    private mutating func replace(
+        by installation: UUID,
+        _ refusal: ProviderRefusal,
+        now: Date
+    ) -> [Martlet.Event] {
+        if let last = self.state.replacedAt, abs(now.timeIntervalSince(last)) < Self.replacementInterval {
+            self.state.backOff.pause(for: Self.pause, now: now)
+            return [.refused(member: nil, code: refusal.code, message: refusal.message)]
+        }
+        self.state.replacedAt = now
+        self.state.installation = installation
+        (self.state.secret, self.state.unanswered, self.state.registered) = (nil, nil, nil)
+        // A proof may be for the old installation. The provider may keep the user of a token that it knows.
+        if self.state.wanted["userProof"] != .null {
+            self.state.wanted["userProof"] = self.state.user == .none ? nil : .null
+        }
+        self.forgetConfirmations()
+        return [.userProofNeeded(installation: installation, reason: "the installation has a new id")]
     }
 }

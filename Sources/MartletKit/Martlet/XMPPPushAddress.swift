@@ -1,11 +1,13 @@
-/// The address to which the server of a chat account reports what comes while the app is away (XEP-0357).
+import Foundation
+
+/// The address to which a chat account's server reports messages while the app is offline (XEP-0357).
 ///
 /// Keep it with the account: the provider shows the secret once.
 public struct XMPPPushAddress: Hashable, Sendable, Codable {
     /// The push component, to which the server publishes.
     public let jid: String
     public let node: String
-    /// The proof of the server that the account's owner wants it.
+    /// The secret with which the server proves that the account's owner has agreed.
     public let secret: String
 
     /// Makes an address from parts that the app has kept.
@@ -13,9 +15,9 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
         (self.jid, self.node, self.secret) = (jid, node, secret)
     }
 
-    /// Returns the stanza with which the account's client asks its server to report, for the client to send on its stream.
+    /// Returns the stanza that enables reports, for the account's client to send on its stream.
     ///
-    /// The server remembers it. Send it again after each login, in case that the server has ended the registration.
+    /// The server remembers the registration. Send the stanza again after each login, in case the server has ended it.
     /// - Parameter id: The id of the request, without which servers refuse it.
     public func enableStanza(id: String) -> String {
         let options = "http://jabber.org/protocol/pubsub#publish-options"
@@ -27,7 +29,7 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
             """
     }
 
-    /// Returns the stanza with which the client asks its server to report no more.
+    /// Returns the stanza that disables reports.
     /// - Parameter id: The id of the request.
     public func disableStanza(id: String) -> String {
         """
@@ -36,7 +38,7 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
         """
     }
 
-    /// Returns text as XML has it. A mark of XML is one before a combining character too.
+    /// Returns text with XML's special characters escaped, even where a combining character follows them.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { output, character in
             switch character {
@@ -46,6 +48,39 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
             case "'": output += "&apos;"
             default: output.unicodeScalars.append(character)
             }
+        }
+    }
+}
+
+extension Martlet {
+    /// Makes an address for the server of a chat account. A failed request is not repeated: the app decides when to ask again.
+    ///
+    /// The server's reports arrive as alerts that the extension fills in, or in the background. An installation has at most 20
+    /// addresses; a further one replaces the oldest.
+    /// - Parameters:
+    ///   - domain: The domain of the account: `example.com` of `ada@example.com`.
+    ///   - account: The app's own name for the account, which each push shows; `nil` for none.
+    /// - Throws: ``InstallationError``
+    public func xmppPushAddress(
+        domain: String,
+        account: String? = nil
+    ) async throws(InstallationError) -> XMPPPushAddress {
+        var body: [String: JSONValue] = ["domain": .string(domain)]
+        body["account"] = account.map { .string($0) }
+        let members = try await self.members("POST", "xmpp-nodes", body: body)
+        guard let jid = members["jid"]?.string, let node = members["node"]?.string,
+            let secret = members["secret"]?.string
+        else { throw .unavailable(reason: "the response has no address", retryAfter: nil) }
+        return XMPPPushAddress(jid: jid, node: node, secret: secret)
+    }
+
+    /// Removes an address, so that the server's next report ends the registration there. Removing one that is gone has no effect.
+    /// - Throws: ``InstallationError``
+    public func removeXMPPPushAddress(_ address: XMPPPushAddress) async throws(InstallationError) {
+        do throws(InstallationError) {
+            _ = try await self.members("DELETE", "xmpp-nodes/\(address.node)")
+        } catch .refused(code: "no_such_node", message: _) {
+            return
         }
     }
 }

@@ -1,7 +1,7 @@
 #if canImport(CryptoKit) || Encryption
 public import Foundation
 
-/// A page of the issues that are published, the newest first.
+/// A page of the published issues, the newest first.
 public struct IssueCatalogue: Hashable, Sendable {
     /// The issues. Entries that cannot be read are left out.
     public let issues: [CatalogueIssue]
@@ -35,18 +35,18 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     public let publication: UUID
     public let publicationName: String
     public let title: String
-    /// The number that people read; `nil` without one.
+    /// The number that is printed on the issue; `nil` if it has none.
     public let number: String?
     /// The day in the form `2026-11-20`.
     public let date: String
-    /// Indicates whether everybody is entitled to it.
+    /// `true` if everybody is entitled to the issue.
     public let isFree: Bool
     /// `nil` without a cover.
     public let cover: PublishedFile?
     /// The files, one for each size of screen.
     public let renditions: [IssueRendition]
 
-    /// The longest product id, in bytes.
+    /// The maximum length of a product id in bytes.
     static let maximumProduct = 256
 
     /// Reads an entry; `nil` for one that cannot be read.
@@ -71,7 +71,7 @@ public struct IssueRendition: Hashable, Sendable, Codable {
     public let screenSize: String
     /// The size in bytes.
     public let size: Int64
-    /// The hash in hexadecimal digits.
+    /// The SHA-256 in hexadecimal digits.
     public let sha256: String
 
     init?(_ entry: JSONValue) {
@@ -89,11 +89,11 @@ public struct PublishedFile: Hashable, Sendable, Codable {
     public let url: URL
     /// The size in bytes.
     public let size: Int64
-    /// The hash in hexadecimal digits.
+    /// The SHA-256 in hexadecimal digits.
     public let sha256: String
     public let contentType: String
 
-    /// The largest file, in bytes.
+    /// The maximum size of a file in bytes.
     static let maximumSize: Int64 = 1 << 40
 
     /// Reads a file; `nil` for one that cannot be read.
@@ -110,7 +110,7 @@ public struct PublishedFile: Hashable, Sendable, Codable {
 }
 
 extension String {
-    /// `true` for the 64 digits of a SHA-256, which are fit for the name of a file.
+    /// `true` for the 64 digits of a SHA-256, which are safe in the name of a file.
     fileprivate var isSHA256: Bool {
         self.utf8.count == 64
             && self.utf8.allSatisfy {

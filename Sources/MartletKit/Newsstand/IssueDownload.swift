@@ -1,15 +1,15 @@
 #if canImport(CryptoKit) || Encryption
 import Foundation
 
-/// Decides about the response to the request for a file, of which some bytes may be there already.
+/// The state machine of a file's download, of which some bytes may be present already.
 struct IssueDownload {
-    /// The longest body of an error that is read, in bytes.
+    /// The maximum number of bytes that are read of an error's body.
     static let maximumError = 16 * 1024
 
     private enum State {
-        /// A request is on its way.
+        /// The response to the request is outstanding.
         case requested
-        /// The body is resumed after so many bytes.
+        /// The body is arriving: the number of the file's bytes so far.
         case receiving(Int64)
         /// The response is an error, whose body is read.
         case refused(TransportResponse)
@@ -19,12 +19,12 @@ struct IssueDownload {
     private let present: Int64
     private var state = State.requested
 
-    /// - Parameter present: The bytes that are there already, no more than the file has.
+    /// - Parameter present: The number of bytes that are present already, at most the file's size.
     init(_ file: PublishedFile, present: Int64) { (self.file, self.present) = (file, present) }
 
-    /// The header fields of the request. A file that has changed comes whole.
+    /// The header fields of the request. A file that has changed is sent whole.
     var headers: [String: String] {
-        // A decoded body has another size.
+        // A decoded body would have another size.
         var headers = ["accept-encoding": "identity"]
         guard self.present > 0 else { return headers }
         headers["range"] = "bytes=\(self.present)-"
@@ -33,9 +33,9 @@ struct IssueDownload {
     }
 
     enum OnResponse: Equatable {
-        /// Append the body to what is there.
+        /// Append the body to the present bytes.
         case append
-        /// Remove what is there, and append the body.
+        /// Remove the present bytes, and append the body.
         case beginAnew
         /// The body is that of an error.
         case readError
@@ -64,7 +64,7 @@ struct IssueDownload {
 
     enum OnBytes: Equatable {
         case write
-        /// They belong to an error, or are too many of it.
+        /// The bytes belong to an error.
         case skip
     }
 
@@ -96,5 +96,65 @@ struct IssueDownload {
     }
 
     private static let broken = NewsstandError.unavailable(reason: "the connection was broken off", retryAfter: nil)
+}
+
+/// Performs one download, as ``IssueDownload`` decides.
+final class IssueTransfer: Sendable {
+    /// The longest time without a byte.
+    static let silence: Duration = .seconds(30)
+
+    /// The request for the missing bytes; `nil` if none is missing.
+    let request: TransportRequest?
+    private let file: PublishedFile
+    private let partial: any PartialContent
+    private let progress: @Sendable (Int64) -> Void
+    private let download: LockedValue<IssueDownload>
+
+    init(
+        _ file: PublishedFile,
+        into partial: any PartialContent,
+        progress: @escaping @Sendable (Int64) -> Void
+    ) throws(NewsstandError) {
+        (self.file, self.partial, self.progress) = (file, partial, progress)
+        // The bytes belong to another file.
+        if partial.count > file.size { try partial.removeAll() }
+        let download = IssueDownload(file, present: partial.count)
+        self.download = LockedValue(download)
+        let isWhole = partial.count == file.size && file.size > 0
+        self.request =
+            isWhole
+            ? nil
+            : TransportRequest(method: "GET", url: file.url, headers: download.headers, deadline: Self.silence)
+    }
+
+    /// Takes a part of the response.
+    func receive(_ part: ResponsePart) throws(NewsstandError) {
+        try self.download.withLock { download throws(NewsstandError) in
+            switch part {
+            case .head(let response):
+                if try download.responded(response) == .beginAnew { try self.partial.removeAll() }
+            case .body(let bytes):
+                do throws(NewsstandError) {
+                    guard try download.received(bytes) == .write else { return }
+                } catch {
+                    if error == .wrongContent { try self.partial.removeAll() }
+                    throw error
+                }
+                try self.partial.append(bytes)
+                self.progress(self.partial.count)
+            }
+        }
+    }
+
+    /// Checks the file, once the response has ended.
+    func finish() throws(NewsstandError) {
+        if self.request != nil {
+            try self.download.withLock { download throws(NewsstandError) in try download.ended() }
+        }
+        guard self.partial.sha256 == self.file.sha256 else {
+            try self.partial.removeAll()
+            throw NewsstandError.wrongContent
+        }
+    }
 }
 #endif

@@ -1,7 +1,7 @@
 #if canImport(CryptoKit) || Encryption
 public import Foundation
 
-/// The proof that a reader has bought something.
+/// The proof of a reader's purchases.
 public struct PurchaseProof: Hashable, Sendable {
     /// The signed transactions of the app store, as StoreKit 2 hands them out (`jwsRepresentation`); 20 at most.
     public var transactions: [String]
@@ -26,13 +26,13 @@ public struct PurchaseProof: Hashable, Sendable {
 
 /// The provider's decision about one product.
 public struct IssueEntitlement: Hashable, Sendable {
-    /// A decision.
+    /// The answer for one product.
     public enum Decision: Hashable, Sendable {
         /// The reader may download it. The grounds are `free`, `transaction` or `publisher`.
         case entitled(by: String)
-        /// The reader may not, with a stable code such as `not_entitled`.
+        /// The reader may not download it, for a reason with a stable code such as `not_entitled`.
         case refused(code: String, message: String)
-        /// It cannot be found out now; ask again after the time.
+        /// The provider cannot decide now. Ask again after `retryAfter`.
         case unavailable(message: String, retryAfter: Duration)
     }
 
@@ -62,9 +62,9 @@ public struct IssueEntitlement: Hashable, Sendable {
 public struct DownloadGrant: Hashable, Sendable {
     /// The file, whose address is valid for downloads that begin before ``expiresAt``.
     public let file: PublishedFile
-    /// The size of screen that the file is for.
+    /// The size of the screen for which the file is made, in pixels.
     public let screenSize: String
-    /// `false` for the file of the nearest smaller screen.
+    /// `true` for a file of the requested size of screen; `false` for one of the nearest smaller size.
     public let isExact: Bool
     /// The grounds: `free`, `transaction` or `publisher`.
     public let entitledBy: String

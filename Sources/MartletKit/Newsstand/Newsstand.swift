@@ -1,22 +1,22 @@
 #if canImport(CryptoKit) || Encryption
 public import Foundation
 
-/// The issues that a publisher offers to an app: which there are, whether the reader is entitled to them, and their files.
+/// A client for a publisher's issues: their catalogue, the reader's entitlement to them, and their files.
 ///
-/// It keeps nothing and repeats nothing. The app decides about when to ask again.
+/// It caches nothing and repeats no request. The app decides when to ask again.
 public struct Newsstand: Sendable {
     /// The characters that need no encoding anywhere in a URL (RFC 3986 section 2.3).
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
-    /// The largest page of a catalogue.
+    /// The maximum number of issues on a page of the catalogue.
     public static let maximumPage = 100
 
     private let configuration: Martlet.Configuration
     private let transport: any DownloadTransport
 
     /// Makes a client of the provider's publishing.
-    /// - Parameter transport: What carries requests and downloads. By default it is `URLSession`.
+    /// - Parameter transport: The transport of requests and downloads. By default it is `URLSession`.
     public init(_ configuration: Martlet.Configuration, transport: any DownloadTransport = URLSessionTransport()) {
         (self.configuration, self.transport) = (configuration, transport)
     }
@@ -24,9 +24,9 @@ public struct Newsstand: Sendable {
     /// Loads a page of the published issues, the newest first.
     /// - Parameters:
     ///   - account: The publisher's account, whose publications are added; `nil` for none.
-    ///   - limit: The most issues, 1 to ``maximumPage``.
+    ///   - limit: The maximum number of issues, 1 to ``maximumPage``.
     ///   - cursor: ``IssueCatalogue/next`` of the page before; `nil` for the first page.
-    ///   - entityTag: ``IssueCatalogue/entityTag`` of what the app has; `nil` for nothing.
+    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
     /// - Returns: The page; `nil` if nothing has changed.
     /// - Throws: ``NewsstandError``
     public func catalogue(
@@ -49,8 +49,8 @@ public struct Newsstand: Sendable {
     /// Loads the published issues page by page, the newest first.
     /// - Parameters:
     ///   - account: The publisher's account, whose publications are added; `nil` for none.
-    ///   - maximum: The most issues, in whole pages. ``IssueCatalogue/next`` is set where there are more.
-    ///   - entityTag: ``IssueCatalogue/entityTag`` of what the app has; `nil` for nothing.
+    ///   - maximum: The maximum number of issues, rounded up to whole pages. ``IssueCatalogue/next`` is set if there are more.
+    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
     /// - Returns: The issues as one page; `nil` if nothing has changed.
     /// - Throws: ``NewsstandError``
     package func issues(
@@ -68,7 +68,7 @@ public struct Newsstand: Sendable {
         return catalogue
     }
 
-    /// Asks which products the reader may download.
+    /// Asks for the reader's entitlements to products.
     /// - Parameter products: 1 to 100 product ids.
     /// - Returns: One entry for each product, in their order.
     /// - Throws: ``NewsstandError``
@@ -97,7 +97,7 @@ public struct Newsstand: Sendable {
     ) async throws(NewsstandError) -> DownloadGrant {
         var body = proof.members
         body["screenSize"] = .string(screenSize)
-        // A product id may have characters that mean something in a path.
+        // A product id may have characters with a meaning in a path.
         let name = product.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? product
         let request = self.request("POST", "issues/\(name):download", body: body)
         let members = try Self.members(of: try await self.response(to: request))
@@ -107,13 +107,13 @@ public struct Newsstand: Sendable {
         return grant
     }
 
-    /// Downloads a file, and continues a download that was broken off.
+    /// Downloads a file, or resumes an interrupted download.
     ///
-    /// The bytes that have arrived are kept beside the file, with the extension `part`, until the file is whole and has its SHA-256. A file that
-    /// has another one is removed (``NewsstandError/wrongContent``).
+    /// The bytes that have arrived are kept beside the file, with the extension `part`, until the file is whole and has its
+    /// SHA-256. A file with another one is removed (``NewsstandError/wrongContent``).
     /// - Parameters:
     ///   - destination: The place of the whole file. Its folder exists.
-    ///   - progress: Receives the number of bytes that have arrived, those of earlier tries included.
+    ///   - progress: Receives the number of bytes that have arrived, those of earlier attempts included.
     /// - Throws: ``NewsstandError``
     @concurrent
     public func download(
@@ -126,7 +126,7 @@ public struct Newsstand: Sendable {
         try partial.place(at: destination)
     }
 
-    /// Downloads what is missing of a file, and checks the whole.
+    /// Downloads the missing bytes of a file, and checks the whole.
     @concurrent
     package func download(
         _ file: PublishedFile,
@@ -175,13 +175,61 @@ public struct Newsstand: Sendable {
         }
     }
 
-    /// Returns the members of a response that is neither an error nor something else.
+    /// Returns the members of a response.
+    /// - Throws: The error of the response; ``NewsstandError/malformed(_:)`` if it has no JSON object.
     private static func members(of response: TransportResponse) throws(NewsstandError) -> [String: JSONValue] {
         if let error = NewsstandError(response) { throw error }
         guard let members = JSONValue(json: response.body)?.object else {
             throw NewsstandError.malformed("the response has no JSON object")
         }
         return members
+    }
+}
+
+/// An error of ``Newsstand``.
+public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The network or the provider failed. The call may succeed later, but not before `retryAfter`.
+    case unavailable(reason: String, retryAfter: Duration?)
+    /// The provider refuses the call, with a stable code such as `not_entitled` or `address_expired`.
+    case refused(code: String, message: String)
+    /// The response cannot be read.
+    case malformed(String)
+    /// The file does not have its published SHA-256. The downloaded bytes are removed.
+    case wrongContent
+    /// The device has no space for the file.
+    case noSpace
+    /// The file cannot be read or written.
+    case storage(String)
+
+    public var description: String {
+        switch self {
+        case .unavailable(let reason, _): reason
+        case .refused(let code, let message): message.isEmpty ? code : "\(message) (\(code))"
+        case .malformed(let reason): reason
+        case .wrongContent: "the file is not the one that the publisher uploaded"
+        case .noSpace: "there is no space left for the file"
+        case .storage(let reason): reason
+        }
+    }
+
+    /// Reads the error of a response; `nil` for a success.
+    init?(_ response: TransportResponse) {
+        guard !(200..<300).contains(response.status) else { return nil }
+        switch ProviderResult(.success(response)) {
+        case .refused(let refusal): self = .refused(code: refusal.code, message: refusal.message)
+        case .later(let delay, let reason):
+            let message = ProviderRefusal(response)?.message
+            self = .unavailable(reason: message ?? reason, retryAfter: delay)
+        case .done: return nil
+        }
+    }
+
+    /// Translates an error of the file system.
+    init(file error: any Error) {
+        let cause = (error as NSError).userInfo[NSUnderlyingErrorKey]
+        let code = (error as? POSIXError)?.code ?? (cause as? POSIXError)?.code
+        let isFull = code == .ENOSPC || code == .EDQUOT || (error as? CocoaError)?.code == .fileWriteOutOfSpace
+        self = isFull ? .noSpace : .storage("\(error)".forLog)
     }
 }
 #endif

@@ -8,18 +8,18 @@ package import Foundation
 
 /// The part of a file that has arrived. One download at a time uses it.
 package protocol PartialContent: AnyObject, Sendable {
-    /// The bytes that are there.
+    /// The number of bytes that have arrived.
     var count: Int64 { get }
-    /// The SHA-256 of what is there, in hexadecimal digits.
+    /// The SHA-256 of these bytes, in hexadecimal digits.
     var sha256: String { get }
     func append(_ bytes: Data) throws(NewsstandError)
-    /// Removes everything that is there.
+    /// Removes all bytes.
     func removeAll() throws(NewsstandError)
 }
 
-/// The part of a file that has arrived, as a file beside its place, with the extension `part`.
+/// The part of a file that has arrived. It is a file beside the whole file's location, with the extension `part`.
 package final class PartialFile: PartialContent {
-    /// The bytes that are read at a time, to hash what an earlier process has left.
+    /// The number of bytes that are read at a time when the part of an earlier process is hashed.
     private static let piece = 256 * 1024
 
     private struct State {
@@ -36,7 +36,7 @@ package final class PartialFile: PartialContent {
     private let url: URL
     private let state: LockedValue<State>
 
-    /// Opens what an earlier download has left, or begins with nothing.
+    /// Opens the part that an earlier download has left, or makes an empty one.
     /// - Throws: ``NewsstandError``
     package init(beside destination: URL) throws(NewsstandError) {
         self.url = Self.place(beside: destination)
@@ -54,7 +54,7 @@ package final class PartialFile: PartialContent {
 
     deinit { self.state.withLock { try? $0.file.close() } }
 
-    /// Returns the place of what has arrived of a file.
+    /// Returns the location of a file's part.
     package static func place(beside destination: URL) -> URL { destination.appendingPathExtension("part") }
 
     package var count: Int64 { self.state.withLock { $0.count } }
@@ -75,7 +75,7 @@ package final class PartialFile: PartialContent {
         }
     }
 
-    /// Makes the part the whole file, in the place of an existing one.
+    /// Moves the part to the location of the whole file, and replaces an existing file.
     package func place(at destination: URL) throws(NewsstandError) {
         try self.change { state in
             try state.file.synchronize()

@@ -8,11 +8,11 @@ public enum Arrival: Hashable, Sendable {
     case background
     /// The user opened it.
     case opened
-    /// The user chose one of its actions, with the text of one that asks for it.
+    /// The user chose one of its actions. The text is the user's input, for an action that asks for it.
     case action(String, text: String? = nil)
-    /// The user cleared it; the system tells of it for categories with the option for that.
+    /// The user cleared it. The system reports that only for categories with the option `customDismissAction`.
     case dismissed
-    /// It is in the notification service extension, before the user sees it.
+    /// It reached the notification service extension, before the user sees it.
     case serviceExtension
 }
 
@@ -33,13 +33,13 @@ public enum FetchResult: Hashable, Sendable {
     case newData, noData, failed
 }
 
-/// The app's answers to what arrives.
+/// The app's reactions to notifications.
 public protocol NotificationHandler: Sendable {
-    /// Returns how a notification is presented in the foreground. By default it is presented whole.
+    /// Returns the presentation of a notification in the foreground. The default is ``Presentation/all``.
     func presentation(of notification: ReceivedNotification) async -> Presentation
-    /// Does the work for which a notification has woken the app. By default there is no new data.
+    /// Does the work for which a notification has woken the app. The default result is ``FetchResult/noData``.
     func fetch(for notification: ReceivedNotification) async -> FetchResult
-    /// Shows what a notification is about.
+    /// Shows the subject of a notification.
     func open(_ notification: ReceivedNotification) async
     /// Carries out an action of a notification.
     func perform(_ action: String, text: String?, of notification: ReceivedNotification) async
@@ -50,12 +50,12 @@ extension NotificationHandler {
     public func fetch(for notification: ReceivedNotification) async -> FetchResult { .noData }
 }
 
-/// The answer that the system should get after an arrival.
+/// The values to hand to the system after an arrival.
 public struct Reception: Hashable, Sendable {
     /// The notification, with its content opened if it was encrypted.
     public let notification: ReceivedNotification
-    /// The way to present it, after an arrival in the foreground; empty after others.
+    /// The presentation after an arrival in the foreground; empty after others.
     public let presentation: Presentation
-    /// The result of the work, after an arrival in the background; `noData` after others.
+    /// The result of the app's work after an arrival in the background; `noData` after others.
     public let fetchResult: FetchResult
 }

@@ -2,8 +2,7 @@ public import Foundation
 
 /// A notification as the app has received it.
 ///
-/// Everything in it is from outside. A member that is missing or of another type is `nil`, and nothing in a payload makes
-/// reading it fail.
+/// All members come from outside. A member that is missing or of another type is `nil`, and no payload makes reading fail.
 public struct ReceivedNotification: Hashable, Sendable {
     /// The provider's id of the notification; `nil` if it asked for neither receipts nor encryption.
     public let id: UUID?
@@ -28,7 +27,7 @@ public struct ReceivedNotification: Hashable, Sendable {
     public let isMutable: Bool
     /// The members beside `aps`: the app's own, `class`, `property` and `path` included.
     public let data: [String: JSONValue]
-    /// The encrypted content, in whose place the other members are.
+    /// The encrypted content, for which the other members are the placeholder.
     let sealed: SealedContent?
 
     /// Reads the dictionary of the system: `userInfo` of a notification's content, or that of a background push.
@@ -56,7 +55,7 @@ public struct ReceivedNotification: Hashable, Sendable {
         )
     }
 
-    /// Returns the notification that a payload makes which was within this one, encrypted.
+    /// Returns the notification of a payload that was encrypted within this one.
     func opened(_ payload: [String: JSONValue]) -> ReceivedNotification {
         ReceivedNotification(payload: payload, id: self.id, receipts: self.receipts, sealed: nil)
     }
@@ -105,7 +104,7 @@ enum SealedContent: Hashable, Sendable {
     ///   - key: the id of the installation's key for which it was encrypted, 1 to 64 bytes.
     ///   - data: the encapsulated key, 32 bytes, and the ciphertext after it.
     case encrypted(key: String, data: Data)
-    /// It has not the form that it should.
+    /// The member is malformed.
     case malformed
 
     /// Reads `martlet.sealed`.

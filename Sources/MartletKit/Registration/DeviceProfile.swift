@@ -1,6 +1,6 @@
 import Foundation
 
-/// The abilities that a notification finds: what the user allows, and whether the app may be woken.
+/// The presentations that the user allows, and the app's ability to be woken.
 public struct Capabilities: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -11,21 +11,21 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
     /// The app can be woken in the background.
     public static let background = Capabilities(rawValue: 8)
 
-    /// The words of the API.
+    /// The API's word for each capability.
     private static let words: [(Capabilities, String)] = [
         (.alert, "alert"), (.badge, "badge"), (.sound, "sound"), (.background, "background"),
     ]
 
-    /// The words of the API for these.
+    /// The API's words for these capabilities.
     package var names: [String] { Self.words.compactMap { self.contains($0) ? $1 : nil } }
 
-    /// Makes the capabilities that the API's words name. Other words count for nothing.
+    /// Makes the capabilities that the API's words name. Other words are ignored.
     package init(names: [String]) {
         self.init(Self.words.compactMap { names.contains($1) ? $0 : nil })
     }
 }
 
-/// The settings of the device that decide what its user should get, and when.
+/// The settings of the device by which the provider selects, localizes and times notifications.
 public struct DeviceProfile: Hashable, Sendable {
     /// A BCP 47 tag such as `pt-BR`.
     public var locale: String?
@@ -46,7 +46,7 @@ public struct DeviceProfile: Hashable, Sendable {
     }
 
     /// Returns the profile of this device: its first language, its time zone and the version of the app.
-    /// - Parameter capabilities: What the user allows; `nil` keeps what the provider has.
+    /// - Parameter capabilities: The capabilities; `nil` keeps those that the provider has.
     public static func current(capabilities: Capabilities? = nil) -> DeviceProfile {
         DeviceProfile(
             locale: Locale.preferredLanguages.first ?? Locale.current.identifier(.bcp47),

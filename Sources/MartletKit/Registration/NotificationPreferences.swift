@@ -1,7 +1,8 @@
 /// The user's own decisions about notifications on this device.
 public struct NotificationPreferences: Hashable, Sendable {
-    /// The most categories, and the longest name of one, in bytes.
+    /// The maximum number of categories.
     static let maximumCategories = 100
+    /// The maximum length of a category's name in bytes.
     static let maximumCategory = 64
 
     /// The categories that the user does not want. Everything else is wanted.
@@ -19,7 +20,7 @@ public struct NotificationPreferences: Hashable, Sendable {
         public let from: String
         public let to: String
 
-        /// Makes hours from two different times of day; `nil` if one is no time such as `07:30`.
+        /// Makes hours from two different times of day such as `07:30`; `nil` for other texts.
         public init?(from: String, to: String) {
             guard Self.isTime(from), Self.isTime(to), from != to else { return nil }
             (self.from, self.to) = (from, to)

@@ -8,8 +8,8 @@ public enum PushEnvironment: String, Hashable, Sendable, Codable {
     /// Reads the environment from the provisioning profile in an app's bundle.
     ///
     /// An app from the App Store or TestFlight has no profile and is in production; one in Apple's simulator has none either
-    /// and is in the sandbox. A profile without the right to pushes, or one that cannot be read, says nothing: the environment
-    /// is `nil`.
+    /// and is in the sandbox. The environment is `nil` for a profile without the entitlement for pushes, and for one that
+    /// cannot be read.
     public static func detected(in bundle: Bundle = .main) -> PushEnvironment? {
         #if targetEnvironment(simulator)
         return .sandbox
@@ -24,15 +24,15 @@ public enum PushEnvironment: String, Hashable, Sendable, Codable {
     }
 }
 
-/// The part of a provisioning profile that says where pushes come from.
+/// The part of a provisioning profile that names the environment of pushes.
 struct ProvisioningProfile: Equatable {
-    /// Larger files are no profiles, in bytes.
+    /// The maximum size of a profile in bytes.
     static let maximumSize = 1024 * 1024
 
     /// The environment that the profile's entitlements name; `nil` if they do not.
     let environment: PushEnvironment?
 
-    /// Reads a file; `nil` for one that is no profile.
+    /// Reads a file; `nil` if it is not a profile.
     init?(contentsOf file: URL) {
         guard let handle = try? FileHandle(forReadingFrom: file) else { return nil }
         defer { try? handle.close() }

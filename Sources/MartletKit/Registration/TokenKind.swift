@@ -1,7 +1,7 @@
 /// The use for which the system gave a token.
 ///
-/// An app has a token for each; a push goes to tokens of its kind only. A kind that is missing here can be made of its word in the
-/// provider's API.
+/// An app has a token for each kind, and a push goes to tokens of its kind only. A kind that is missing here can be made from
+/// its word in the provider's API.
 public struct TokenKind: RawRepresentable, Hashable, Sendable {
     /// The kind's word in the API, and after a space the Live Activity of an update token.
     public let rawValue: String
@@ -33,10 +33,10 @@ public struct TokenKind: RawRepresentable, Hashable, Sendable {
         self.rawValue.firstIndex(of: " ").map { String(self.rawValue[self.rawValue.index(after: $0)...]) }
     }
 
-    /// The name of the place that a token of the kind has in an installation.
+    /// The key under which an installation keeps its token of this kind.
     var place: String { self.rawValue }
 
-    /// `true` for one that a registration can hold.
+    /// `true` for a kind that a registration can contain.
     var isValid: Bool {
         (1...64).contains(self.name.utf8.count) && self.name.utf8.allSatisfy(\.isName)
             && self.activity.map { (1...255).contains($0.utf8.count) } ?? true

@@ -1,7 +1,7 @@
 /// Finds the screen that a notification opens, among those that the app has declared.
 ///
-/// A payload has `class` and `property`, or `path`. It chooses a screen by a text that is compared with declared ones; nothing
-/// is ever made from a text of a payload. Everything that the rules do not know opens the fallback and says why.
+/// A payload has `class` and `property`, or `path`. Their texts are only compared with those of declared screens: no type is
+/// ever looked up by a text of a payload. A payload that the rules do not allow opens the fallback, with the reason.
 public struct NotificationRouter<Destination: Sendable>: Sendable {
     /// Makes the app's value of a screen, or refuses by throwing.
     public typealias Maker = @Sendable (ScreenValues) throws -> Destination
@@ -12,7 +12,7 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
     }
 
     private let byClass: [String: Target]
-    /// In the order in which they are tried.
+    /// The screens with a path, in the order in which they are tried.
     private let byPath: [(pattern: PathPattern, target: Target)]
     private let fallback: NotificationRoute<Destination>
 
@@ -61,7 +61,7 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
 
     /// Returns the screen that the members of a payload beside `aps` ask for; `nil` if they ask for none.
     public func route(_ data: [String: JSONValue]) -> NotificationRoute<Destination>? {
-        // Null is how a template leaves a member out.
+        // A template leaves a member out by making it null.
         let members = ["class", "property", "path"].filter { data[$0] != nil && data[$0] != .null }
         guard !members.isEmpty else { return nil }
         return self.attempt { () throws(RouteError) in
@@ -82,7 +82,7 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         self.attempt { () throws(RouteError) in try self.target(path: path) }
     }
 
-    /// Makes the destination of what `find` returns, and the fallback if anything refuses.
+    /// Makes the destination of the screen that `find` returns, or the fallback after any refusal.
     private func attempt(_ find: () throws(RouteError) -> (Target, ScreenValues)) -> NotificationRoute<Destination> {
         let refusal: RouteError
         do throws(RouteError) {
@@ -145,3 +145,40 @@ public struct NotificationRoute<Destination: Sendable>: Sendable {
 }
 
 extension NotificationRoute: Equatable where Destination: Equatable {}
+
+/// The reason for which a payload opens the fallback instead of a screen.
+///
+/// Its description is for the log. It contains names, shortened and without control characters, and no values, which may be
+/// private.
+public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Reason: String, Hashable, Sendable, CaseIterable {
+        /// No screen has the class.
+        case unknownClass
+        /// No screen's path matches.
+        case unknownPath
+        /// The screen has no parameter of a name in the payload.
+        case unknownProperty
+        /// A required value is not in the payload.
+        case missingProperty
+        /// A value is of another type than declared.
+        case wrongType
+        /// A value is outside its limits, or not one of the choices.
+        case notAllowed
+        /// A value contains lists or objects, or a path has too many segments.
+        case tooDeep
+        /// A text is too long, or there are too many values.
+        case tooLong
+        /// The members of the payload cannot be combined, or a path cannot be decoded.
+        case malformed
+        /// A rule of the app refused.
+        case rule
+    }
+
+    public let reason: Reason
+    public let description: String
+
+    init(_ reason: Reason, _ description: String) { (self.reason, self.description) = (reason, description) }
+
+    /// A refusal by a rule of the app.
+    public init(_ description: String) { self.init(.rule, description) }
+}

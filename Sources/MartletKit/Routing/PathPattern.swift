@@ -7,7 +7,7 @@ struct PathPattern: Hashable, Sendable {
 
     let segments: [Segment]
 
-    /// The text that is the same for all patterns that match the same paths.
+    /// A text that is the same for all patterns that match the same paths.
     var shape: String {
         self.segments.map { segment in
             switch segment {
@@ -80,5 +80,96 @@ struct PathPattern: Hashable, Sendable {
             }
         }
         return values
+    }
+}
+
+/// The path of a payload, decoded.
+///
+/// It is read byte by byte: a character of Swift may be a slash with an accent.
+struct RoutePath: Hashable, Sendable {
+    let segments: [String]
+    /// The items of the query, whose names differ.
+    let query: [String: String]
+
+    /// Parses `/orders/42?tab=items`.
+    init(_ text: String) throws(RouteError) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= ScreenRules.Limit.path else {
+            throw RouteError(.tooLong, "the path has more than \(ScreenRules.Limit.path) bytes")
+        }
+        guard bytes.first == UInt8(ascii: "/"), !bytes.contains(UInt8(ascii: "#")) else {
+            throw RouteError(.malformed, "the path does not begin with /, or has a fragment")
+        }
+        let end = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+        self.segments = try Self.segments(bytes[1..<end])
+        self.query = try Self.query(bytes[end...].dropFirst())
+    }
+
+    private static func segments(_ text: ArraySlice<UInt8>) throws(RouteError) -> [String] {
+        guard !text.isEmpty else { return [] }
+        let parts = text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count <= ScreenRules.Limit.segments else {
+            throw RouteError(.tooDeep, "the path has more than \(ScreenRules.Limit.segments) segments")
+        }
+        var segments: [String] = []
+        for part in parts {
+            let segment = try self.decoded(part)
+            let hasSlash = segment.utf8.contains { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+            // These have a meaning in file systems and on servers, and none in a router.
+            guard !segment.isEmpty, segment != ".", segment != "..", !hasSlash else {
+                throw RouteError(.malformed, "the path has a segment that is empty, ., .. or contains a slash")
+            }
+            segments.append(segment)
+        }
+        return segments
+    }
+
+    private static func query(_ text: ArraySlice<UInt8>) throws(RouteError) -> [String: String] {
+        guard !text.isEmpty else { return [:] }
+        let items = text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        guard items.count <= ScreenRules.Limit.parameters else {
+            throw RouteError(.tooLong, "the query has more than \(ScreenRules.Limit.parameters) items")
+        }
+        var query: [String: String] = [:]
+        for item in items {
+            let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw RouteError(.malformed, "the query has an item without =") }
+            let name = try self.decoded(parts[0])
+            guard query.updateValue(try self.decoded(parts[1]), forKey: name) == nil else {
+                throw RouteError(.malformed, "the query has \(name.forLog) twice")
+            }
+        }
+        return query
+    }
+
+    /// Returns a text with its percent-encoded bytes decoded.
+    private static func decoded(_ text: ArraySlice<UInt8>) throws(RouteError) -> String {
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst()?.hexadecimalDigit, let low = rest.popFirst()?.hexadecimalDigit else {
+                throw RouteError(.malformed, "the path has a % without two digits")
+            }
+            bytes.append(high << 4 | low)
+        }
+        // No failable initialiser of the standard library is there on all systems.
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        guard decoded.utf8.elementsEqual(bytes) else { throw RouteError(.malformed, "the path is not UTF-8") }
+        return decoded
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimalDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }

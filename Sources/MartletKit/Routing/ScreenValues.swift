@@ -7,7 +7,7 @@ public struct ScreenValues: Hashable, Sendable {
     init(_ values: [String: JSONValue] = [:]) { self.values = values }
 
     /// Returns a value that the payload must have.
-    /// - Throws: ``RouteError`` if it has none, or one of another type than asked for here.
+    /// - Throws: ``RouteError`` if the payload has none, or one of another type than asked for here.
     public func required<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value
     {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value behind a lock. `Mutex` needs newer systems than an app has.
+/// A value behind a lock. `Mutex` needs newer systems than the ones that apps support.
 ///
 /// It is unchecked because the lock guards the value.
 final class LockedValue<Value: Sendable>: @unchecked Sendable {

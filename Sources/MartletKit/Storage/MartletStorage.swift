@@ -2,17 +2,134 @@ public import Foundation
 
 /// A place for named values that outlives the process.
 ///
-/// An app and its notification service extension share one, so that each operation counts for both processes at once: a
-/// reader sees a value whole, before or after a change. Names have letters, digits, `-`, `.` and `_`, and 200 bytes at most.
+/// An app and its notification service extension share one, so each operation is atomic for both processes: a reader sees a
+/// value as it was before or after a change. Names have letters, digits, `-`, `.` and `_`, and at most 200 bytes.
 public protocol MartletStorage: Sendable {
     /// Returns the names of all values, in any order.
     func names() throws -> [String]
     /// Returns a value; `nil` if there is none of that name.
     func read(_ name: String) throws -> Data?
-    /// Sets a value, in place of one of that name.
+    /// Sets a value, and replaces an existing one of that name.
     func write(_ value: Data, for name: String) throws
-    /// Sets a value unless there is one of that name, and returns `true` if it did. Of two processes one gets `true`.
+    /// Sets a value unless there is one of that name, and returns `true` if it did. Of two processes only one gets `true`.
     func insert(_ value: Data, for name: String) throws -> Bool
     /// Removes a value, if there is one of that name.
     func remove(_ name: String) throws
+}
+
+/// A storage of one file per value in one folder. Each file is written atomically.
+///
+/// The folder of an app group is shared with the app's extension. The system's rename and link are atomic between processes,
+/// so there is no lock that a terminated process could keep. On Apple's systems the folder is excluded from backups, because
+/// its contents belong to this device.
+public struct FolderStorage: MartletStorage {
+    /// The maximum size of a value in bytes.
+    static let maximumValue = 1024 * 1024
+    /// The prefix of names of files that are being written. The time in seconds follows.
+    private static let unfinished = ".new-"
+
+    private let folder: URL
+
+    /// Makes the folder, if it is missing.
+    /// - Throws: An error of the file system.
+    public init(folder: URL) throws {
+        // The folder contains the secret of the installation.
+        let own: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: own)
+        self.folder = folder
+        self.removeUnfinished()
+        #if canImport(Darwin)
+        var (excluded, values) = (folder, URLResourceValues())
+        values.isExcludedFromBackup = true
+        try excluded.setResourceValues(values)
+        #endif
+    }
+
+    /// Removes files that a process began to write and left unfinished when it ended.
+    private func removeUnfinished() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? []
+        for name in names where name.hasPrefix(Self.unfinished) {
+            let began = Int64(name.dropFirst(Self.unfinished.count).prefix { $0 != "-" }) ?? 0
+            guard abs(Date().timeIntervalSince1970 - Double(began)) > 3600 else { continue }
+            try? FileManager.default.removeItem(at: self.folder.appending(path: name))
+        }
+    }
+
+    private func newFile() -> URL {
+        let seconds = Int64(Date().timeIntervalSince1970)
+        return self.folder.appending(path: "\(Self.unfinished)\(seconds)-\(UUID().uuidString)")
+    }
+
+    public func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: self.folder.path).filter { Self.isName($0) }
+    }
+
+    public func read(_ name: String) throws -> Data? {
+        do {
+            let file = try FileHandle(forReadingFrom: try self.file(name))
+            defer { try? file.close() }
+            guard let value = try file.read(upToCount: Self.maximumValue + 1) else { return Data() }
+            try Self.check(value)
+            return value
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+            return nil
+        }
+    }
+
+    public func write(_ value: Data, for name: String) throws {
+        try Self.check(value)
+        try value.write(to: try self.file(name), options: .atomic)
+    }
+
+    public func insert(_ value: Data, for name: String) throws -> Bool {
+        let (file, new) = (try self.file(name), self.newFile())
+        guard !FileManager.default.fileExists(atPath: file.path) else { return false }
+        try Self.check(value)
+        // Also after a write that a full disk has cut off.
+        defer { try? FileManager.default.removeItem(at: new) }
+        try value.write(to: new)
+        do {
+            // A link fails if there is a file of that name, and otherwise appears whole.
+            try FileManager.default.linkItem(at: new, to: file)
+            return true
+        } catch {
+            guard FileManager.default.fileExists(atPath: file.path) else { throw error }
+            return false
+        }
+    }
+
+    public func remove(_ name: String) throws {
+        do {
+            try FileManager.default.removeItem(at: try self.file(name))
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {}
+    }
+
+    private static func check(_ value: Data) throws {
+        guard value.count <= Self.maximumValue else { throw StorageError.valueTooLarge }
+    }
+
+    /// Returns the file of a name. A name that could lead out of the folder is refused.
+    private func file(_ name: String) throws -> URL {
+        guard Self.isName(name) else { throw StorageError.invalidName }
+        return self.folder.appending(path: name)
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...200).contains(name.utf8.count) && !name.hasPrefix(".") && name.utf8.allSatisfy(\.isName)
+    }
+}
+
+/// An error of ``FolderStorage``.
+public enum StorageError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name is not valid for a storage.
+    case invalidName
+    /// The value has more than 1 MiB.
+    case valueTooLarge
+
+    public var description: String {
+        switch self {
+        case .invalidName: "a name has 1 to 200 letters, digits, -, . or _, and begins with no dot"
+        case .valueTooLarge: "a value has 1 MiB at most: store less under one name"
+        }
+    }
 }

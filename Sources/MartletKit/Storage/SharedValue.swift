@@ -4,26 +4,26 @@ import Foundation
 ///
 /// Each change is stored under the next number, which only one process can take; the other reads again and repeats its change.
 struct SharedValue: Sendable {
-    /// The storage kept failing to settle: processes changed the value again and again, or lost it.
+    /// The call was given up, because other processes changed or removed the value at every attempt.
     struct ContentionError: Error, Hashable, CustomStringConvertible {
         var description: String { "the shared value did not settle: try again later" }
     }
 
     private static let attempts = 100
-    /// The number of earlier values whose names are kept, so that a process which was held up finds the next number taken. They
-    /// are empty: a replaced secret must not stay.
+    /// The number of earlier values whose names are kept, so that a delayed process finds the next number taken. They are
+    /// empty: a replaced secret must not stay.
     private static let kept: Int64 = 16
 
     let storage: any MartletStorage
-    /// The beginning of the names; the number of the change follows.
+    /// The prefix of the names. The number of the change follows.
     let prefix: String
 
     /// Returns the value; `nil` if nothing was ever stored.
     func read() throws -> Data? { try self.latest().value }
 
-    /// Stores what `change` makes of the value, and returns its result. `nil` for a new value keeps the old one.
+    /// Replaces the value by the one that `change` returns, and returns its result. If the new value is `nil`, the old one stays.
     ///
-    /// The closure may be called several times, and must have no effects of its own.
+    /// The closure may be called several times, and must have no side effects.
     func update<Result>(_ change: (Data?) throws -> (value: Data?, result: Result)) throws -> Result {
         for _ in 0..<Self.attempts {
             let (number, old) = try self.latest()
@@ -33,7 +33,7 @@ struct SharedValue: Sendable {
             guard try self.storage.insert(value, for: self.name(next)) else { continue }
             let numbers = try self.numbers()
             let oldest = (numbers.max() ?? next) - Self.kept
-            // Held up for longer than that, a process takes a number that was used and removed. Its value does not count.
+            // A process that was delayed for longer takes a number that was used and removed. Its value does not count.
             guard next >= oldest else {
                 try self.storage.remove(self.name(next))
                 continue
@@ -58,7 +58,7 @@ struct SharedValue: Sendable {
     private func latest() throws -> (number: Int64, value: Data?) {
         for _ in 0..<Self.attempts {
             guard let number = try self.numbers().max() else { return (0, nil) }
-            // It is gone or empty if another process has stored the next one since.
+            // The value is gone or empty if another process has stored the next one since.
             guard let value = try self.storage.read(self.name(number)) else { continue }
             if !value.isEmpty { return (number, value) }
             if try self.numbers().max() == number { return (number, value) }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The meaning of what came of a request to the provider.
+/// The result of a request to the provider.
 enum ProviderResult: Equatable {
-    /// It was carried out; the members of the response.
+    /// The request was carried out, with the members of the response.
     case done([String: JSONValue])
-    /// It may be carried out later: the network, the provider or its limits were in the way.
+    /// The request may succeed later: the network, the provider or one of its limits prevented it.
     case later(after: Duration?, reason: String)
-    /// It is wrong and stays so.
+    /// The request is wrong, and would be refused again.
     case refused(ProviderRefusal)
 
-    /// The longest time that a response may ask to wait.
+    /// The longest wait that a response can ask for, in seconds.
     static let maximumWait: Int64 = 24 * 3600
 
     init(_ result: Result<TransportResponse, any Error>) {
@@ -19,7 +19,7 @@ enum ProviderResult: Equatable {
         }
     }
 
-    /// Returns a text for the log. That of an error of the network names much else.
+    /// Returns a text for the log: for a network error its localized description, without the rest of `userInfo`.
     static func text(of error: any Error) -> String {
         guard let error = error as? URLError else { return "\(error)" }
         return error.userInfo[NSLocalizedDescriptionKey] as? String ?? "error \(error.errorCode) of the network"
@@ -36,7 +36,7 @@ enum ProviderResult: Equatable {
             }
             self = .done(members)
         case 413:
-            // It may come from something between here and the provider, in a form of its own.
+            // A proxy before the provider may have sent it, in a form of its own.
             let message = ProviderRefusal(response)?.message ?? "the request is too large"
             self = .refused(ProviderRefusal(code: ProviderRefusal.tooLarge, message: message))
         case 408, 425, 429, 500...:
@@ -45,7 +45,7 @@ enum ProviderResult: Equatable {
             }
             self = .later(after: seconds.map { .seconds($0) }, reason: "status \(response.status)")
         default:
-            // Something between here and the provider says no in a form of its own, which may pass.
+            // A proxy before the provider refuses it in a form of its own, perhaps only for now.
             self =
                 ProviderRefusal(response).map { .refused($0) }
                 ?? .later(after: nil, reason: "status \(response.status)")

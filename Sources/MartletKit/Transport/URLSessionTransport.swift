@@ -13,7 +13,7 @@ public struct URLSessionTransport: DownloadTransport {
     public init() {}
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        // The deadline ends the exchange; this is for a process whose tasks do not run.
+        // The deadline below ends the exchange; this one is for a process whose tasks do not run.
         let http = Self.http(request, silence: request.deadline + .seconds(60))
         let maximum = request.maximumResponse
         let (parts, continuation) = AsyncThrowingStream<ResponsePart, any Error>.makeStream()
@@ -74,7 +74,7 @@ private final class ExchangeSession: Sendable {
     private let session: URLSession
 
     init() {
-        // Nothing of the app's cookies, credentials and caches takes part.
+        // The app's cookies, credentials and caches are not used.
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpShouldSetCookies = false
         configuration.httpCookieStorage = nil
@@ -100,7 +100,7 @@ private final class ExchangeSession: Sendable {
         return task
     }
 
-    /// Ends an exchange. No part of it is handed on any more when this returns.
+    /// Ends an exchange. After this returns, no part of it is handed on.
     func end(_ task: URLSessionTask) {
         self.delegate.remove(task)
         task.cancel()
@@ -111,7 +111,7 @@ private final class ExchangeSession: Sendable {
 private final class Exchange: Sendable {
     private struct Closed: Error {}
 
-    /// Takes the parts; `nil` once nobody wants them.
+    /// Takes the parts; `nil` once the exchange is closed.
     private let part: LockedValue<(@Sendable (ResponsePart) throws -> Void)?>
     let end: @Sendable ((any Error)?) -> Void
 
@@ -130,7 +130,7 @@ private final class Exchange: Sendable {
         }
     }
 
-    /// Waits for the part that is handed on, and hands no other on.
+    /// Waits until the current part is processed, and hands no other on.
     func close() { self.part.withLock { $0 = nil } }
 }
 

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// An address at which others reach an installation by Web Push (RFC 8030), such as a server of Mastodon.
+/// An address at which a sender, such as a Mastodon server, reaches an installation by Web Push (RFC 8030).
 public struct PushResource: Hashable, Sendable {
     public let id: UUID
-    /// The address, which the app hands to the sender. Only the call that makes it returns it: it is a secret.
+    /// The address, which the app hands to the sender. It is a secret, and only the call that makes it returns it.
     public let endpoint: URL?
-    /// The app's own name, which messages carry (``PushedMessage/resource``).
+    /// The app's own name for it, which messages carry (``PushedMessage/resource``).
     public let name: String?
 
     /// Reads an entry of a response; `nil` for one that cannot be read.
@@ -23,13 +23,13 @@ public struct PushResource: Hashable, Sendable {
 public struct PushedMessage: Hashable, Sendable {
     /// The form of the encryption.
     enum Coding: Hashable, Sendable {
-        /// RFC 8291: everything is in the body.
+        /// The one of RFC 8291, whose parameters are in the body.
         case aes128gcm
-        /// That of the drafts, which some senders still have.
+        /// The one of the drafts, which some senders still use.
         case aesgcm(salt: Data, publicKey: Data)
     }
 
-    /// The longest body, in bytes.
+    /// The maximum size of a body in bytes.
     static let maximumBody = 4096
 
     /// The app's own name of the push resource; `nil` if it has none.
@@ -38,7 +38,7 @@ public struct PushedMessage: Hashable, Sendable {
     public let body: Data
     let coding: Coding
 
-    /// The place of a body that did not fit into the notification.
+    /// The id and the token with which a body is loaded that did not fit into the notification.
     struct Reference: Hashable {
         var id: UUID
         var token: String
@@ -56,19 +56,92 @@ public struct PushedMessage: Hashable, Sendable {
         }
     }
 
-    /// Reads the message that a notification holds; `nil` for one that holds none.
+    /// Reads the message in a notification; `nil` if it has none.
     init?(in notification: ReceivedNotification) {
         guard let body = notification.data["wp"]?.string.flatMap(URLSafeBase64.decode), body.count <= Self.maximumBody
         else { return nil }
         self.init(notification.data, body: body)
     }
 
-    /// Reads the place of the message that a notification names; `nil` for one that names none.
+    /// Reads the reference to a message in a notification; `nil` if it has none.
     static func reference(in notification: ReceivedNotification) -> Reference? {
         guard let id = notification.data["wpref"]?.string.flatMap({ UUID(uuidString: $0) }),
             let token = notification.data["wptoken"]?.string, (1...100).contains(token.utf8.count),
             token.utf8.allSatisfy(\.isName)
         else { return nil }
         return Reference(id: id, token: token)
+    }
+}
+
+extension Martlet {
+    /// Makes an address at which a sender reaches this installation by Web Push.
+    ///
+    /// Give ``PushResource/endpoint`` to the sender, with the public half of a `SubscriptionKeys`. An installation has at most
+    /// 50. They end with the installation: at a launch, compare ``pushResources()`` with the addresses that senders have.
+    /// - Parameters:
+    ///   - name: The app's own name, which each message carries; 64 bytes at most. `nil` for none.
+    ///   - sender: The public key of the only sender that it accepts (VAPID, 65 bytes); `nil` for any sender.
+    /// - Throws: ``InstallationError``
+    public func makePushResource(name: String? = nil, sender: Data? = nil) async throws(InstallationError)
+        -> PushResource
+    {
+        var body: [String: JSONValue] = [:]
+        body["name"] = name.map { .string($0) }
+        body["vapidKey"] = sender.map { .string(URLSafeBase64.encode($0)) }
+        let members = try await self.members("POST", "push-resources", body: body)
+        guard let resource = PushResource(members), resource.endpoint != nil else {
+            throw .unavailable(reason: "the response has no address", retryAfter: nil)
+        }
+        return resource
+    }
+
+    /// Returns the push resources of this installation, without their addresses.
+    /// - Throws: ``InstallationError``
+    public func pushResources() async throws(InstallationError) -> [PushResource] {
+        let members = try await self.members("GET", "push-resources")
+        return (members["pushResources"]?.array ?? []).compactMap { $0.object.flatMap { PushResource($0) } }
+    }
+
+    /// Removes a push resource: its sender is told with the next message. Removing one that is gone has no effect.
+    /// - Throws: ``InstallationError``
+    public func removePushResource(_ id: UUID) async throws(InstallationError) {
+        do {
+            _ = try await self.members("DELETE", "push-resources/\(id.uuidString)")
+        } catch {
+            guard case .refused(code: "no_such_push_resource", _) = error else { throw error }
+        }
+    }
+
+    /// Returns the message of a notification that came to a push resource; `nil` for any other notification.
+    ///
+    /// A message that did not fit into the notification is loaded from the provider. Call it in the notification service
+    /// extension, since the notification has no content until then.
+    /// - Throws: ``InstallationError``
+    public func message(of notification: ReceivedNotification) async throws(InstallationError) -> PushedMessage? {
+        guard let reference = PushedMessage.reference(in: notification) else {
+            return PushedMessage(in: notification)
+        }
+        let url = self.configuration.provider.appending(path: "push/messages/\(reference.id.uuidString.lowercased())")
+        var request = TransportRequest(method: "GET", url: url, maximumResponse: PushedMessage.maximumBody)
+        request.headers = ["authorization": "Bearer \(reference.token)", "accept": "application/octet-stream"]
+        let result = await self.send(request)
+        guard case .success(let response) = result, response.status == 200 else {
+            _ = try ProviderResult(result).members()
+            throw .unavailable(reason: "the response cannot be read", retryAfter: nil)
+        }
+        return PushedMessage(notification.data, body: response.body)
+    }
+}
+
+/// The encoding base64url without padding (RFC 4648 section 5).
+enum URLSafeBase64 {
+    static func encode(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// Returns the bytes of a text; `nil` if it is not base64url.
+    static func decode(_ text: String) -> Data? {
+        let standard = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
+        return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))
     }
 }

@@ -57,7 +57,7 @@ public struct SubscriptionKeys: Sendable {
         return Data(padded[..<end])
     }
 
-    /// Opens a body of the drafts: the length of the padding (2 bytes), the padding and the content, encrypted.
+    /// Opens a body of the drafts, whose plaintext is the length of the padding (2 bytes), the padding and the content.
     private func openLegacy(_ body: [UInt8], _ salt: [UInt8], _ sender: [UInt8]) -> Data? {
         guard sender.count == Self.publicLength, salt.count == 16, body.count >= Self.tagLength + 2,
             let key = self.keyingMaterial(sender, info: Array("Content-Encoding: auth\0".utf8))

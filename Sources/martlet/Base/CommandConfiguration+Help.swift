@@ -1,26 +1,27 @@
 import ArgumentParser
+import PushSupport
 
-/// Returns a value with a change, for calls that add one part after the other.
+/// Returns a changed copy of a value, for chains of calls that each add one part.
 func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     var value = value
     change(&value)
     return value
 }
 
-/// Makes the configuration of a command from its name and the sentence that lists show.
+/// Makes the configuration of a command from its name and its sentence in lists of commands.
 func command(_ name: String, _ abstract: String = "") -> CommandConfiguration {
     CommandConfiguration(commandName: name, abstract: abstract)
 }
 
-/// The parts of a command's help, each added by a call, as for the rows of the table of settings.
+/// The parts of a command's help, each of which a call adds, as in the table of settings.
 extension CommandConfiguration {
-    /// The words before each example.
+    /// The words that begin each example.
     static let exampleMark = "Example: martlet "
 
-    /// Returns the configuration with the sentence that lists show.
+    /// Returns the configuration with its sentence in lists of commands.
     func help(_ abstract: String) -> Self { changed(self) { $0.abstract = abstract } }
 
-    /// Returns the configuration with a further sentence, which the help of the command itself shows.
+    /// Returns the configuration with a further sentence, for the help of the command itself.
     func detail(_ sentence: String) -> Self {
         changed(self) { $0.discussion += ($0.discussion.isEmpty ? "" : " ") + sentence }
     }
@@ -29,7 +30,7 @@ extension CommandConfiguration {
     /// - Parameter words: The words after `martlet`.
     func example(_ words: String) -> Self {
         changed(self) {
-            // Several examples stand together.
+            // Several examples follow each other without an empty line.
             let isNext = $0.discussion.split(separator: "\n").last?.hasPrefix(Self.exampleMark) == true
             let gap = $0.discussion.isEmpty ? "" : isNext ? "\n" : "\n\n"
             $0.discussion += "\(gap)\(Self.exampleMark)\(words)"
@@ -39,8 +40,17 @@ extension CommandConfiguration {
     /// Returns the configuration with the commands below this one.
     func subcommands(_ commands: [any ParsableCommand.Type]) -> Self { changed(self) { $0.subcommands = commands } }
 
-    /// Returns the configuration with the command that runs where no subcommand is named.
+    /// Returns the configuration with the command that runs if no subcommand is named.
     func defaultSubcommand(_ command: any ParsableCommand.Type) -> Self {
         changed(self) { $0.defaultSubcommand = command }
     }
+}
+
+/// The version of the program.
+enum Version {
+    /// The version, with the commit if the build names it, such as `0.2.0 (1a2b3c4d5)`.
+    static let text: String = {
+        let (number, commit) = (MartletVersion.number, MartletVersion.commit)
+        return commit.isEmpty ? number : "\(number) (\(commit))"
+    }()
 }

@@ -13,7 +13,7 @@ enum ExitStatus: Int32, CaseIterable {
     /// No server responded.
     case unavailable = 69
 
-    /// One sentence for the documentation.
+    /// The meaning as one sentence for the documentation.
     var meaning: String {
         switch self {
         case .done: "Everything was done; a notification that was waited for was accepted for every recipient."
@@ -30,4 +30,14 @@ enum ExitStatus: Int32, CaseIterable {
 protocol StatusError: Error, CustomStringConvertible {
     /// The status that the command exits with.
     var status: ExitStatus { get }
+}
+
+/// An error whose description names the setting, the argument or the file to change.
+struct SettingsError: StatusError {
+    let description: String
+    let status: ExitStatus
+
+    init(_ description: String, status: ExitStatus = .failed) {
+        (self.description, self.status) = (description, status)
+    }
 }

@@ -5,16 +5,16 @@ import UnixSignals
 
 /// Runs services until one of them ends, or until SIGINT or SIGTERM asks for a graceful shutdown.
 enum ServiceRunner {
-    /// The longest time of a graceful shutdown; what is left then is cancelled.
+    /// The longest time of a graceful shutdown. Services that have not ended by then are cancelled.
     static let longestShutdown: Duration = .seconds(15)
-    /// The time that cancelled work has before the process exits without it.
+    /// The longest time that cancelled services have to end before the process exits.
     static let longestCancellation: Duration = .seconds(1)
 
     /// Runs services until the process is asked to end.
     /// - Parameters:
     ///   - services: The services, each of which may use those before it. They are shut down in reverse order.
     ///   - last: A service whose end shuts down all others; `nil` for none.
-    ///   - ready: Returns once the services serve requests, for the service manager; `nil` for a command that is none.
+    ///   - ready: Returns once the services serve requests, for the service manager; `nil` for a command that serves none.
     static func run(
         _ services: [any Service],
         until last: (any Service)? = nil,
@@ -38,8 +38,8 @@ enum ServiceRunner {
     }
 }
 
-/// Ends the process when a graceful shutdown takes too long, for example because a push service does not respond to
-/// what is in flight. Work that has not ended by then is cut off as in a crash, with the consequences of one.
+/// Ends the process when a graceful shutdown takes too long, for example because a push service does not respond to the
+/// pushes in flight. Work that has not ended by then is cut off as by a crash.
 private struct ShutdownDeadline: Service {
     let logger: Logger
 
@@ -50,6 +50,77 @@ private struct ShutdownDeadline: Service {
             try await Task.sleep(for: ServiceRunner.longestShutdown + ServiceRunner.longestCancellation)
             self.logger.warning("shutdown deadline exceeded; the process ends with work in flight")
             _exit(0)
+        }
+    }
+}
+
+/// The service manager that started the process, such as systemd for a unit of the type `notify`.
+struct ServiceManager: Sendable {
+    /// A state of the process, as a message to the service manager.
+    enum State: String {
+        /// The services serve requests.
+        case ready = "READY=1"
+        /// The process has begun to end.
+        case stopping = "STOPPING=1"
+    }
+
+    /// The path of the service manager's socket. It begins with `@` if it is in the abstract namespace.
+    private let socketPath: String
+
+    /// Returns `nil` if no service manager has asked for the state of the process (`NOTIFY_SOCKET`).
+    init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
+        self.socketPath = path
+    }
+
+    /// Sends a state to the service manager.
+    /// - Throws: ``POSIXError`` if the state cannot be sent.
+    func report(_ state: State) throws {
+        #if os(Linux)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var path = Array(self.socketPath.utf8)
+        if path.first == UInt8(ascii: "@") { path[0] = 0 }
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { throw POSIXError(.ENAMETOOLONG) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Self.error() }
+        defer { close(descriptor) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
+        let message = Array(state.rawValue.utf8)
+        let sent = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, message, message.count, Int32(MSG_NOSIGNAL), $0, length)
+            }
+        }
+        guard sent == message.count else { throw Self.error() }
+        #endif
+    }
+
+    private static func error() -> POSIXError {
+        POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    }
+}
+
+/// Reports to the service manager that the services serve requests, and later that they begin to end.
+struct ServiceManagerReport: Service {
+    let manager: ServiceManager
+    /// Returns once the services serve requests.
+    let ready: @Sendable () async throws -> Void
+    let logger: Logger
+
+    func run() async throws {
+        // A service that could not start throws its own error, which ends the group and this wait.
+        if (try? await self.ready()) != nil { self.report(.ready) }
+        guard (try? await gracefulShutdown()) != nil else { return }
+        self.report(.stopping)
+    }
+
+    private func report(_ state: ServiceManager.State) {
+        do {
+            try self.manager.report(state)
+        } catch {
+            self.logger.warning("the service manager cannot be told the state", metadata: ["error": "\(error)"])
         }
     }
 }

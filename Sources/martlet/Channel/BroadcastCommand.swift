@@ -6,7 +6,7 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// `martlet broadcast`: updates or ends the Live Activities of everybody who follows a channel.
+/// `martlet broadcast`: updates or ends the Live Activities that follow a channel.
 struct BroadcastCommand: AsyncParsableCommand {
     static let configuration = command("broadcast")
         .help("Update or end the Live Activities of everybody who follows a channel.")

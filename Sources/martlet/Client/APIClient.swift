@@ -12,18 +12,18 @@ struct APIClient: Sendable {
     /// The kind of the server.
     enum Role: String { case provider, gateway }
 
-    /// The longest time to the head of a response, unless the request streams; tests give a busy machine more.
+    /// The longest time until the head of a response, unless the request streams. Tests raise it for busy machines.
     @TaskLocal static var timeout: TimeAmount = .seconds(15)
-    /// The longest time without a byte of a response, or of a body that the server takes, where ``timeout`` does not hold, and of a
-    /// whole response that does not stream.
+    /// The longest time without a byte received, or accepted by the server, where ``timeout`` does not apply. It is also the
+    /// longest time of a whole response that does not stream.
     ///
-    /// The last lines of an import take a server far less, a stream of events has a comment every 15 s, and a slow line takes the
-    /// longest list in that time.
+    /// It is far more than a server needs for the last lines of an import, and than the 15 s between the comments of an event
+    /// stream, and enough for the longest list over a slow connection.
     @TaskLocal static var silence: TimeAmount = .seconds(300)
-    /// The longest response that is kept, in bytes.
+    /// The maximum size of a response that does not stream, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The way to a server: the authority that is trusted besides the system's, the proxy, and the longest silence.
+    /// The connection settings of a client: the additional authority, the proxy and the longest silence.
     private struct Route: Hashable {
         let authority: String?
         let proxy: ProxyEndpoint?
@@ -33,8 +33,7 @@ struct APIClient: Sendable {
     /// The HTTP clients by their route.
     private static let clients = Mutex<[Route: HTTPClient]>([:])
 
-    /// Returns the client of a route. It reports at once that nothing listens, instead of trying again until the time is
-    /// up.
+    /// Returns the client of a route. A refused connection is an error at once, instead of being retried until the deadline.
     private static func http(_ route: Route) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -65,14 +64,14 @@ struct APIClient: Sendable {
     let baseURL: String
     /// The key of a provider's API; `nil` for requests that need none.
     let apiKey: String?
-    /// The kind of server that is expected at the URL, for errors.
+    /// The kind of server that is expected at the URL, for error messages.
     let role: Role
     private let http: HTTPClient
 
     /// - Parameters:
     ///   - baseURL: The URL without a path; a slash at its end is dropped.
     ///   - authority: The certificates, in PEM, that the client trusts besides the system's.
-    ///   - proxy: The HTTP proxy that passes the requests on; `nil` for none.
+    ///   - proxy: The HTTP proxy for the requests; `nil` for none.
     /// - Throws: ``SettingsError`` for an authority that is not PEM.
     init(
         baseURL: String,
@@ -99,13 +98,13 @@ struct APIClient: Sendable {
     ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
     ///   - limit: The longest time from the request to the end of the response; `nil` for ``timeout`` to its head and ``silence``
     ///     to its end.
-    /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` where no such API responds.
+    /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` if no such API responds.
     @discardableResult
     func send(_ request: APIRequest, to path: String? = nil, within limit: Duration? = nil) async throws -> JSONValue {
         let message = try self.message(request, path: path)
         let limits = Self.limits(limit)
         let deadline = NIODeadline.now() + limits.head
-        // The deadline of the HTTP client ends with the head of the response.
+        // The deadline of the HTTP client covers the head of the response only.
         let json = try await withTimeLimit(.nanoseconds(limits.whole.nanoseconds)) {
             try await self.json(in: try await self.response(to: message, deadline: deadline))
         }
@@ -113,20 +112,20 @@ struct APIClient: Sendable {
         return json
     }
 
-    /// Returns the longest times to the head of a response and to its end.
-    /// - Parameter limit: The longest time of both; `nil` for the usual ones.
+    /// Returns the time limits for the head of a response and for its end.
+    /// - Parameter limit: The limit of both; `nil` for the default ones.
     static func limits(_ limit: Duration?) -> (head: TimeAmount, whole: TimeAmount) {
         guard let limit else { return (Self.timeout, max(Self.timeout, Self.silence)) }
         return (TimeAmount(limit), TimeAmount(limit))
     }
 
-    /// Returns the body of a response as it arrives, for as long as it does. Throws as ``send(_:to:)``.
+    /// Returns the body of a response as it arrives, without a time limit. Throws as ``send(_:to:)``.
     func stream(_ request: APIRequest) async throws -> ReceivedBody {
         let response = try await self.response(to: try self.message(request), deadline: .distantFuture)
         return ReceivedBody(base: response.body, url: self.baseURL)
     }
 
-    /// Sends a body as it arrives, for as long as the server takes it. Throws as ``send(_:to:)``.
+    /// Sends a body as it is produced, for as long as the server accepts it. Throws as ``send(_:to:)``.
     /// - Parameter length: The length in bytes; `nil` if it is not known.
     func upload<Body: AsyncSequence & Sendable>(
         _ body: Body,
@@ -172,7 +171,7 @@ struct APIClient: Sendable {
             throw NoResponseError(error, from: self.baseURL)
         }
         guard (200..<300).contains(response.status.code) else {
-            // The status tells enough where the text does not arrive.
+            // If the text does not arrive, the status is enough.
             let body = (try? await response.body.collect(upTo: Self.maximumResponseLength)) ?? ByteBuffer()
             throw self.explained(APIErrorResponse(status: response.status.code, text: String(buffer: body)))
         }
@@ -192,18 +191,18 @@ struct APIClient: Sendable {
         return value
     }
 
-    /// The error for a server at the URL that is not one of ours.
+    /// The error for a server at the URL that is not Martlet's.
     var notAnAPI: ForeignServerError {
         ForeignServerError("the server at \(self.baseURL) is no Martlet \(self.role): is the URL right?")
     }
 
-    /// Returns `true` for an error that the same request may not meet a little later.
+    /// Returns `true` for an error after which the same request may succeed a little later.
     static func mayPass(_ error: any Error) -> Bool {
         if let error = error as? APIErrorResponse { return error.status == 429 || error.status >= 500 }
         return error is NoResponseError
     }
 
-    /// Returns an error with the likely cause, where the API's message does not name it.
+    /// Returns an error that names the likely cause, if the API's message does not.
     private func explained(_ error: APIErrorResponse) -> any Error {
         switch error.status {
         case 401 where self.role == .provider && error.code != "key_expired":
@@ -219,7 +218,7 @@ struct APIClient: Sendable {
     }
 }
 
-/// The error of a response that none of Martlet's APIs gives.
+/// The error of a response that does not come from one of Martlet's APIs.
 struct ForeignServerError: StatusError {
     let description: String
     let status = ExitStatus.failed
@@ -240,11 +239,11 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The code of the API's error; `nil` for other servers.
     var code: String? { self.error["code"].stringValue }
 
-    /// Indicates whether one of Martlet's APIs has responded, rather than another server at that address.
+    /// Indicates that one of Martlet's APIs has responded, rather than another server at that address.
     var isFromAPI: Bool { self.code != nil }
 
-    /// Indicates whether the server may have carried the request out: it failed, or another one before it did. An API that has
-    /// no room for a request has done nothing of it.
+    /// Indicates that the request may have been carried out, because the server or a proxy failed. An API that refuses a request
+    /// for lack of room has not begun it.
     var mayBeDone: Bool {
         self.status >= 500 && !(self.status == 503 && self.isFromAPI && self.code != "storage_unavailable")
     }
@@ -256,5 +255,120 @@ struct APIErrorResponse: Error, CustomStringConvertible {
         }
         let field = self.error["field"].stringValue.map { " (\($0.printable))" } ?? ""
         return "the server rejected the request: \(message.printable)\(field)"
+    }
+}
+
+/// The error of a request that had no response.
+struct NoResponseError: StatusError {
+    let description: String
+    /// Indicates whether the server may have carried the request out.
+    let mayHaveArrived: Bool
+    let status = ExitStatus.unavailable
+
+    /// - Parameter url: The URL of the server.
+    init(_ error: any Error, from url: String) {
+        let (isSecure, text) = (url.hasPrefix("https:"), "\(error)")
+        let failure = error as? HTTPClientError
+        let isBroken = (error as? IOError).map { Self.broken.contains($0.errnoCode) } ?? false
+        let mayBeSent = isBroken || error is CancellationError
+        self.mayHaveArrived = failure.map { Self.afterConnecting.contains($0) } ?? mayBeSent
+        let timeouts: [HTTPClientError] = [.deadlineExceeded, .readTimeout, .writeTimeout, .connectTimeout]
+        if let failure, timeouts.contains(failure) {
+            self.description = "\(url) did not respond in time"
+        } else if failure == .remoteConnectionClosed {
+            let hint = isSecure ? "" : "; a port that expects TLS does that: is it the right one?"
+            self.description = "\(url) closed the connection without a response\(hint)"
+        } else if text.contains("WRONG_VERSION_NUMBER") {
+            self.description = "\(url) does not speak TLS there: use http, or another port"
+        } else if text.contains("CERTIFICATE_VERIFY_FAILED") || error is NIOSSLExtraError {
+            let remedy = "--api-authority names an authority of your own"
+            self.description = "the certificate of \(url) is not trusted, has expired or is for another name: \(remedy)"
+        } else {
+            self.description = "no response from \(url): is it running? (\(ErrorDescription.of(error)))"
+        }
+    }
+
+    /// Makes the error of a response whose body did not arrive as a whole.
+    init(ofBody error: any Error, from url: String) {
+        self.mayHaveArrived = true
+        let isTooLong = error is NIOTooManyBytesError
+        let reason = isTooLong ? "it is longer than a command reads" : ErrorDescription.of(error)
+        self.description = "the response of \(url) did not arrive as a whole (\(reason))"
+    }
+
+    /// The errors of requests that may have been sent.
+    private static let afterConnecting: [HTTPClientError] = [
+        .deadlineExceeded, .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled,
+    ]
+    /// The errors of an established connection that a proxy or a restart has ended.
+    private static let broken: Set<CInt> = [ECONNRESET, EPIPE, ETIMEDOUT]
+}
+
+/// The progress of a body that is sent. It distinguishes a server that accepts nothing from a file that is read slowly.
+private final class UploadProgress: Sendable {
+    /// The time at which the last piece was handed over; `nil` while the next piece is read, and after the last one.
+    private let waiting = Mutex<ContinuousClock.Instant?>(nil)
+
+    fileprivate func reads() { self.waiting.withLock { $0 = nil } }
+
+    fileprivate func waits() { self.waiting.withLock { $0 = ContinuousClock.now } }
+
+    /// Returns once the server has accepted nothing for a time. The time after the last piece does not count.
+    func untilStalled(for limit: Duration) async throws {
+        while true {
+            let now = ContinuousClock.now
+            let left = limit - (now - (self.waiting.withLock { $0 } ?? now))
+            guard left > .zero else { return }
+            try await Task.sleep(for: left)
+        }
+    }
+}
+
+/// A body that records when its pieces are taken.
+private struct WatchedBody<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element == ByteBuffer {
+    let base: Base
+    let progress: UploadProgress
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: self.base.makeAsyncIterator(), progress: self.progress) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var base: Base.AsyncIterator
+        fileprivate let progress: UploadProgress
+
+        mutating func next() async throws -> ByteBuffer? { try await self.next(isolation: #isolation) }
+
+        mutating func next(isolation: isolated (any Actor)?) async throws -> ByteBuffer? {
+            self.progress.reads()
+            guard let piece = try await self.base.next(isolation: isolation) else { return nil }
+            self.progress.waits()
+            return piece
+        }
+    }
+}
+
+/// The body of a response as it arrives.
+struct ReceivedBody: AsyncSequence, Sendable {
+    let base: HTTPClientResponse.Body
+    /// The URL of the server, for the error of a stalled response.
+    let url: String
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: self.base.makeAsyncIterator(), url: self.url) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var base: HTTPClientResponse.Body.AsyncIterator
+        fileprivate let url: String
+
+        mutating func next() async throws -> ByteBuffer? { try await self.next(isolation: #isolation) }
+
+        mutating func next(isolation: isolated (any Actor)?) async throws -> ByteBuffer? {
+            do {
+                return try await self.base.next(isolation: isolation)
+            } catch let error as HTTPClientError where error == .readTimeout {
+                throw SettingsError(
+                    "\(self.url) has sent nothing for too long, or its response was not read",
+                    status: .unavailable
+                )
+            }
+        }
     }
 }

@@ -13,13 +13,13 @@ struct APIRequest: Sendable {
     }
 
     let method: Method
-    /// The parts of the path between its slashes, after `/v1` and the part that the connection adds.
+    /// The components of the path after `/v1` and the connection's own.
     var parts: [String]
     /// The word after a colon at the end of the path; `nil` for none.
     private var action: String?
     /// The items of the query, not yet percent-encoded.
     private var query: [(String, String)] = []
-    /// The request headers besides those that every request has.
+    /// The request headers in addition to those of every request.
     private(set) var headers: [(String, String)] = []
     /// The JSON object to send; `nil` for a request without a body.
     private(set) var body: JSONValue?
@@ -36,12 +36,12 @@ struct APIRequest: Sendable {
     /// Returns the request for an action, such as `pause`.
     func action(_ name: String) -> APIRequest { changed(self) { $0.action = name } }
 
-    /// Returns the request with further items of the query; those without a value are left out.
+    /// Returns the request with further query items. Those without a value are left out.
     func query(_ items: [(String, String?)]) -> APIRequest {
         changed(self) { $0.query += items.compactMap { name, value in value.map { (name, $0) } } }
     }
 
-    /// Returns the request with a key by which the server carries out a repeated one only once.
+    /// Returns the request with an idempotency key, by which the server carries out a repeated request only once.
     /// - Parameter key: The key; `nil` for a new one.
     func idempotencyKey(_ key: String?) -> APIRequest {
         changed(self) { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
@@ -50,7 +50,7 @@ struct APIRequest: Sendable {
     /// Returns the request with a further header.
     func header(_ name: String, _ value: String) -> APIRequest { changed(self) { $0.headers.append((name, value)) } }
 
-    /// Returns the request with a JSON object of these members; those without a value are left out, `.null` is sent.
+    /// Returns the request with a JSON object as its body. Members without a value are left out; `.null` is sent.
     func body(_ members: [String: JSONValue?]) -> APIRequest { changed(self) { $0.body = .members(members) } }
 
     /// Path and query, percent-encoded.

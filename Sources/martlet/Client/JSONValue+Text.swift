@@ -1,7 +1,7 @@
 import Foundation
 package import PushSupport
 
-/// The ways in which commands write JSON.
+/// The forms in which commands write JSON.
 extension JSONValue {
     /// The value as one line of JSON.
     var line: String { get throws { String(decoding: try self.text, as: UTF8.self) } }
@@ -32,4 +32,15 @@ extension Bool {
 
 extension BinaryInteger {
     var json: JSONValue { .integer(Int64(clamping: self)) }
+}
+
+extension JSONValue {
+    /// The end of a message about a stop, with the number of pushes that were in flight; empty for none.
+    var underWay: String { self.pushesUnderWay.map { "; \($0)" } ?? "" }
+
+    /// The message about the pushes that were in flight at a stop; `nil` for none.
+    var pushesUnderWay: String? {
+        guard let count = self["underWay"].integerValue, count > 0 else { return nil }
+        return count == 1 ? "one push is still under way" : "\(count) pushes are still under way"
+    }
 }

@@ -6,9 +6,10 @@ protocol RequestCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
     /// The options by which the command reaches the server.
     var access: Access { get }
-    /// The request; an error here is one of the arguments.
+    /// Returns the request.
+    /// - Throws: An error of the arguments.
     func request() throws -> APIRequest
-    /// Returns what people see of the response.
+    /// Returns the text of the response for people.
     func text(of response: JSONValue) throws -> String
 }
 
@@ -26,11 +27,11 @@ protocol ListCommand: AsyncParsableCommand {
     var access: Access { get }
     /// The columns of the table.
     static var columns: TextTable { get }
-    /// The member of the response that has the entries; by default it has the name of the path's last part.
+    /// The member of the response that has the entries; `nil` for the name of the path's last component.
     static var member: String? { get }
     /// The request for the first page.
     func request() -> APIRequest
-    /// The most entries that are shown; `nil` for all.
+    /// The maximum number of entries that are shown; `nil` for all.
     var limit: Int? { get }
 }
 
@@ -47,7 +48,7 @@ extension ListCommand {
 
 /// A command that prints the first entries of a list that comes in pages.
 protocol PagedListCommand: ListCommand {
-    /// The option that bounds the list.
+    /// The option that limits the list.
     var shown: LimitOption { get }
 }
 
@@ -55,7 +56,7 @@ extension PagedListCommand {
     var limit: Int? { self.shown.limit }
 }
 
-/// The option that bounds a list.
+/// The option that limits a list.
 struct LimitOption: ListFilter {
     @Option(help: "The maximum number of entries to show.") var limit: Int = 100
 
@@ -65,4 +66,71 @@ struct LimitOption: ListFilter {
     func validate() throws {
         guard self.limit > 0 else { throw ValidationError("--limit is at least 1.") }
     }
+}
+
+/// A server, and the part of its API that a command uses.
+struct APIConnection {
+    /// The client of the server.
+    let client: APIClient
+    /// The parts with which all paths begin after `/v1`, such as `apps` and a bundle id.
+    var path: [String] = []
+    /// The query item that asks for the next page of a list.
+    var cursor = "cursor"
+
+    /// Sends a request whose path is below ``path``.
+    /// - Parameter limit: The longest time of the request; `nil` for the usual one.
+    func send(_ request: APIRequest, within limit: Duration? = nil) async throws -> JSONValue {
+        try await self.client.send(self.absolute(request), within: limit)
+    }
+
+    /// Returns the request with its whole path.
+    func absolute(_ request: APIRequest) -> APIRequest {
+        var request = request
+        request.parts = self.path + request.parts
+        return request
+    }
+}
+
+/// The options by which a command reaches a running server and prints its responses.
+protocol APIAccess: ParsableArguments {
+    /// Indicates whether responses are printed as JSON.
+    var json: Bool { get }
+    /// Returns the connection to the server that flags, environment or settings file name.
+    /// - Throws: ``SettingsError``, or a validation error that names the missing option.
+    func connection() async throws -> APIConnection
+}
+
+extension APIAccess {
+    /// Prints a response, as JSON or as the text of a closure.
+    func print(_ response: JSONValue, _ text: (JSONValue) throws -> String) throws {
+        if !self.json {
+            try StandardOutput.result(try text(response))
+        } else if response != .null {
+            try StandardOutput.result(try response.line)
+        }
+    }
+
+    /// Prints the entries of a list as a table.
+    /// - Parameters:
+    ///   - name: The member of the response that has the entries.
+    ///   - limit: The maximum number of entries; `nil` for all.
+    func list(_ name: String, _ request: APIRequest, limit: Int?, _ columns: TextTable) async throws {
+        let connection = try await self.connection()
+        var entries: [JSONValue] = []
+        var cursor: String?
+        repeat {
+            let size = limit.map { "\(min(Self.largestPage, $0 - entries.count))" }
+            let response = try await connection.send(request.query([(connection.cursor, cursor), ("limit", size)]))
+            entries += response[name].elements
+            let next = response["next"].stringValue
+            // A server that returns the same cursor again would make the list endless.
+            cursor = next == cursor ? nil : next
+        } while cursor != nil && entries.count < limit ?? .max
+        entries = Array(entries.prefix(limit ?? .max))
+        try self.print([name: .array(entries)]) { _ in entries.isEmpty ? "(none)" : columns.text(of: entries) }
+        if cursor != nil { StandardError.line("There are more: see them with --limit.") }
+    }
+
+    /// The maximum number of entries that the APIs return on a page.
+    private static var largestPage: Int { 1000 }
 }

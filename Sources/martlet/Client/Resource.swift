@@ -1,20 +1,22 @@
-import ArgumentParser
+public import ArgumentParser
+import Foundation
 import PushSupport
+public import PushTypes
 
-/// A kind of record that an API keeps, such as apps or webhooks. Types that conform to the refinements of this protocol
-/// describe a kind; ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are the commands.
+/// A kind of record that an API keeps, such as apps or webhooks. A type that conforms to refinements of this protocol
+/// describes a kind; ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are its commands.
 protocol Resource: SendableMetatype {
-    /// The options by which commands reach the server; for resources of an app they name the app.
+    /// The options by which commands reach the server. For resources of an app they name the app too.
     associatedtype Access: APIAccess
-    /// The part of the path that all of them have.
+    /// The component of the path that all records of the kind have.
     static var path: String { get }
 }
 
 /// A resource with a command `list`.
 protocol ListableResource: Resource {
-    /// The options of that command, where a list needs others than a single resource.
+    /// The options by which that command reaches the server, if they differ from those of a single resource.
     associatedtype ListAccess: APIAccess = Access
-    /// The command's own options.
+    /// The options that select entries.
     associatedtype Filter: ListFilter = NoFilter
     /// The columns of the table.
     static var columns: TextTable { get }
@@ -26,17 +28,17 @@ protocol ListableResource: Resource {
 protocol ListFilter: ParsableArguments {
     /// The items of the query.
     var query: [(String, String?)] { get }
-    /// The most entries that are shown; `nil` for all.
+    /// The maximum number of entries that are shown; `nil` for all.
     var maximum: Int? { get }
 }
 
-/// A list of everything.
+/// A filter without options, for lists of everything.
 struct NoFilter: ListFilter {
     var query: [(String, String?)] { [] }
     var maximum: Int? { nil }
 }
 
-/// A resource of which one is named by an id.
+/// A resource whose records have ids.
 protocol IdentifiedResource: Resource {
     /// The type of an id.
     associatedtype ID: ResourceIdentifier = String
@@ -48,7 +50,7 @@ protocol IdentifiedResource: Resource {
 protocol ShowableResource: IdentifiedResource {
     /// Name and help of the command.
     static var show: CommandConfiguration { get }
-    /// Returns what people see of one.
+    /// Returns the text of a record for people.
     static func details(_ response: JSONValue) -> String
 }
 
@@ -56,15 +58,15 @@ extension ShowableResource where Self: ListableResource {
     static func details(_ response: JSONValue) -> String { self.columns.details(of: response) }
 }
 
-/// A resource with a command that removes one.
+/// A resource with a command `remove`.
 protocol RemovableResource: IdentifiedResource {
     /// Name and help of the command.
     static var remove: CommandConfiguration { get }
-    /// Returns the message once one is removed.
+    /// Returns the message after the removal of a record.
     static func removed(_ id: ID) -> String
 }
 
-/// The options of every command about one resource: the server, and the id as an argument.
+/// The options of every command for one record: the server, and the id as an argument.
 struct ResourceOptions<Kind: IdentifiedResource>: APIAccess {
     @OptionGroup var access: Kind.Access
     @Argument(help: Kind.id) var id: Kind.ID
@@ -73,8 +75,8 @@ struct ResourceOptions<Kind: IdentifiedResource>: APIAccess {
 
     func connection() async throws -> APIConnection { try await self.access.connection() }
 
-    /// Returns a request about this resource.
-    /// - Parameter parts: The further parts of the path.
+    /// Returns a request for this record.
+    /// - Parameter parts: The further components of the path.
     func request(_ method: APIRequest.Method, _ parts: String...) -> APIRequest {
         APIRequest(method, [Kind.path, self.id.pathPart] + parts)
     }
@@ -93,7 +95,7 @@ struct ListResources<Kind: ListableResource>: ListCommand {
     func request() -> APIRequest { .get(Kind.path).query(self.filter.query) }
 }
 
-/// A command about one resource; by default it prints the resource afterwards.
+/// A command for one record. By default it prints the record afterwards.
 protocol ResourceCommand: RequestCommand {
     associatedtype Kind: IdentifiedResource
     var resource: ResourceOptions<Kind> { get }
@@ -127,12 +129,12 @@ struct RemoveResource<Kind: RemovableResource>: ResourceCommand {
     func text(of response: JSONValue) -> String { "\(Kind.removed(self.resource.id))\(response.underWay)" }
 }
 
-/// An action on one resource without options, such as `pause`. Its name in the path is the command's.
+/// An action on one record without options, such as `pause`. Its name in the path is the command's.
 protocol ResourceAction: SendableMetatype {
     associatedtype Kind: IdentifiedResource
     /// Name and help of the command.
     static var configuration: CommandConfiguration { get }
-    /// Returns what people see of the response.
+    /// Returns the text of the response for people.
     static func text(of response: JSONValue) -> String
 }
 
@@ -149,4 +151,72 @@ struct PerformAction<Action: ResourceAction>: ResourceCommand {
     func request() -> APIRequest { self.resource.request(.post).action(Action.configuration.commandName ?? "") }
 
     func text(of response: JSONValue) -> String { Action.text(of: response) }
+}
+
+/// An argument that is a part of a path.
+protocol ResourceIdentifier: ExpressibleByArgument, Sendable {
+    /// The text in the path.
+    var pathPart: String { get }
+}
+
+extension String: ResourceIdentifier {
+    var pathPart: String { self }
+}
+
+extension PushEnvironment: ExpressibleByArgument, ResourceIdentifier {
+    var pathPart: String { self.rawValue }
+}
+
+extension DeviceTokenKind: ExpressibleByArgument {}
+
+extension DeviceToken: ExpressibleByArgument, ResourceIdentifier {
+    /// Reads a token in hexadecimal or base64.
+    public init?(argument: String) { self.init(userInput: argument) }
+
+    var pathPart: String { self.hex }
+}
+
+extension ChannelID: ExpressibleByArgument {
+    /// Reads an id in base64.
+    public init?(argument: String) { self.init(argument) }
+}
+
+/// A resource with a command that erases a record and all data about it.
+protocol ErasableResource: IdentifiedResource where ID == String {
+    /// Name and help of the command.
+    static var erase: CommandConfiguration { get }
+    /// The data that will be lost, for the confirmation.
+    static var loss: String { get }
+}
+
+/// The command that erases a record, after its name was typed again or with `--yes`.
+struct EraseResource<Kind: ErasableResource>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration { Kind.erase }
+
+    /// The time between two requests that ask for the progress of the erasure.
+    private static var pause: Duration { .seconds(1) }
+
+    @OptionGroup var resource: ResourceOptions<Kind>
+    @Flag(help: "Do not ask.") var yes = false
+
+    mutating func run() async throws {
+        let (id, connection) = (self.resource.id, try await self.resource.connection())
+        if !self.yes {
+            StandardError.line("This erases \(id): \(Kind.loss). Type it again to go on, or give --yes:")
+            guard readLine() == id else { throw SettingsError("nothing was erased: another name was typed") }
+        }
+        var response = try await connection.send(self.resource.request(.delete))
+        while response["state"] == "erasing" {
+            try await Task.sleep(for: Self.pause, clock: .continuous)
+            do {
+                response = try await connection.send(self.resource.request(.delete))
+            } catch let error as APIErrorResponse where error.status == 404 {
+                // The erasure was finished between two requests.
+                response = ["state": "erased"]
+            }
+        }
+        try self.resource.print(response) { _ in
+            "\(id) is erased; the provider overwrites the database file within an hour, and backups stay as they are"
+        }
+    }
 }

@@ -5,8 +5,8 @@ import PushSupport
 
 /// Replaces a database by another.
 ///
-/// After a crash at any time either the old database is where it was, or ``ProviderConfiguration/replacementMarker``
-/// exists and no provider starts. The next attempt then continues and keeps all files of the old one under one name.
+/// After a crash at any time, either the old database is where it was, or ``ProviderConfiguration/replacementMarker``
+/// exists and no provider starts. The next attempt then continues, and keeps all files of the old database under one name.
 struct DatabaseReplacement {
     /// The suffixes of the database and of the files that may be beside it, in the order in which they are moved. A log
     /// without its database is as dangerous as the database, because SQLite would replay it over the new one.
@@ -17,7 +17,7 @@ struct DatabaseReplacement {
 
     /// The path of the database.
     private var target: String { self.paths.databasePath }
-    /// The path of the marker, which holds the name that the old database is kept under.
+    /// The path of the marker, which contains the name under which the old database is kept.
     private var marker: String { self.paths.replacementMarker }
     private var directory: String { self.paths.dataDirectory }
 
@@ -50,9 +50,9 @@ struct DatabaseReplacement {
         try self.syncDirectory()
     }
 
-    /// Returns the name to keep the old database under, once the marker has it.
+    /// Writes the marker, and returns the name under which the old database is kept.
     private func reservedName() throws -> String {
-        // An interrupted attempt has moved the database already: the files that it left belong to that one.
+        // An interrupted attempt has moved the database already: the remaining files belong to it.
         if !Self.exists(self.target), let name = self.interruptedName,
             !Self.suffixes.contains(where: { Self.exists(self.target + $0) && Self.exists(name + $0) })
         {

@@ -20,13 +20,13 @@ struct DemoLoop: Sendable {
         {"name":"order","class":"Order","parameters":[{"name":"id","type":"integer"}]}]}
         """
 
-    /// The key in the address of the publisher's registration form.
+    /// The key in the URL of the publisher's registration form.
     static let registrationKey = "demo-registration-key"
 
-    /// The longest wait for one step of a phone, in seconds; tests give a busy machine more.
+    /// The longest wait for one step of a phone, in seconds. Tests raise it for busy machines.
     @TaskLocal static var patience = 30
 
-    /// The environment of the push service: the publisher's readers are in production.
+    /// The environment of the push service. It is production for the publisher's readers.
     let environment: PushEnvironment
     /// The temporary directory for the data of all roles.
     let directory: String
@@ -77,7 +77,7 @@ struct DemoLoop: Sendable {
         return gateway
     }
 
-    /// Starts a provider with the app, its credential, and what the app and its back end need.
+    /// Starts a provider with the app, its credential, and keys for the app and its back end.
     mutating func startProvider(trusting authority: String, _ start: (any Service) async -> Void) async throws {
         let port = self.gatewayPorts.main.http2
         let endpoint = PushServiceEndpoint(host: "localhost", port: port, additionalTrustRoots: authority)
@@ -144,7 +144,7 @@ struct DemoLoop: Sendable {
     }
 
     /// Carries out a command on the phone.
-    /// - Throws: ``SettingsError`` for one that fails, or whose time is over.
+    /// - Throws: ``SettingsError`` for a command that fails or times out.
     static func perform(_ command: PhoneCommand, _ simulator: Simulator) async throws {
         do {
             _ = try await simulator.perform(command)
@@ -154,7 +154,7 @@ struct DemoLoop: Sendable {
     }
 }
 
-/// Prints each step of the demo as one line: seconds since the start, the role, and what it did.
+/// Prints each step of the demo as one line: the seconds since the start, the role and its action.
 struct DemoNarrator: Sendable {
     /// The roles that take part.
     enum Role: String {
@@ -163,7 +163,7 @@ struct DemoNarrator: Sendable {
     }
 
     private let start = ContinuousClock.now
-    /// The output of the task that made it: what happens on the phone is reported by tasks of its own.
+    /// The output of the task that made the narrator. Events of the phone are reported by other tasks.
     private let write = StandardOutput.write
 
     /// Prints one line.
@@ -183,5 +183,69 @@ struct DemoNarrator: Sendable {
             default: .phone
             }
         self.report(role, "\(event.name.rawValue): \(event.lines.joined(separator: " · "))".printable)
+    }
+}
+
+extension DemoLoop {
+    /// Returns the commands to try while the demo runs, with a provider token that is valid now.
+    /// - Parameter notification: The id of the first notification.
+    func hints(notification: String) throws -> String {
+        let (ports, app) = (self.gatewayPorts, Self.bundleID)
+        var token = ProviderTokenSigner(
+            key: try ProviderKey(teamID: Self.teamID, keyID: Self.keyID, pem: self.privateKey)
+        )
+        let providerToken = try token.text(now: SystemTime().now)
+        return """
+
+            The demo keeps running; Ctrl-C ends it. The phone takes commands here: list, open, dismiss, help …
+            In another terminal:
+
+            # through the provider
+            curl -s http://127.0.0.1:\(self.providerPort)/v1/apps/\(app)/notifications \\
+              -H 'authorization: Bearer \(self.apiKey)' -H 'content-type: application/json' \\
+              -d '{"to":{"user":"\(Self.user)"},"alert":{"title":"Hello again","body":"from curl"}}'
+
+            # straight to the gateway, as any APNs client does
+            curl --http2 --cacert \(self.authorityFile) https://localhost:\(ports.main.http2)/3/device/\(self.deviceToken) \\
+              -H 'apns-topic: \(app)' -H 'apns-push-type: alert' \\
+              -H 'authorization: bearer \(providerToken)' \\
+              -d '{"aps":{"alert":"straight to the gateway"}}' -i
+
+            # another phone with the app
+            martlet simulator --app \(app) --provider \(self.providerURL) --public-key \(self.publicKey) \\
+              --gateway localhost:\(ports.main.deviceLink) --admin-url http://127.0.0.1:\(ports.admin)
+
+            # what happened to the user's newest notifications, from the request to the screen
+            martlet timeline --user \(Self.user) --app \(app) --server \(self.providerURL) --api-key \(self.apiKey)
+
+            # the receipts of the first notification: delivered, shown, opened
+            martlet notification export-receipts \(notification) --server \(self.providerURL) --api-key \(self.apiKey)
+
+            # what the gateway did with it
+            curl -s http://127.0.0.1:\(ports.admin)/v1/devices/\(self.deviceID)/events
+
+            """
+    }
+}
+
+/// Makes user proofs as an app's back end does after a login: JWTs that are signed with HS256.
+private struct UserProofSigner: Sendable {
+    /// The time for which a proof is valid, in seconds. The provider accepts an hour at most.
+    static let validity = 600
+
+    /// The user secret of the app, `us_…`.
+    let secret: String
+
+    /// Returns a proof.
+    /// - Parameter installation: The only installation that may use it; `nil` for any.
+    func proof(ofUser user: String, installation: String? = nil, now: Date = Date()) throws -> String {
+        let end = Int64(now.timeIntervalSince1970) + Int64(Self.validity)
+        let claims = JSONValue.members([
+            "sub": user.json, "exp": .integer(end), "installation": installation?.json,
+        ])
+        let signed = "\(Base64URL.encode(#"{"alg":"HS256"}"#.utf8)).\(Base64URL.encode(try claims.text))"
+        let key = SymmetricKey(data: Data(self.secret.utf8))
+        let signature = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: key)
+        return "\(signed).\(Base64URL.encode(signature))"
     }
 }

@@ -8,11 +8,11 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// The publisher's demo: two issues, of which readers download the first, and none the second on the same day.
+/// The publisher's demo: readers download the first of two issues, and skip the second, which comes on the same day.
 struct DemoPublisher: Sendable {
-    /// The readers besides the one whose steps are printed.
+    /// The number of readers besides the one whose steps are printed.
     static let others = 4
-    /// The devices of a wave, and the seconds between two.
+    /// The number of devices in a wave, and the seconds between two waves.
     static let (waveSize, waveSeconds) = (2, 1)
     static let issues = [
         (product: "com.example.issue7", title: "Issue 7", number: "7", date: "2026-11-20"),
@@ -20,7 +20,7 @@ struct DemoPublisher: Sendable {
     ]
     /// The size of a file, in bytes.
     static let fileSize = 3_000_000
-    /// A picture of one point, in base64.
+    /// An image of one pixel, in base64.
     private static let cover =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -183,7 +183,7 @@ struct DemoPublisher: Sendable {
     }
 
     /// Carries out a command on readers.
-    /// - Throws: ``SettingsError`` for one that fails, or whose time is over.
+    /// - Throws: ``SettingsError`` for a command that fails or times out.
     private static func perform(_ command: LibraryCommand, _ phone: some PhoneCommandHandler<LibraryCommand>)
         async throws
     {

@@ -1,7 +1,11 @@
 import ArgumentParser
+import AsyncHTTPClient
+import Foundation
 import Logging
+import NIOCore
 import PushSupport
 import PushTypes
+import ServiceLifecycle
 
 /// `martlet gateway events`: lists events, or follows them.
 struct GatewayEventsCommand: AsyncParsableCommand {
@@ -43,7 +47,7 @@ struct GatewayEventsCommand: AsyncParsableCommand {
     }
 }
 
-/// The options that choose events. Events are shown that fit all options.
+/// The options that select events. An event is shown if it matches all of them.
 struct EventFilterOptions: ParsableArguments {
     @Option(help: "Only events of the device with this id.") var device: String?
     @Option(help: "Only events of the device and app of this device token, in hexadecimal.") var token: String?
@@ -77,7 +81,7 @@ struct GatewayNotificationCommand: RequestCommand {
     }
 }
 
-/// `martlet gateway feedback`: shows what waits for the legacy feedback service.
+/// `martlet gateway feedback`: shows the tokens that wait for the legacy feedback service.
 struct GatewayFeedbackCommand: AsyncParsableCommand {
     static let configuration = command("feedback")
         .help("List the tokens that wait for a provider to read the legacy feedback service.")
@@ -97,5 +101,45 @@ struct GatewayFeedbackCommand: AsyncParsableCommand {
         func request() -> APIRequest {
             .get("feedback").query([("environment", self.environment?.rawValue), ("topic", self.topic)])
         }
+    }
+}
+
+/// Prints the events that a gateway streams, until the stream ends or standard output is closed.
+private struct EventPrinter: Service {
+    /// The maximum length of a line in bytes.
+    private static let maximumLine = 64 * 1024
+
+    let client: APIClient
+    let request: APIRequest
+    /// Indicates whether events are printed as the gateway sends them.
+    let asJSON: Bool
+
+    func run() async throws {
+        let body = try await self.client.stream(self.request).cancelOnGracefulShutdown()
+        for try await line in body.splitUTF8Lines(maximumBufferSize: Self.maximumLine) where line.hasPrefix("data: ") {
+            guard self.print(line.dropFirst(6)) else { return }
+        }
+        if !Task.isShuttingDownGracefully { throw SettingsError("the gateway at \(self.client.baseURL) has ended") }
+    }
+
+    /// Prints one event; returns `false` once standard output is closed.
+    private func print(_ data: Substring) -> Bool {
+        guard !self.asJSON, let event = try? JSONValue(parsing: Data(data.utf8)) else {
+            return StandardOutput.line(String(data))
+        }
+        return StandardOutput.line(EventText.line(event))
+    }
+}
+
+/// The events of a gateway as text.
+enum EventText {
+    static let columns: TextTable = [
+        .time("time", "timeMs"), "event", "environment", "topic", .init("apns-id", "apnsId"), "device", "id",
+    ]
+
+    /// Returns one event as one line.
+    static func line(_ event: JSONValue) -> String {
+        let texts = Self.columns.columns.dropLast().map { $0.text(in: event) }
+        return texts.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 }

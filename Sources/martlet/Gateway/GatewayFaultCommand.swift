@@ -44,7 +44,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
             "untilMs",
         ]
 
-        /// Returns the text form of a fault as members of a JSON object. One without a value is `true`.
+        /// Returns the members of a fault's text form. A member without a value is `true`.
         private static func members(_ text: String) -> [String: JSONValue] {
             let pairs = text.split(separator: ",").map { part -> (String, JSONValue) in
                 let sides = part.split(separator: "=", maxSplits: 1).map(String.init)

@@ -57,7 +57,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             do {
                 try OutputFile.write(pem: key, to: path, isSecret: true)
             } catch {
-                // Without its private part the key is of no use.
+                // The key is useless without its private part.
                 _ = try? await connection.send(.delete(Key.path, id))
                 throw error
             }
@@ -75,7 +75,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             try self.access.print(response) { _ in "key \(id) is registered for team \(self.scope.team)" }
         }
 
-        /// Returns the id in a file name as Apple gives it; `nil` for another name.
+        /// Returns the key id in a file name of Apple's form; `nil` for another name.
         private static func keyID(fileName: String) -> String? {
             let name = URL(filePath: fileName).lastPathComponent
             guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
@@ -84,7 +84,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
     }
 }
 
-/// The options that bound the use of a provider key.
+/// The options that limit the use of a key for provider tokens.
 struct KeyScopeOptions: ParsableArguments {
     /// The scopes of keys that Apple issues (reference 2.1).
     enum Scope: String, CaseIterable, ExpressibleByArgument { case team, environment, topics }
@@ -102,5 +102,29 @@ struct KeyScopeOptions: ParsableArguments {
             "teamId": self.team.json, "scope": self.scope.rawValue.json, "environment": self.environment?.rawValue.json,
             "topics": .texts(self.topic), "relatedKeyId": self.related?.json,
         ]
+    }
+}
+
+/// `martlet gateway token-key`: manages the key that seals device tokens.
+struct GatewayTokenKeyCommand: AsyncParsableCommand {
+    static let configuration = command("token-key", "The key that seals device tokens.")
+        .example("gateway token-key rotate")
+        .subcommands([Rotate.self])
+
+    /// `martlet gateway token-key rotate`: makes a new key.
+    struct Rotate: RequestCommand {
+        static let configuration = command("rotate")
+            .help(
+                "Make a new key: each device gets new tokens the next time it asks, and its old ones are then answered with 410."
+            )
+            .example("gateway token-key rotate")
+
+        @OptionGroup var access: AdminOptions
+
+        func request() -> APIRequest { .post("token-keys") }
+
+        func text(of response: JSONValue) -> String {
+            "token key \(response["tokenKeyId"].integerValue ?? 0) seals from now on"
+        }
     }
 }

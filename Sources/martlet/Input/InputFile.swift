@@ -2,12 +2,12 @@ import Foundation
 import PushSender
 import PushSupport
 
-/// Files that commands read for their user; `-` is standard input. All functions throw ``SettingsError``.
+/// The reading of files that the user names; `-` is standard input. All functions throw ``SettingsError``.
 enum InputFile {
     /// Returns the bytes of a file.
     /// - Parameters:
-    ///   - option: The option or setting that names the file, for the error; `nil` if that is clear.
-    ///   - maximum: The largest file, in bytes; `nil` for any size.
+    ///   - option: The option or setting that names the file, for error messages; `nil` if that is clear.
+    ///   - maximum: The maximum size in bytes; `nil` for any size.
     static func data(_ path: String, for option: String? = nil, maximum: Int? = nil) throws -> Data {
         try self.reading(path, for: option) {
             let file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
@@ -26,7 +26,7 @@ enum InputFile {
     /// Opens a file for reading it in pieces.
     static func open(_ path: String, for option: String? = nil) throws -> FileHandle {
         try self.reading(path, for: option) {
-            // A folder can be opened, and fails later.
+            // A folder can be opened, and reading it fails later.
             guard !self.isDirectory(path) else { throw SettingsError(String(cString: strerror(EISDIR))) }
             return path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
         }
@@ -61,7 +61,7 @@ enum InputFile {
     }
 
     /// Returns the JSON object in a text.
-    /// - Parameter name: The source of the text, for the error.
+    /// - Parameter name: The source of the text, for error messages.
     static func object(_ data: Data, named name: String) throws -> [String: JSONValue] {
         do {
             guard case .object(let members) = try JSONValue(parsing: data) else {
@@ -92,6 +92,47 @@ enum InputFile {
         } catch {
             let prefix = option.map { "\($0): " } ?? ""
             throw SettingsError("\(prefix)\(path) cannot be read: \(ErrorDescription.of(error))")
+        }
+    }
+}
+
+extension InputFile {
+    /// Returns the credential in a file.
+    /// - Parameters:
+    ///   - passphrase: The passphrase of an archive or an encrypted key; `nil` for none.
+    ///   - teamID: The team of a `.p8` key.
+    ///   - keyID: The id of a `.p8` key; `nil` takes it from the file's name.
+    ///   - keyFile: The file of the private key, if `path` has the certificate only.
+    /// - Throws: ``SettingsError`` that names the file.
+    static func credential(
+        _ path: String,
+        passphrase: String?,
+        teamID: String?,
+        keyID: String?,
+        keyFile: String?
+    ) throws -> PushCredential {
+        do {
+            return try PushCredential.load(
+                file: path,
+                passphrase: passphrase,
+                teamID: teamID,
+                keyID: keyID,
+                keyFile: keyFile
+            )
+        } catch {
+            throw SettingsError(error, of: path)
+        }
+    }
+}
+
+extension SettingsError {
+    /// Makes the error of a credential with the name of its file.
+    init(_ error: CredentialError, of path: String) {
+        switch error {
+        case .unreadableFile, .fileTooLarge: self.init("\(error)")
+        case .badTeamID: self.init("\(path): \(error) (--team-id)", status: .usage)
+        case .badKeyID: self.init("\(path): \(error) (--key-id)", status: .usage)
+        default: self.init("\(path): \(error)")
         }
     }
 }

@@ -1,11 +1,13 @@
+import Foundation
 import Logging
+import PushSupport
 
 /// Makes the loggers of a run, which write to standard error.
 struct LogConfiguration: Sendable {
     private let level: Logger.Level
     private let format: LogSettings.Format
 
-    /// - Parameter defaultLevel: The level where the settings have none.
+    /// - Parameter defaultLevel: The level if the settings name none.
     init(_ settings: SettingsReader, defaultLevel: Logger.Level = .info) {
         self.level = settings.choice(LogSettings.level, default: defaultLevel)
         self.format = settings.choice(LogSettings.format, default: .text)
@@ -17,4 +19,94 @@ struct LogConfiguration: Sendable {
         logger.logLevel = self.level
         return logger
     }
+}
+
+/// Writes each log entry as one line to standard error.
+private struct LineLogHandler: LogHandler {
+    let label: String
+    let format: LogSettings.Format
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { self.metadata[key] }
+        set { self.metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let line = LogLine(
+            time: Date.now.iso8601Text,
+            level: event.level,
+            label: self.label,
+            metadata: self.metadata.merging(event.metadata ?? [:]) { $1 },
+            message: "\(event.message)"
+        )
+        if let text = self.format == .json ? line.json : line.text { StandardError.line(text) }
+    }
+}
+
+/// A log entry as a line of text or of JSON.
+struct LogLine {
+    /// The time in ISO 8601.
+    let time: String
+    let level: Logger.Level
+    /// The label of the logger, such as `provider`.
+    let label: String
+    let metadata: Logger.Metadata
+    let message: String
+
+    /// The entry as text: time, level, label, metadata, message.
+    ///
+    /// Messages and metadata may have text from outside. Line breaks and other control characters are written as `\n`
+    /// or `\u{1B}`, so that such text can neither add a line to the log nor control the terminal that shows it.
+    var text: String {
+        let pairs = self.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")
+    }
+
+    /// The entry as JSON: `time`, `level`, `label`, `message`, `metadata`; `nil` for one that cannot be encoded.
+    var json: String? {
+        let metadata = self.metadata.isEmpty ? nil : JSONValue.object(self.metadata.mapValues { $0.description.json })
+        let entry = JSONValue.members([
+            "time": self.time.json, "level": self.level.rawValue.json, "label": self.label.json,
+            "message": self.message.json, "metadata": metadata,
+        ])
+        return try? entry.line
+    }
+
+    /// Returns the text without control characters, line separators and marks that change the direction of writing.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": escaped += "\\n"
+            case "\r": escaped += "\\r"
+            case "\t": escaped += "\\t"
+            case _ where Self.isHarmful(scalar): escaped += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// Returns `true` for a character that could add a line, hide text or reverse it.
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+        default: false
+        }
+    }
+}
+
+/// The first line of a server's log, which names its data directory, settings file and version.
+enum StartLine {
+    /// Logs the data directory and the settings file as absolute paths, with the version.
+    static func log(to logger: Logger, _ message: Logger.Message, data: String, _ settings: SettingsReader) {
+        var metadata: Logger.Metadata = ["data": "\(Self.absolute(data))", "version": "\(Version.text)"]
+        metadata["settings"] = "\(settings.file.map(Self.absolute) ?? "none")"
+        logger.info(message, metadata: metadata)
+    }
+
+    private static func absolute(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 }

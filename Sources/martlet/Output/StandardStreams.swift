@@ -1,22 +1,22 @@
 import Foundation
 import PushSupport
 
-/// Standard output, for results. Everything is written at once, also into a pipe.
+/// Standard output, for results. It is not buffered, not even into a pipe.
 enum StandardOutput {
     /// The function that writes. Tests replace it.
     @TaskLocal static var write: @Sendable (Data) throws -> Void = { data in
         try FileHandle.standardOutput.write(contentsOf: data)
     }
 
-    /// Writes a line of many. Returns `false` once the output is closed, as after `| head`.
+    /// Writes one of many lines. Returns `false` once the output is closed, as after `| head`.
     @discardableResult
     static func line(_ text: String, terminator: String = "\n") -> Bool {
         (try? self.write(Data((text + terminator).utf8))) != nil
     }
 
-    /// Writes the result of a command, which has failed without it.
+    /// Writes the result of a command. The command has failed if this fails.
     ///
-    /// A pipe whose reader has gone ends the process before (`SIGPIPE`), unless that signal is ignored.
+    /// If the reader of a pipe has gone, `SIGPIPE` ends the process first, unless that signal is ignored.
     /// - Throws: ``OutputError``.
     static func result(_ text: String, terminator: String = "\n") throws {
         do {
@@ -31,7 +31,7 @@ enum StandardOutput {
 struct OutputError: StatusError {
     let description: String
     let status = ExitStatus.failed
-    /// Indicates whether the reader of a pipe has gone, as after `| head`. That is told by the status alone.
+    /// Indicates that the reader of a pipe has gone, as after `| head`. Only the exit status reports that.
     let isClosedPipe: Bool
 
     init(_ error: any Error) {
@@ -46,4 +46,32 @@ enum StandardError {
     static func line(_ text: String) { self.write("\(text)\n") }
 
     static func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+}
+
+/// The writing of files that the user names. An existing file is not overwritten: that is a ``SettingsError``.
+enum OutputFile {
+    /// Creates a file.
+    /// - Parameter isSecret: `true` if only the owner can read the file.
+    static func write(_ content: Data, to path: String, isSecret: Bool) throws {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw SettingsError("\(path) exists already: move it away or name another file with --output")
+        }
+        // No other user can open a secret at any moment, and a symbolic link is not followed.
+        let isWritten =
+            isSecret
+            ? DurableFile.create(path, Array(content))
+            : FileManager.default.createFile(
+                atPath: path,
+                contents: content,
+                attributes: [.posixPermissions: 0o644]
+            )
+        guard isWritten else {
+            throw SettingsError("\(path) cannot be written: \(DurableFile.lastError)")
+        }
+    }
+
+    /// Creates a PEM file. It ends with a line break, so that PEM files can be concatenated.
+    static func write(pem text: String, to path: String, isSecret: Bool) throws {
+        try Self.write(Data(PEMText.file(text).utf8), to: path, isSecret: isSecret)
+    }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A line at the end of standard error that is updated in place. It is not shown where standard error is no terminal.
+/// A line at the end of standard error that is updated in place. It is shown on terminals only.
 final class StatusLine: Sendable {
-    /// The shortest time between two updates, so that they cost nothing.
+    /// The shortest time between two updates, which keeps their cost negligible.
     private static let interval: Duration = .milliseconds(200)
 
     /// Indicates whether standard error is a terminal.
@@ -34,7 +34,7 @@ enum ProgressText {
 
     /// Returns the bar.
     /// - Parameters:
-    ///   - total: The number at the end; `nil` where it is not known, and then there is no bar.
+    ///   - total: The number at the end; `nil` if it is not known, in which case there is no bar.
     ///   - rate: The number per second.
     static func of(done: Int, total: Int?, rate: Double? = nil, secondsLeft: Int? = nil) -> String {
         var text = "\(done)"

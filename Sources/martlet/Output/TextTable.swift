@@ -61,7 +61,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
     }
 }
 
-/// Values as people read them.
+/// The text of values, for people.
 extension JSONValue {
     /// Returns the object with other values for some members.
     func replacing(_ values: [String: JSONValue]) -> JSONValue {
@@ -86,7 +86,7 @@ extension JSONValue {
     /// The text of milliseconds since 1970 in ISO 8601, in UTC; the plain text of any other value.
     var timeText: String {
         guard let milliseconds = self.integerValue else { return self.plainText }
-        // Half a millisecond more, as the fraction is cut off.
+        // Half a millisecond is added, because the formatter truncates the fraction.
         return Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).iso8601Text
     }
 }
@@ -97,7 +97,7 @@ extension Date {
 }
 
 extension String {
-    /// The text without control characters, because text from elsewhere must not control the terminal.
+    /// The text without control characters: text from outside must not control the terminal.
     var printable: String {
         String(
             String.UnicodeScalarView(self.unicodeScalars.map { $0.properties.generalCategory == .control ? "�" : $0 })

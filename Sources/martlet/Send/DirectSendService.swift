@@ -1,29 +1,31 @@
+import Foundation
 import PushSender
+import PushTypes
 import ServiceLifecycle
 
 /// Sends one notification to many tokens without a provider, and reports each outcome.
 actor DirectSendService: Service {
-    /// The number of tokens that are read and sent at a time.
+    /// The maximum number of tokens that are read and sent at a time.
     private static let page = 5000
 
     private let sender: Sender
     private let push: DirectPush
     private var tokens: TokenSource
     private let report: OutcomeReport
-    /// A value that is true once the last token was sent to.
+    /// Indicates that the last token was sent to.
     private var isComplete = false
 
     init(sender: Sender, push: DirectPush, tokens: TokenSource, report: sending OutcomeReport) {
         (self.sender, self.push, self.tokens, self.report) = (sender, push, tokens, report)
     }
 
-    /// The status of the run: whether a push to every token was accepted, and every outcome was printed.
+    /// The exit status: done if a push to every token was accepted and every outcome was printed.
     var status: ExitStatus {
         guard self.isComplete, self.report.isOpen else { return .failed }
         return self.report.isEmpty ? .nobodyReached : self.report.allAccepted ? .done : .failed
     }
 
-    /// Sends until every token has its outcome. A graceful shutdown waits for what is in flight only.
+    /// Sends until every token has its outcome. A graceful shutdown waits only for pushes in flight.
     func run() async throws {
         let sender = self.sender
         try await withGracefulShutdownHandler {
@@ -47,5 +49,94 @@ actor DirectSendService: Service {
             page = try self.tokens.next(Self.page)
         }
         self.isComplete = page.isEmpty
+    }
+}
+
+/// Device tokens from the command line or a file, a page at a time.
+///
+/// Empty lines and lines that begin with `#` are left out. A line that is too long or not a token is reported with its
+/// number and does not end the run.
+struct TokenSource {
+    /// One line with its token.
+    struct Entry {
+        /// The number of the line, from 1.
+        var line: Int
+        var text: String
+        /// `nil` where the text is not a device token.
+        var token: DeviceToken?
+    }
+
+    /// The maximum length of a line in bytes.
+    private static let maximumLine = 4096
+    /// The number of bytes that are read at a time.
+    private static let chunk = 1 << 16
+
+    /// The file; `nil` after its end was read, and for tokens of the command line.
+    private var file: FileHandle?
+    /// The bytes that were read and not yet split into lines.
+    private var rest: [UInt8] = []
+    /// The number of the last line.
+    private var line = 0
+
+    /// Reads tokens from the command line.
+    init(tokens: [String]) { self.rest = Array(tokens.map { $0 + "\n" }.joined().utf8) }
+
+    /// Reads tokens from a file.
+    /// - Parameter path: `-` is standard input.
+    /// - Throws: ``SettingsError`` for a file that cannot be opened.
+    init(file path: String) throws { self.file = try InputFile.open(path, for: "--tokens") }
+
+    /// Returns the number of lines of a regular file; `nil` for a pipe, whose lines would be lost by counting them.
+    static func count(file path: String) -> Int? {
+        guard InputFile.size(path) != nil, let handle = try? FileHandle(forReadingFrom: URL(filePath: path))
+        else { return nil }
+        defer { try? handle.close() }
+        var lines = 0
+        while let data = try? handle.read(upToCount: Self.chunk), !data.isEmpty {
+            lines += data.count { $0 == UInt8(ascii: "\n") }
+        }
+        return lines
+    }
+
+    /// Returns the next entries; none at the end.
+    /// - Parameter limit: The maximum number of entries.
+    mutating func next(_ limit: Int) throws -> [Entry] {
+        var entries: [Entry] = []
+        var start = 0
+        while entries.count < limit {
+            guard let end = self.rest[start...].firstIndex(of: UInt8(ascii: "\n")) else {
+                self.rest.removeFirst(start)
+                start = 0
+                if try self.fill() { continue }
+                if !self.rest.isEmpty { self.append(self.rest[...], to: &entries) }
+                self.rest = []
+                return entries
+            }
+            self.append(self.rest[start..<end], to: &entries)
+            start = end + 1
+        }
+        self.rest.removeFirst(start)
+        return entries
+    }
+
+    /// Reads the next piece of the file; returns `false` at its end.
+    private mutating func fill() throws -> Bool {
+        guard let data = try self.file?.read(upToCount: Self.chunk), !data.isEmpty else {
+            self.file = nil
+            return false
+        }
+        // Only the start of an overlong line is kept: it is not a token.
+        if self.rest.count > Self.maximumLine { self.rest.removeLast(self.rest.count - Self.maximumLine) }
+        self.rest += data
+        return true
+    }
+
+    /// Appends the entry of a line, unless the line is empty or a comment.
+    private mutating func append(_ bytes: ArraySlice<UInt8>, to entries: inout [Entry]) {
+        self.line += 1
+        let text = String(decoding: bytes.prefix(Self.maximumLine), as: UTF8.self)
+            .trimmingCharacters(in: .whitespaces.union(.controlCharacters))
+        guard !text.isEmpty, !text.hasPrefix("#") else { return }
+        entries.append(Entry(line: self.line, text: text, token: DeviceToken(userInput: text)))
     }
 }

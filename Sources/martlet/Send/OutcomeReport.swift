@@ -3,10 +3,10 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// Prints outcomes: for people a progress bar, the failures, and a sum; with `--json` one JSON line each.
+/// Prints outcomes: for people a progress bar, the failures and a sum; with `--json` one line of JSON each.
 final class OutcomeReport {
     private let asJSON: Bool
-    /// The number of outcomes to come; `nil` if it is not known.
+    /// The expected number of outcomes; `nil` if it is not known.
     private let total: Int?
     private let start = ContinuousClock.now
     /// The number of outcomes of each kind.
@@ -14,21 +14,21 @@ final class OutcomeReport {
     /// The number of outcomes so far.
     private var done = 0
     private let status = StatusLine()
-    /// A value that is true while standard output is open.
+    /// Indicates that standard output is still open.
     private(set) var isOpen = true
 
-    /// - Parameter total: The number of outcomes to come; `nil` if it is not known.
+    /// - Parameter total: The expected number of outcomes; `nil` if it is not known.
     init(asJSON: Bool, total: Int?) {
-        // The version before printed JSON wherever standard output was not a terminal.
+        // The previous version printed JSON wherever standard output was not a terminal.
         let isPiped = !asJSON && isatty(STDOUT_FILENO) == 0
         if isPiped { StandardError.line("warning: give --json for JSON lines; the next version prints text here") }
         (self.asJSON, self.total) = (asJSON || isPiped, total)
     }
 
-    /// A value that is true while there were no outcomes.
+    /// Indicates that there were no outcomes yet.
     var isEmpty: Bool { self.done == 0 }
 
-    /// Indicates whether there were outcomes and all are accepted.
+    /// Indicates that there were outcomes and all are accepted.
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
 
     /// Adds the outcome of a push to one token.
@@ -60,7 +60,7 @@ final class OutcomeReport {
     private var seconds: Double { max(0.001, (.now - self.start) / .seconds(1)) }
 }
 
-/// An outcome in words and as JSON.
+/// An outcome as text and as JSON.
 struct OutcomeText {
     /// accepted, rejected, not sent, unknown or invalid.
     let kind: String
@@ -79,7 +79,7 @@ struct OutcomeText {
     /// The outcome for people.
     var sentence: String {
         let details = ["status", "reason", "detail", "advice"].compactMap { (self.fields[$0] ?? nil)?.plainText }
-        // The push service's words must not control the terminal.
+        // Text of the push service must not control the terminal.
         return "\(self.kind): \(details.joined(separator: ", "))".filter { (" "..."~").contains($0) }
     }
 

@@ -2,10 +2,11 @@ import ArgumentParser
 import Foundation
 import NIOCore
 import PushSupport
+import UnixSignals
 
 /// The options of a notification that a provider sends.
 struct ProviderSendOptions: ParsableArguments {
-    /// The time that `--wait` takes by default, in seconds.
+    /// The default time limit of `--wait`, in seconds.
     private static let standardWait = 60
 
     @Option(help: "A key that sends the same notification only once when repeated. Default: a new one for each call.")
@@ -23,18 +24,18 @@ struct ProviderSendOptions: ParsableArguments {
     }
 }
 
-/// Sends one notification through a provider, and perhaps follows it to its end.
+/// Sends one notification through a provider, and follows it to its end if the options ask for that.
 struct ProviderSend {
-    /// The number of tries of a request without a definite response.
+    /// The maximum number of attempts of a request without a definite response.
     private static let tries = 3
 
-    /// The time before the second try; later ones wait longer. Tests leave it out.
+    /// The time before the second attempt. Later attempts wait longer. Tests set it to zero.
     @TaskLocal static var pause: Duration = .seconds(1)
 
     private let connection: APIConnection
     /// The key of the notification; `nil` for a new one.
     private let idempotencyKey: String?
-    /// The time for which the end is waited for; `nil` for none.
+    /// The longest wait for the end of the notification; `nil` for no wait.
     private let wait: Duration?
     private let path: String
     private let json: Bool
@@ -53,7 +54,7 @@ struct ProviderSend {
 
     /// Sends the notification and prints its id, then waits for its end if the options ask for that.
     func send(_ body: [String: JSONValue?]) async throws -> ExitStatus {
-        // A notification that cannot be followed must not be sent: the caller would send it again.
+        // A notification that cannot be followed must not be sent, because the user would send it again.
         if self.wait != nil { try await self.checkScopes() }
         return try await TerminationSignal.cancelling { try await self.sendAndFollow(body) }
     }
@@ -75,7 +76,7 @@ struct ProviderSend {
         return end.exitStatus
     }
 
-    /// Prints a text about an accepted notification. Where that fails, standard error has its id.
+    /// Prints a text about an accepted notification. If that fails, its id is printed to standard error.
     private func show(_ text: String, of id: String) throws {
         do {
             try StandardOutput.result(text)
@@ -123,7 +124,7 @@ struct ProviderSend {
         }
     }
 
-    /// Returns `true` if a request that has failed so may have been accepted.
+    /// Returns `true` if a request that failed with this error may have been accepted.
     private static func mayBeAccepted(_ error: any Error) -> Bool {
         switch error {
         case let error as NoResponseError: error.mayHaveArrived
@@ -132,8 +133,8 @@ struct ProviderSend {
         }
     }
 
-    /// Waits before the next try.
-    /// - Returns: `false` if there is none, because the command was interrupted.
+    /// Waits before the next attempt.
+    /// - Returns: `false` if the command was interrupted.
     private static func rest(after attempt: Int) async -> Bool {
         (try? await Task.sleep(for: Self.pause * attempt)) != nil
     }
@@ -168,14 +169,14 @@ struct ProviderSend {
 }
 
 extension APIClient {
-    /// The time between two looks at a notification that is waited for.
+    /// The time between two requests for the state of a notification.
     static let pollInterval: Duration = .milliseconds(100)
 
-    /// Waits until every recipient of a notification has a final state, or the notification is cancelled. A look that fails
-    /// and that may succeed later is repeated.
-    /// - Parameter progress: Is called with the notification while it has not ended.
+    /// Waits until every recipient of a notification has a final state, or the notification is cancelled. A failed request that
+    /// may succeed later is repeated.
+    /// - Parameter progress: Receives the notification while it has not ended.
     /// - Returns: The notification at its end.
-    /// - Throws: ``SettingsError`` with ``ExitStatus/unfinished`` when the time is up.
+    /// - Throws: ``SettingsError`` with ``ExitStatus/unfinished`` after the time limit.
     func end(
         ofNotification id: String,
         within limit: Duration,
@@ -210,5 +211,32 @@ extension APIClient {
     /// Returns the advice about a notification that is not waited for any longer.
     static func advice(onUnfinished id: String) -> String {
         "the provider continues with it, 'martlet notification watch \(id)' follows it"
+    }
+}
+
+/// The signal to end, from Ctrl-C or a service manager, for a command that prints a message then.
+enum TerminationSignal {
+    /// Returns once the process is asked to end. Tests replace it.
+    @TaskLocal static var wait: @Sendable () async -> Void = {
+        for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
+    }
+
+    /// Does some work, and cancels it when the process is asked to end.
+    static func cancelling<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                await Self.wait()
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let result = try await group.next() {
+                if let value = result { return value }
+                group.cancelAll()
+            }
+            throw CancellationError()
+        }
     }
 }

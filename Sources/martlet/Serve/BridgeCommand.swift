@@ -24,7 +24,7 @@ struct BridgeCommand: AsyncParsableCommand {
             "bridge --client apns.p12 --bridge-certificate server.pem --bridge-key server.key --production-service apple"
         )
 
-    /// The usual ports of the binary protocol and of feedback.
+    /// The default ports of the binary protocol and of feedback.
     private static let ports = (binary: BinarySender.defaultPort, feedback: FeedbackClient.defaultPort)
 
     @OptionGroup var common: CommonOptions

@@ -10,8 +10,8 @@ import PushSupport
 
 /// Runs a provider in the foreground, for `martlet serve` and `martlet bridge`.
 struct ProviderRun {
-    /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the
-    /// dispatcher tries again in any case.
+    /// The longest time for which a push waits for a connection. It is shorter than the longest graceful shutdown. The dispatcher
+    /// retries the push.
     private static let sendTimeout: Duration = .seconds(10)
 
     var configuration: ProviderConfiguration

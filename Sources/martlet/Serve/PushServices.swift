@@ -4,21 +4,21 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The push services of a provider: those that the settings name, else Apple's.
+/// The push services of a provider: those that the settings name, or else Apple's.
 ///
-/// The additional authority counts for the named services only. Otherwise its holder could pretend to be Apple.
+/// The additional authority is trusted for the named services only. Otherwise its holder could pretend to be Apple.
 struct PushServices {
     private typealias General = ServeSettings.General
 
     /// The push service of each environment.
     let endpoints: [PushEnvironment: PushServiceEndpoint]
-    /// The legacy services of each environment that has some.
+    /// The legacy services of each environment that has any.
     let legacy: [PushEnvironment: LegacyService]
     /// The environments whose pushes go to Apple because no setting names their push service.
     let appleByDefault: Set<PushEnvironment>
     /// The proxy of all push services; `nil` for none.
     let proxy: ProxyEndpoint?
-    /// A warning about settings that have no effect; `nil` if all have one.
+    /// A warning about settings without effect; `nil` if there is none.
     let warning: String?
 
     /// - Throws: ``SettingsError`` for a malformed address, or a file that cannot be read.
@@ -58,7 +58,7 @@ struct PushServices {
         self.warning = hasEffect ? nil : "\(warning) and \(General.productionService.key)"
     }
 
-    /// Logs where pushes go, as the first line of a start. It is a warning where they go to Apple and no setting says so.
+    /// Logs the push services, as the first line of the log. It is a warning if one is Apple's without a setting that says so.
     func log(to logger: Logger) {
         let addresses = self.endpoints.map { environment, endpoint in
             let isApple = endpoint.host == PushServiceEndpoint.apple(environment).host

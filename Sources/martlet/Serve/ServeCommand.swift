@@ -51,7 +51,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await ProviderRun(configuration: configuration, services: services, bridge: bridge, log: log).run(settings)
     }
 
-    /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.
+    /// Returns the configuration that the settings describe. Call ``SettingsReader/check()`` afterwards.
     /// - Throws: ``SettingsError`` for settings that contradict each other.
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
@@ -66,7 +66,7 @@ struct ServeCommand: AsyncParsableCommand {
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
         ServeSettings.Publishing.apply(settings, to: &configuration)
-        // A number out of its range would be reported as its nearest one.
+        // A number out of its range would be reported as the nearest one in the range.
         if !settings.hasErrors { try ServeSettings.Breaker.check(configuration.breaker) }
         ServeSettings.Entitlement.apply(settings, to: &configuration)
         configuration.entitlement.roots = try ServeSettings.Entitlement.roots(settings)

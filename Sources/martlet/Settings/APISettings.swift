@@ -21,7 +21,7 @@ enum APISettings: SettingSection {
         let text = settings.text(self.server)
         let key = settings.string(self.key)
         if let key, !key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) {
-            // The value itself must not be shown.
+            // The key itself must not be shown.
             settings.reject(self.key, "the key has a space, a line break or another character that no key has")
         }
         if !APIClient.isURL(text) {
@@ -39,4 +39,22 @@ enum AppSettings: SettingSection {
         .help("The app's bundle id")
 
     static let settings = [app]
+}
+
+/// The settings of `martlet send` without a provider.
+enum SendSettings: SettingSection {
+    static let proxy = Setting("send.proxy", flag: "proxy", kind: .secret)
+        .help("HTTP proxy, as http://[USER:PASSWORD@]HOST:PORT")
+        .detail("It must allow CONNECT to the push service. MARTLET_SEND_PROXY hides the password from process lists.")
+
+    static let settings = [proxy]
+}
+
+/// The setting for the passphrase of a credential.
+enum CredentialSettings: SettingSection {
+    static let passphrase = Setting("credential.passphrase", flag: "passphrase", kind: .secret)
+        .help("Passphrase of the credential; better given as MARTLET_CREDENTIAL_PASSPHRASE")
+        .formerly("send.passphrase")
+
+    static let settings = [passphrase]
 }

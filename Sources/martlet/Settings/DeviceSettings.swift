@@ -1,7 +1,10 @@
+import Foundation
+import MartletKit
 import PushDevice
+import PushTypes
 
 extension DeviceConfiguration: SettingTarget {
-    /// A device of a gateway on this host.
+    /// The configuration of a device of a gateway on this host.
     static var defaults: DeviceConfiguration { DeviceConfiguration() }
 }
 
@@ -37,4 +40,78 @@ enum DeviceSettings: ConfigurationSection {
         SettingRow(fallbackPort) { $1.fallbackPort = $0.integer(fallbackPort) },
         SettingRow(proxy), SettingRow(identity), SettingRow(name),
     ]
+}
+
+/// The settings that all commands with a phone have. Each command has them in a section of its own.
+struct PhoneSettings: Sendable {
+    let provider, publicKey, gateway, directory, environment, proxy: Setting
+
+    /// - Parameter section: The first part of their keys.
+    init(_ section: String) {
+        self.provider = Setting("\(section).provider", flag: "provider", default: "http://127.0.0.1:8080")
+            .help("URL of the provider at which the app registers itself")
+        self.publicKey = Setting("\(section).publicKey", flag: "public-key")
+            .help("Public key of the app, mk_public_…, made with 'martlet key add --scope registerSelf'")
+        self.gateway = Setting("\(section).gateway", flag: "gateway", default: "localhost:5223")
+            .help("Address of the gateway's device link, as HOST:PORT")
+        self.directory = Setting("\(section).directory", flag: "data-directory", default: "martlet-data/\(section)")
+            .help("Folder that keeps the phone between two runs")
+        self.environment = Setting.choice(
+            "\(section).environment",
+            flag: "environment",
+            default: PushTypes.PushEnvironment.sandbox
+        )
+        .help("Environment of the device token, which is that of the gateway's listener")
+        self.proxy = Setting("\(section).proxy", flag: "proxy", kind: .secret)
+            .help("HTTP proxy, as http://[USER:PASSWORD@]HOST:PORT")
+            .detail("It carries everything: the device link, the activation, the app's requests and its downloads.")
+            .detail("MARTLET_\(section.uppercased())_PROXY hides the password from process lists.")
+    }
+
+    /// All of them, in the order of the documentation.
+    var all: [Setting] {
+        [self.provider, self.publicKey, self.gateway, self.directory, self.environment, self.proxy]
+    }
+}
+
+/// The provider and the push service of a simulated phone, as the settings name them.
+struct PhoneConnection: Sendable {
+    /// The provider, and the app with its public key.
+    let app: MartletKit.Martlet.Configuration
+    /// The address of the device link.
+    let device: DeviceConfiguration
+    /// The environment of the device tokens.
+    let environment: PushTypes.PushEnvironment
+
+    /// Reads the settings of a command, and checks all that were read before.
+    /// - Throws: ``SettingsError`` that names the settings at fault.
+    init(_ settings: SettingsReader, _ phone: PhoneSettings) throws {
+        let (url, link) = (settings.text(phone.provider), settings.text(phone.gateway))
+        if !APIClient.isURL(url) {
+            settings.reject(phone.provider, "'\(url.printable)' is no URL such as http://127.0.0.1:8080")
+        }
+        let address = ServiceAddress(link)
+        if address == nil { settings.reject(phone.gateway, "'\(link.printable)' is no HOST:PORT") }
+        let proxy = try settings.proxy(phone.proxy)
+        self.environment = settings.choice(phone.environment, default: PushTypes.PushEnvironment.sandbox)
+        try settings.check()
+        guard let app = settings.string(AppSettings.app), !app.isEmpty else {
+            throw SettingsError("name the app: --app, MARTLET_API_APP or api.app", status: .usage)
+        }
+        guard let key = settings.string(phone.publicKey), !key.isEmpty else {
+            let hint = "'martlet key add in-the-app --scope registerSelf --app \(app)' makes one"
+            throw SettingsError("give the app's public key with --public-key: \(hint)", status: .usage)
+        }
+        guard let base = URL(string: url), let address else {
+            throw SettingsError("\(phone.provider.key): '\(url.printable)' is no URL", status: .usage)
+        }
+        do {
+            self.app = try MartletKit.Martlet.Configuration(provider: base, app: app, key: key)
+        } catch {
+            throw SettingsError("\(error)", status: .usage)
+        }
+        var device = DeviceConfiguration(host: address.host, port: address.port ?? DeviceConfiguration().port)
+        device.proxy = proxy
+        self.device = device
+    }
 }

@@ -1,18 +1,20 @@
+import ArgumentParser
 import NIOCore
 import PushGateway
 import PushHTTP
+import PushTypes
 
 extension GatewayConfiguration: SettingTarget {
-    /// A gateway with the usual listeners and data in the working directory.
+    /// The configuration of a gateway with the default listeners and data in the working directory.
     static var defaults: GatewayConfiguration { GatewayConfiguration(dataDirectory: "martlet-data/gateway") }
 
-    /// The most connections without a valid credential.
+    /// The maximum number of connections without a valid credential.
     fileprivate var maximumUnauthenticated: Int {
         get { self.limits.unauthenticated.connections }
         set { self.limits.unauthenticated.connections = newValue }
     }
 
-    /// The seconds from accept to the first valid credential.
+    /// The longest time from accepting a connection to its first valid credential, in seconds.
     fileprivate var credentialSeconds: Int {
         get { Int(self.limits.unauthenticated.deadline.nanoseconds / 1_000_000_000) }
         set { self.limits.unauthenticated.deadline = .seconds(Int64(newValue)) }
@@ -46,8 +48,8 @@ enum GatewaySettings {
                 .help("Kind of key in the server certificate"),
         ]
 
-        /// Indicates whether a certificate can have a name: letters, digits, hyphens and dots, a wildcard before
-        /// them, or an IPv6 address.
+        /// Returns `true` for a name that a certificate can have: letters, digits, hyphens and dots, a wildcard before them, or
+        /// an IPv6 address.
         private static func isServerName(_ name: String) -> Bool {
             let labels = name.split(separator: ".", omittingEmptySubsequences: false)
             guard (1...253).contains(name.utf8.count), !name.hasPrefix("-"), !labels.contains("") else { return false }
@@ -59,7 +61,7 @@ enum GatewaySettings {
         }
     }
 
-    /// The treatment of providers beyond the rules: faults, strictness, token length.
+    /// The behaviour towards providers apart from single rules: faults, strictness, token length.
     enum Behaviour: ConfigurationSection {
         private static let strict = Setting("gateway.strict", flag: "strict", kind: .toggle)
             .help("Enforce all rules as Apple does, such as one stream until the first accepted request")
@@ -127,7 +129,7 @@ enum GatewaySettings {
                 .help("Seconds in `retry-after` of 429 and 503, 0 to send none"),
         ]
 
-        /// A row for a rule that the preset decides where the setting is absent.
+        /// Returns a row for a rule whose default depends on the preset.
         private static func rule(
             _ name: String,
             _ range: ClosedRange<Int>,
@@ -141,7 +143,7 @@ enum GatewaySettings {
         }
     }
 
-    /// The bounds of connections that have shown no valid credential.
+    /// The limits of unauthenticated connections.
     enum UnauthenticatedConnections: ConfigurationSection {
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .integer("gateway.unprovenBytes", flag: "unproven-bytes", 65_536...1 << 40, \.limits.unauthenticated.bytes)
@@ -167,13 +169,113 @@ enum GatewaySettings {
 
         static let settings = [url]
 
-        /// Returns the URL. A malformed one is an error of ``SettingsReader/check()``.
+        /// Returns the URL. If it is malformed, ``SettingsReader/check()`` throws.
         static func url(_ settings: SettingsReader) -> String {
             let text = settings.text(self.url)
             if !APIClient.isURL(text) {
                 settings.reject(self.url, "'\(text.printable)' is no URL such as \(self.defaultURL)")
             }
             return text
+        }
+    }
+}
+
+/// The environments of a gateway or a certificate.
+enum EnvironmentChoice: String, CaseIterable, ExpressibleByArgument { case sandbox, production, both }
+
+extension GatewayConfiguration.Listeners: SettingTarget {
+    /// The ports that Apple uses, apart from 443.
+    static var defaults: GatewayConfiguration.Listeners { .usual(.sandbox) }
+}
+
+extension GatewaySettings {
+    /// The environments that a gateway serves, and the addresses of its listeners.
+    enum Listeners: SettingSection {
+        private typealias Row = SettingRow<GatewayConfiguration.Listeners>
+
+        /// The difference between production's ports and the sandbox's if both environments are served.
+        private static let shift = 100
+
+        private static let served = EnvironmentChoice.both
+        private static let environment = Setting.choice("gateway.environment", flag: "environment", default: served)
+            .help("The environments to serve")
+        private static let defaultHost = GatewayConfiguration.Listeners.defaults.http2.host
+        private static let host = Setting("gateway.host", flag: "host", default: defaultHost)
+            .help("Address of all listeners but the admin listener")
+        private static let main: [Row] = [
+            .port("gateway.http2Port", flag: "http2-port", \.http2.port)
+                .help("Port of the provider API over HTTP/2")
+                .detail("It belongs to the sandbox, or to the only environment; so do the next three.")
+                .detail("0 takes a free port here and for every other listener."),
+            .port("gateway.courierPort", flag: "courier-port", \.deviceLink.port)
+                .help("Port for devices"),
+            .port("gateway.binaryPort", flag: "binary-port", \.binary.port)
+                .help("Port of the binary protocol"),
+            .port("gateway.feedbackPort", flag: "feedback-port", \.feedback.port)
+                .help("Port of the legacy feedback service"),
+        ]
+        private static let production: [Row] = [
+            higher("productionHTTP2Port", flag: "production-http2-port", \.http2.port)
+                .help("Production's HTTP/2 port, beside a sandbox"),
+            higher("productionCourierPort", flag: "production-courier-port", \.deviceLink.port)
+                .help("Production's port for devices, beside a sandbox"),
+            higher("productionBinaryPort", flag: "production-binary-port", \.binary.port)
+                .help("Production's port of the binary protocol, beside a sandbox"),
+            higher("productionFeedbackPort", flag: "production-feedback-port", \.feedback.port)
+                .help("Production's port of the feedback service, beside a sandbox"),
+        ]
+        private static let admin = SettingRow<GatewayConfiguration>
+            .port("gateway.adminPort", flag: "admin-port", \.admin.port)
+            .help("Port of the admin API, on 127.0.0.1 only")
+
+        static let settings =
+            [environment, host] + main.map(\.setting) + production.map(\.setting) + [admin.setting]
+
+        /// Returns a row for a port that is by default that of the sandbox plus ``shift``.
+        private static func higher(_ name: String, flag: String, _ path: Row.Path<Int>) -> Row {
+            .port("gateway.\(name)", flag: flag, path, default: "\(self.shift) higher")
+        }
+
+        private static let highestPort = 65_535
+
+        /// Copies the addresses of all listeners to a configuration.
+        /// - Parameter freePorts: `true` if ports that no setting names are free ones, rather than the default ones.
+        static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
+            var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
+            for row in self.main { row.apply(settings, &main) }
+            let paths = [\GatewayConfiguration.Listeners.http2, \.deviceLink, \.binary, \.feedback]
+            for path in paths { main[keyPath: path].host = settings.text(self.host) }
+            var production = main
+            for path in paths {
+                // A free port of the sandbox means a free port of production.
+                let port = main[keyPath: path].port
+                production[keyPath: path].port = freePorts || port == 0 ? 0 : port + self.shift
+            }
+            for row in self.production { row.apply(settings, &production) }
+            switch settings.choice(self.environment, default: self.served) {
+            case .sandbox: configuration.listeners = [.sandbox: main]
+            case .production: configuration.listeners = [.production: main]
+            case .both:
+                for (row, path) in zip(self.production, paths) where production[keyPath: path].port > Self.highestPort {
+                    let message = "\(production[keyPath: path].port) is not a port, use 0 to \(Self.highestPort)"
+                    settings.reject(row.setting, message)
+                    production[keyPath: path].port = 0
+                }
+                configuration.listeners = [.sandbox: main, .production: production]
+            }
+            if freePorts { configuration.admin.port = 0 }
+            self.admin.apply(settings, &configuration)
+        }
+    }
+}
+
+/// The option that asks for free ports.
+struct FreePortsOption: ParsableArguments {
+    @Option(help: "0 takes free ports for all listeners; the log names them.") var port: Int?
+
+    func validate() throws {
+        guard self.port == nil || self.port == 0 else {
+            throw ValidationError("--port is for 0 only: every listener has a port of its own.")
         }
     }
 }

@@ -3,7 +3,7 @@ import PushHTTP
 import PushProvider
 
 extension ProviderConfiguration: SettingTarget {
-    /// A provider with data in the working directory.
+    /// The configuration of a provider with data in the working directory.
     static var defaults: ProviderConfiguration { ProviderConfiguration(dataDirectory: "martlet-data/provider") }
 }
 
@@ -156,7 +156,7 @@ enum ServeSettings {
         ]
     }
 
-    /// The bounds of concurrent work, the retention of records, and the addresses that webhooks may have.
+    /// The limits of concurrent work, the retention of records, and the permitted addresses of webhooks.
     enum Limits: ConfigurationSection {
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .integer("serve.dispatch.page", flag: "page", 1...4096, \.dispatch.page)
@@ -245,6 +245,79 @@ enum ServeSettings {
             guard limits.memory >= limits.minimum else {
                 let fault = "\(limits.memory) is less than serve.breaker.minimum, \(limits.minimum)"
                 throw SettingsError("serve.breaker.memory: \(fault): the breaker could never open", status: .usage)
+            }
+        }
+    }
+}
+
+extension ServeSettings {
+    /// The limits of uploads and downloads.
+    enum Publishing: ConfigurationSection {
+        /// The largest permitted maximum size of an upload: 1 TiB.
+        private static let maximumFile = 1 << 40
+
+        static let rows: [SettingRow<ProviderConfiguration>] = [
+            .integer("serve.publishing.maximumFile", flag: "maximum-file", 1...maximumFile, \.publishing.maximumFile)
+                .help("Bytes of the largest file that can be uploaded"),
+            .integer("serve.publishing.quota", flag: "publishing-quota", 0...1 << 50, \.publishing.quota)
+                .help("Bytes of all files of an app, 0 for no limit")
+                .detail("Incomplete uploads count with their whole size. Beyond it uploads get 409 `quota_exceeded`."),
+            .integer("serve.publishing.bandwidth", flag: "bandwidth", 0...1 << 40, \.publishing.bandwidth)
+                .help("Bytes per second of all downloads together, 0 for no limit")
+                .detail("Open downloads share it evenly. Other traffic of the provider does not count."),
+            .integer("serve.publishing.downloads", flag: "downloads", 1...100_000, \.publishing.maximumDownloads)
+                .help("Downloads at a time")
+                .detail("Further ones get 503 with `retry-after`. It should be less than `serve.connections`."),
+            .time(
+                "serve.publishing.addressSeconds",
+                flag: "address-seconds",
+                60...604_800,
+                \.publishing.addressLifetime
+            )
+            .help("Seconds within which a download may begin at its address"),
+            .time("serve.publishing.unusedHours", flag: "unused-hours", 1...8760, unit: 3600, \.publishing.keepsUnused)
+                .help("Hours for which uploads that are not continued, and files that no issue uses, are kept"),
+        ]
+    }
+}
+
+extension ServeSettings {
+    /// The settings for the entitlement to retail issues.
+    enum Entitlement: ConfigurationSection {
+        private static let appStoreRoot = Setting("serve.publishing.appStoreRoot", flag: "app-store-root")
+            .help("File with Apple's root certificate, DER or PEM, to which purchases must lead")
+            .detail("Without it no purchase entitles. The App Store uses Apple Root CA - G3.")
+            .detail("A PEM file may hold several ([entitlement.md](entitlement.md)).")
+
+        static let rows: [SettingRow<ProviderConfiguration>] = [
+            SettingRow(appStoreRoot),
+            .toggle(
+                "serve.publishing.allowSandboxPurchases",
+                flag: "allow-sandbox-purchases",
+                \.entitlement.allowsSandboxPurchases
+            )
+            .help("Let purchases in the sandbox entitle to every product")
+            .detail("Otherwise only to products that begin with `dev_test.`. App Review buys in the sandbox."),
+            .time("serve.publishing.entitlementSeconds", flag: "entitlement-seconds", 1...30, \.entitlement.deadline)
+                .help("Seconds that a publisher's server has to answer"),
+            .time("serve.publishing.grantSeconds", flag: "grant-seconds", 0...86_400, \.entitlement.grantTime)
+                .help("Seconds for which a grant of a publisher's server is not asked for again"),
+            .time("serve.publishing.refusalSeconds", flag: "refusal-seconds", 0...86_400, \.entitlement.refusalTime)
+                .help("Seconds for which a refusal of a publisher's server is not asked for again"),
+            .time("serve.publishing.knownHours", flag: "known-hours", 1...720, unit: 3600, \.entitlement.knownTime)
+                .help("Hours for which a grant counts while the publisher's server does not answer")
+                .detail("For apps whose `whenDown` is `allowKnown`. Grants are kept in memory only."),
+        ]
+
+        /// Returns the root certificates for signed purchases; `nil` without the setting.
+        /// - Throws: ``SettingsError`` for a file without certificates.
+        static func roots(_ settings: SettingsReader) throws -> AppStoreRoots? {
+            guard let path = settings.string(self.appStoreRoot) else { return nil }
+            let (key, maximum) = (self.appStoreRoot.key, AppStoreRoots.maximumLength)
+            do {
+                return try AppStoreRoots(try InputFile.data(path, for: key, maximum: maximum))
+            } catch is AppStoreRoots.Unreadable {
+                throw SettingsError("\(key): \(path) has no certificate in PEM or DER", status: .usage)
             }
         }
     }

@@ -1,11 +1,11 @@
-/// A setting, as one row of the table from which the flags, the environment variables, the members of the settings file
-/// and the documentation of all settings come.
+/// A setting. Its flag, its environment variable, its member in the settings file and its documentation all come from this
+/// value, which is a row of ``SettingTable``.
 struct Setting: Sendable {
     /// The type of a value and the values that are allowed.
     enum Kind: Sendable, Equatable {
         /// Any text.
         case text
-        /// A text that is left out of access reports.
+        /// A text that is not reported or logged.
         case secret
         /// Several texts: a flag is repeated, an environment variable has commas, the file has an array.
         case list
@@ -18,7 +18,7 @@ struct Setting: Sendable {
         /// One of a few words.
         case choice([String])
 
-        /// The form of a value in words, for errors.
+        /// The form of a value, for error messages.
         var form: String {
             switch self {
             case .text, .secret: "a text"
@@ -30,7 +30,7 @@ struct Setting: Sendable {
         }
     }
 
-    /// The numbers that a port can be; 0 takes a free one.
+    /// The kind of a port's number; 0 takes a free port.
     static let ports = Kind.integer(0...65_535)
 
     /// The path in the settings file, such as `serve.dispatch.page`.
@@ -39,27 +39,27 @@ struct Setting: Sendable {
     let flag: String?
     /// The type of the value and its range.
     let kind: Kind
-    /// The default in words, read from the configuration types where they have it; `nil` where there is none.
+    /// The text of the default; `nil` if there is none.
     let defaultText: String?
-    /// One sentence without its full stop, for `--help` and the table.
+    /// The sentence for `--help` and the table, without its full stop.
     private(set) var summary = ""
-    /// Further sentences, for the table in the documentation.
+    /// The further sentences for the table in the documentation.
     private(set) var discussion: String?
-    /// The keys that the version before had for this setting; they still work, with a warning.
+    /// The setting's keys in the previous version, which still work, with a warning.
     private(set) var formerKeys: [String] = []
     /// Indicates whether the values are secrets.
     private(set) var isSecret: Bool
     /// The character between the elements of a list in an environment variable.
     private(set) var separator: Character = ","
 
-    /// - Parameter defaultText: The default as people read it; `nil` where the setting has none.
+    /// - Parameter defaultText: The text of the default; `nil` if the setting has none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
         (self.key, self.flag, self.kind) = (key, flag, kind)
         self.isSecret = kind == .secret
         self.defaultText = kind == .toggle ? "off" : defaultText
     }
 
-    /// Makes a setting that is one of the raw values of an enumeration.
+    /// Makes a setting whose value is one of the raw values of an enumeration.
     static func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String,
         flag: String,
@@ -76,16 +76,16 @@ struct Setting: Sendable {
         changed(self) { $0.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence }
     }
 
-    /// Returns the setting with the key that it had in the version before.
+    /// Returns the setting with the key that it had in the previous version.
     func formerly(_ key: String) -> Setting { changed(self) { $0.formerKeys.append(key) } }
 
-    /// Returns the setting as one whose values hold secrets.
+    /// Returns the setting as one whose values are secrets.
     func secret() -> Setting { changed(self) { $0.isSecret = true } }
 
     /// Returns the setting with another character between the elements of a list in its environment variable.
     func separated(by separator: Character) -> Setting { changed(self) { $0.separator = separator } }
 
-    /// The beginning of all environment variables.
+    /// The prefix of all environment variables.
     static let variablePrefix = "MARTLET_"
 
     /// The environment variable, such as `MARTLET_SERVE_DISPATCH_PAGE`.
@@ -104,7 +104,7 @@ struct Setting: Sendable {
         return name
     }
 
-    /// The allowed values in words; `nil` where any are.
+    /// The text of the allowed values; `nil` if all values are allowed.
     var range: String? {
         switch self.kind {
         case .text, .secret, .list, .toggle: nil

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Configuration
+import Logging
 
-/// A part of the table of settings whose flags stand together in the help of a command.
+/// A part of the table of settings, whose flags are shown together in the help of a command.
 protocol SettingSection {
     /// The settings in the order in which help and documentation show them.
     static var settings: [Setting] { get }
@@ -18,7 +19,7 @@ protocol ConfigurationSection: SettingSection {
 extension ConfigurationSection {
     static var settings: [Setting] { self.rows.map(\.setting) }
 
-    /// Copies all values that were given to a configuration; ``SettingsReader/check()`` comes after that.
+    /// Copies all values that were given to a configuration. Call ``SettingsReader/check()`` afterwards.
     static func apply(_ settings: SettingsReader, to target: inout Target) {
         for row in self.rows { row.apply(settings, &target) }
     }
@@ -28,7 +29,7 @@ extension ConfigurationSection {
 protocol FlagValues {
     /// The values by the key of their setting.
     var values: [String: ConfigValue] { get }
-    /// The settings whose flags hold secrets, which other users see in the list of processes.
+    /// The settings whose flags contain secrets, which other users can see in the list of processes.
     var exposed: [Setting] { get }
 }
 
@@ -52,7 +53,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
             let content: ConfigContent? =
                 switch setting.kind {
                 case .integer, .number: try flags.decodeIfPresent(Int.self, forKey: name).map { .int($0) }
-                // A flag that was not given leaves the setting to the environment and the file.
+                // If the flag was not given, the environment and the file decide.
                 case .toggle: try flags.decodeIfPresent(Bool.self, forKey: name) == true ? .bool(true) : nil
                 case .list:
                     try flags.decodeIfPresent([String].self, forKey: name).flatMap {
@@ -65,7 +66,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
         }
     }
 
-    /// Returns whether the flag of a setting was given.
+    /// Returns `true` if the flag of a setting was given.
     func has(_ setting: Setting) -> Bool { self.values[setting.key] != nil }
 
     /// One argument for each setting that has a flag.
@@ -81,7 +82,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
         let name = NameSpecification.customLong(flag)
         let help = ArgumentHelp(stringLiteral: setting.argumentHelp)
         return switch setting.kind {
-        // A negative number is a value, which is then out of range, and not the next flag.
+        // A negative number must be parsed as a value, to be rejected as out of range, and not as the next flag.
         case .integer, .number: Option<Int?>(name: name, parsing: .unconditional, help: help)
         case .toggle: Flag<Bool>(wrappedValue: false, name: name, help: help)
         case .list: Option<[String]>(wrappedValue: [], name: name, help: help)
@@ -101,18 +102,54 @@ private struct FlagName: CodingKey {
 }
 
 extension Setting {
-    /// Returns `true` if a flag's value holds a secret: the address of a proxy does only with a password.
+    /// Returns `true` if a flag's value contains a secret. The URL of a proxy does only if it has a password.
     fileprivate func holdsSecret(_ value: ConfigValue?) -> Bool {
         guard self.isSecret, let value else { return false }
         guard self.flag == "proxy", case .string(let address) = value.content else { return true }
         return address.contains("@")
     }
 
-    /// The warning of a secret on the command line.
+    /// The warning about a secret on the command line.
     var exposureText: String {
         """
         --\(self.flag ?? "") shows a secret to the other users of this machine: give it as \(self.environmentVariable), \
         or in the file of --config
         """
     }
+}
+
+/// The options of every command.
+struct CommonOptions: ParsableArguments {
+    @Option(help: "Settings in JSON. Default: martlet.json in the working directory, if there is one.")
+    var config: String?
+    @OptionGroup var log: SettingFlags<LogSettings>
+
+    /// Returns the settings of a run. Flags win over the environment, and the environment wins over the file.
+    /// - Parameter flags: The command's own flags.
+    func settings(_ flags: [any FlagValues] = []) async throws -> SettingsReader {
+        for setting in flags.flatMap({ $0.exposed }) {
+            StandardError.line("warning: \(setting.exposureText)")
+        }
+        let all = flags.reduce(self.log.values) { $0.merging($1.values) { $1 } }
+        return try await SettingsReader(flags: all, file: self.config)
+    }
+}
+
+/// The settings of the log.
+enum LogSettings: SettingSection {
+    /// The form of a log line.
+    enum Format: String, CaseIterable, Sendable { case text, json }
+
+    static let level = Setting(
+        "log.level",
+        flag: "log-level",
+        kind: .choice(Logger.Level.allCases.map(\.rawValue)),
+        default: "info, warning for device and send, error for demo"
+    )
+    .help("The lowest level that is logged")
+    static let format = Setting.choice("log.format", flag: "log-format", default: Format.text)
+        .help("The form of log lines on standard error")
+        .detail("`json` is one object per line. Logs never hold whole tokens or secrets.")
+
+    static let settings = [level, format]
 }

@@ -1,4 +1,4 @@
-/// The names by which settings are known: those of this version, and those of the version before.
+/// The names of settings: those of this version and of the previous one.
 struct SettingNames: Sendable {
     /// The names of all settings in the table.
     static let all = SettingNames(SettingTable.all.flatMap(\.settings))
@@ -23,14 +23,14 @@ struct SettingNames: Sendable {
         (self.byKey, self.byVariable, self.groups) = (byKey, byVariable, groups)
     }
 
-    /// Returns the key that an unknown key is probably meant to be; `nil` if none is similar.
-    /// - Parameter isGroup: Whether the key has members, so that it may be meant to be a group.
+    /// Returns the key that an unknown key was probably meant to be; `nil` if none is similar.
+    /// - Parameter isGroup: `true` if the unknown key has members, so that a group may be meant.
     func nearestKey(to key: String, isGroup: Bool = false) -> String? {
         let keys = self.byKey.filter { $0.key == $0.value.key }.map(\.key)
         return SpellingDistance.nearest(to: key, among: isGroup ? Array(self.groups) : keys)
     }
 
-    /// Returns the variable that an unknown one is probably meant to be; `nil` if none is similar.
+    /// Returns the variable that an unknown one was probably meant to be; `nil` if none is similar.
     func nearestVariable(to variable: String) -> String? {
         let names = self.byVariable.values.map(\.environmentVariable)
         return SpellingDistance.nearest(to: variable, among: names, after: Setting.variablePrefix.count)
@@ -50,8 +50,8 @@ enum SpellingDistance {
         return best.0
     }
 
-    /// Returns the distance of two names. Where they end with the same word, the words before it count a quarter, because
-    /// the group of a setting is what people forget.
+    /// Returns the distance of two names. If they end with the same word, the distance counts a quarter, because people often
+    /// forget the group of a setting.
     private static func score(_ wanted: [Character], _ candidate: [Character]) -> Int {
         let distance = Self.between(wanted, candidate)
         let separators: Set<Character> = [".", "_"]

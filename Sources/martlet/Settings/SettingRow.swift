@@ -2,13 +2,13 @@ import PushSupport
 
 /// A configuration type that settings are applied to.
 protocol SettingTarget: SendableMetatype {
-    /// A configuration in which nothing was set; the table reads its defaults from it.
+    /// The configuration without any setting, from which the table reads the defaults.
     static var defaults: Self { get }
 }
 
 /// A setting together with the part of a configuration that it sets.
 struct SettingRow<Target: SettingTarget>: Sendable {
-    /// The row of the table.
+    /// The setting.
     let setting: Setting
     /// Copies the value, if one was given, to the configuration.
     let apply: @Sendable (SettingsReader, inout Target) -> Void
@@ -64,7 +64,7 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.choice(setting, default: $1[keyPath: path]) }
     }
 
-    /// Returns a row for a switch that is off by default.
+    /// Returns a row for a toggle that is off by default.
     static func toggle(_ key: String, flag: String, _ path: Path<Bool>) -> Self {
         let setting = Setting(key, flag: flag, kind: .toggle)
         return Self(setting) { $1[keyPath: path] = $0.isOn(setting) }
@@ -82,20 +82,20 @@ extension SettingRow {
     }
 
     /// Returns a row for a port.
-    /// - Parameter text: The default in words; `nil` for that of the configuration.
+    /// - Parameter text: The text of the default; `nil` for that of the configuration.
     static func port(_ key: String, flag: String, _ path: Path<Int>, default text: String? = nil) -> Self {
         let text = text ?? "\(Target.defaults[keyPath: path])"
         let setting = Setting(key, flag: flag, kind: Setting.ports, default: text)
         return Self(setting) { if let port = $0.integer(setting) { $1[keyPath: path] = port } }
     }
 
-    /// Returns a row for a share that is given in percent, from 1 to 100.
+    /// Returns a row for a fraction that is given in percent, from 1 to 100.
     static func percent(_ key: String, flag: String, _ path: Path<Double>) -> Self {
         let value = Int((Target.defaults[keyPath: path] * 100).rounded())
         return self.number(key, flag, .integer(1...100), default: value) { $0[keyPath: path] = Double($1) / 100 }
     }
 
-    /// Returns a row for a time that is given as a whole number of units.
+    /// Returns a row for a duration that is given as a whole number of units.
     /// - Parameter unit: The length of a unit in seconds, such as 86,400 for days.
     static func time(
         _ key: String,

@@ -4,7 +4,7 @@ import PushSupport
 
 /// The settings in a JSON file.
 struct SettingsFile {
-    /// The largest file that is read, in bytes.
+    /// The maximum size of the file in bytes.
     private static let maximumSize = 1 << 20
 
     /// The path of the file, for errors.
@@ -12,9 +12,9 @@ struct SettingsFile {
     private let names: SettingNames
     /// The values by the key of this version.
     private(set) var values: [String: ConfigValue] = [:]
-    /// One text for each key that no setting has, or whose value has another form.
+    /// The errors, one for each unknown key and for each value of another form.
     private(set) var errors: [String] = []
-    /// One text for each former key.
+    /// The warnings, one for each former key.
     private(set) var warnings: [String] = []
 
     /// Reads a file.
@@ -57,13 +57,13 @@ struct SettingsFile {
         }
         if key != setting.key {
             self.warnings.append("\(self.path): \(key) is now \(setting.key)")
-            // The key of this version wins over the former one.
+            // If both keys are set, that of this version wins.
             guard self.values[setting.key] == nil else { return }
         }
         self.values[setting.key] = ConfigValue(content, isSecret: setting.kind == .secret)
     }
 
-    /// Returns a value as the reader of settings takes it; `nil` for an object or a mixed array.
+    /// Returns a value in the form of swift-configuration; `nil` for an object or a mixed array.
     private static func content(_ value: JSONValue) -> ConfigContent? {
         switch value {
         case .string(let text): return .string(text)

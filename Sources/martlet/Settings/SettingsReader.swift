@@ -3,15 +3,15 @@ import Foundation
 import PushSupport
 import Synchronization
 
-/// The settings of one run: flags over environment (`MARTLET_…`) over a JSON file over defaults.
+/// The settings of one run. Flags win over environment variables (`MARTLET_…`), these over a JSON file, and it over defaults.
 ///
-/// A command reads everything that it needs and then calls ``check()``. A value of the wrong type or out of its range
-/// is an error that names its key, not a silent return to the default.
+/// A command reads all settings that it needs, and then calls ``check()``. A value of the wrong type or out of its range is
+/// an error that names its key, and does not silently become the default.
 struct SettingsReader: Sendable {
-    /// The file that is read when no other is named.
+    /// The file that is read if no other is named.
     static let defaultFile = "martlet.json"
 
-    /// The reader of flags, environment and file, in this order.
+    /// The reader of flags, environment and file, in this order of precedence.
     private let reader: ConfigReader
     /// The errors that `check()` throws.
     private let errors = SettingErrorCollector()
@@ -49,7 +49,7 @@ struct SettingsReader: Sendable {
         return InMemoryProvider(name: name, values: Dictionary(values) { $1 })
     }
 
-    /// Returns the lists whose elements may have commas, which the provider of variables would split.
+    /// Returns the lists whose elements may contain commas, at which swift-configuration would split them.
     private static func lists(in variables: [String: String]) -> [String: ConfigValue] {
         var lists: [String: ConfigValue] = [:]
         for setting in SettingNames.all.byKey.values where setting.kind == .list && setting.separator != "," {
@@ -60,7 +60,7 @@ struct SettingsReader: Sendable {
         return lists
     }
 
-    /// Returns the text of a setting; `nil` where none is given.
+    /// Returns the text of a setting; `nil` if it is absent.
     func string(_ setting: Setting) -> String? {
         self.reader.string(forKey: ConfigKey(setting.key), isSecret: setting.kind == .secret)
     }
@@ -68,14 +68,14 @@ struct SettingsReader: Sendable {
     /// Returns the text of a setting, or the default of the table.
     func text(_ setting: Setting) -> String { self.string(setting) ?? setting.defaultText ?? "" }
 
-    /// Returns the texts of a list; `nil` where none is given.
+    /// Returns the texts of a list; `nil` if it is absent.
     func strings(_ setting: Setting) -> [String]? { self.reader.stringArray(forKey: ConfigKey(setting.key)) }
 
-    /// Returns whether a switch is on; off when it is absent.
+    /// Returns `true` if a toggle is on. An absent one is off.
     func isOn(_ setting: Setting) -> Bool { self.reader.bool(forKey: ConfigKey(setting.key), default: false) }
 
-    /// Returns a whole number, `nil` where none is given or allowed. A number out of its range is an error of
-    /// ``check()``, and the nearest one in the range until then.
+    /// Returns a whole number; `nil` if it is absent or not allowed. For a number out of its range, ``check()`` throws, and the
+    /// nearest one in the range is returned.
     func integer(_ setting: Setting) -> Int? {
         guard let number = self.reader.int(forKey: ConfigKey(setting.key)) else { return nil }
         switch setting.kind {
@@ -89,7 +89,7 @@ struct SettingsReader: Sendable {
         }
     }
 
-    /// Returns one of the raw values of an enumeration. Another word is an error of ``check()``.
+    /// Returns the value of an enumeration. For an unknown word, ``check()`` throws.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ setting: Setting, default value: Choice) -> Choice {
         guard let text = self.string(setting) else { return value }
         if let choice = Choice(rawValue: text) { return choice }
@@ -98,10 +98,10 @@ struct SettingsReader: Sendable {
         return value
     }
 
-    /// Notes an error of ``check()`` in a value that follows from the given ones.
+    /// Adds an error for ``check()``, about a value or a combination of values.
     func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
 
-    /// Indicates whether ``check()`` will throw for the values that were read so far.
+    /// Indicates that ``check()`` will throw for the values that were read so far.
     var hasErrors: Bool { !self.errors.all.isEmpty }
 
     /// - Throws: ``SettingsError`` that names every value that could not be read.
@@ -111,8 +111,8 @@ struct SettingsReader: Sendable {
     }
 }
 
-/// Collects the values that could not be read while settings are looked up.
-final class SettingErrorCollector: AccessReporter {
+/// The errors of values that could not be read, as swift-configuration reports them.
+private final class SettingErrorCollector: AccessReporter {
     private let errors = Mutex<[String]>([])
 
     /// The errors so far, each with the key of its setting.
@@ -121,7 +121,7 @@ final class SettingErrorCollector: AccessReporter {
     /// Adds the error of a value that was read but is not allowed.
     func add(_ error: String) { self.errors.withLock { $0.append(error) } }
 
-    /// Notes a value that a provider has, but that is not of the type that was asked for.
+    /// Adds the error of a value that is not of the type that was asked for.
     func report(_ event: AccessEvent) {
         var failed = event.conversionError != nil
         for result in event.providerResults { if case .failure = result.result { failed = true } }
@@ -129,5 +129,46 @@ final class SettingErrorCollector: AccessReporter {
         guard failed else { return }
         let key = "\(event.metadata.key)"
         self.add("\(key): this must be \(SettingNames.all.byKey[key]?.kind.form ?? "of another type")")
+    }
+}
+
+/// The settings in environment variables.
+struct SettingsEnvironment {
+    /// The variables of the build, its scripts and packaging/compose.yml, which are not settings.
+    private static let ofTheBuild: Set<String> = [
+        "MARTLET_COMMIT", "MARTLET_IMAGE", "MARTLET_SHARED_BUILD", "MARTLET_VERSION",
+    ]
+
+    /// The values by the variable of this version.
+    private(set) var values: [String: String] = [:]
+    /// The errors, one for each variable that no setting has.
+    private(set) var errors: [String] = []
+    /// The warnings, one for each former name.
+    private(set) var warnings: [String] = []
+
+    init(_ variables: [String: String] = ProcessInfo.processInfo.environment, names: SettingNames = .all) {
+        for (variable, value) in variables.sorted(by: { $0.key < $1.key }) {
+            guard variable.hasPrefix(Setting.variablePrefix), !Self.ofTheBuild.contains(variable) else { continue }
+            guard let setting = names.byVariable[variable] else {
+                guard !Self.isServiceLink(variable, value) else { continue }
+                let nearest = names.nearestVariable(to: variable).map { ": did you mean \($0)?" } ?? ""
+                self.errors.append("there is no setting for the environment variable \(variable)\(nearest)")
+                continue
+            }
+            let name = setting.environmentVariable
+            if variable != name {
+                self.warnings.append("the environment variable \(variable) is now \(name)")
+                // If both names are set, that of this version wins.
+                guard variables[name] == nil else { continue }
+            }
+            self.values[name] = value
+        }
+    }
+
+    /// Indicates whether Kubernetes or Docker has set a variable for a service named `martlet…` beside this one.
+    private static func isServiceLink(_ variable: String, _ value: String) -> Bool {
+        if variable.hasSuffix("_SERVICE_HOST") || variable.contains("_SERVICE_PORT") { return true }
+        if variable.contains(#/_PORT_[0-9]+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?$/#) { return true }
+        return variable.hasSuffix("_PORT") && value.contains("://")
     }
 }

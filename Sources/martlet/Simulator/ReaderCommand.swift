@@ -5,7 +5,7 @@ import PushDevice
 import PushSupport
 import ServiceLifecycle
 
-/// `martlet reader`: is a phone with the publisher's app, or many.
+/// `martlet reader`: runs a phone with a publisher's app, or many.
 struct ReaderCommand: AsyncParsableCommand {
     static let configuration = command("reader")
         .help(
@@ -71,7 +71,7 @@ struct ReaderCommand: AsyncParsableCommand {
         try await ServiceRunner.run([reader], until: console, logger: log.logger("martlet"))
     }
 
-    /// Makes the reader of a folder; in an empty one a new device is activated.
+    /// Makes the reader of a folder. For an empty folder, a new device is activated.
     static func reader(
         _ configuration: ReaderConfiguration,
         directory: String,
@@ -98,7 +98,7 @@ struct ReaderCommand: AsyncParsableCommand {
         }
     }
 
-    /// The activations at a time.
+    /// The maximum number of concurrent activations.
     private static let activations = 8
 
     /// Makes many readers, whose devices are those of the files.

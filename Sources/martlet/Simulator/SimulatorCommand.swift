@@ -3,7 +3,7 @@ import ArgumentParser
 import Logging
 import PushDevice
 
-/// `martlet simulator`: is a phone with an app.
+/// `martlet simulator`: runs a phone with an app.
 struct SimulatorCommand: AsyncParsableCommand {
     static let configuration = command("simulator")
         .help(
@@ -45,7 +45,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         try await ServiceRunner.run([simulator], until: console, logger: log.logger("martlet"))
     }
 
-    /// Makes the simulator of a folder; in an empty one a new device is activated.
+    /// Makes the simulator of a folder. For an empty folder, a new device is activated.
     /// - Parameters:
     ///   - gateway: A client of the gateway's admin API.
     ///   - print: Receives each event.

@@ -1,10 +1,11 @@
 import AppSimulator
+import ArgumentParser
 import Foundation
 import MartletKit
 import PushSupport
 import ServiceLifecycle
 
-/// Takes commands one after the other, until there are no more, and sends what waits then.
+/// Carries out commands one after the other, and at the end sends waiting receipts.
 struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
     let simulator: Phone
     /// The commands; `nil` for those of standard input.
@@ -65,7 +66,7 @@ struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
         }
     }
 
-    /// Sends what waits to be sent, and tells what is left for the next run.
+    /// Sends waiting receipts, and prints the number of those that are left for the next run.
     private func flush() async {
         let note = Task {
             try await Task.sleep(for: .seconds(1))
@@ -75,5 +76,106 @@ struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
         note.cancel()
         guard waiting > 0 else { return }
         StandardError.line("\(waiting) receipts wait: the next run with this folder sends them")
+    }
+}
+
+/// The options for the user's commands to a phone, and for the form of the output.
+struct ConsoleOptions: ParsableArguments {
+    @Option(help: "File with commands, one a line.") var script: String?
+    @Flag(help: "One line of JSON per event.") var json = false
+    @Argument(parsing: .postTerminator, help: "Commands, after --; each is one argument.") var commands: [String] = []
+
+    /// The printer of events and responses.
+    var printer: SimulatorPrinter { SimulatorPrinter(asJSON: self.json) }
+
+    /// Returns the commands of the script or of the arguments; `nil` for those of standard input.
+    /// - Throws: `ValidationError` for both, and ``SettingsError`` that names the line.
+    func input<Command: TypedCommand>() throws -> [Command]? {
+        guard self.script == nil || self.commands.isEmpty else {
+            throw ValidationError("Give commands after -- or in a --script, not both.")
+        }
+        if let script {
+            return try SimulatorInput.script(try InputFile.text(script, for: "--script"))
+        }
+        let commands: [Command] = try SimulatorInput.commands(self.commands, of: "the arguments after --")
+        return commands.isEmpty ? nil : commands
+    }
+}
+
+/// The commands to the simulator from arguments, a script or standard input.
+private enum SimulatorInput {
+    /// Parses all commands of a script or of the arguments, so that a mistake is found before any is carried out.
+    /// - Parameters:
+    ///   - source: The name of the source in error messages.
+    ///   - unit: The word for one command in error messages.
+    /// - Throws: ``SettingsError`` that names the line.
+    static func commands<Command: TypedCommand>(
+        _ lines: [String],
+        of source: String,
+        unit: String = "command"
+    ) throws -> [Command] {
+        var commands: [Command] = []
+        for (index, line) in lines.enumerated() {
+            do {
+                if let command = try Command(parsing: line) { commands.append(command) }
+            } catch {
+                throw SettingsError("\(source), \(unit) \(index + 1): \(error)".printable, status: .usage)
+            }
+        }
+        return commands
+    }
+
+    /// Reads the commands of a script. Throws as ``commands(_:of:unit:)``.
+    static func script<Command: TypedCommand>(_ text: String) throws -> [Command] {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return try Self.commands(lines.map(String.init), of: "--script", unit: "line")
+    }
+
+    /// Returns the lines of standard input as they arrive.
+    ///
+    /// A thread reads them, because reading blocks; it ends with the process.
+    static func lines() -> AsyncStream<String> {
+        let (lines, continuation) = AsyncStream<String>.makeStream()
+        let thread = Thread {
+            while let line = readLine() { continuation.yield(line) }
+            continuation.finish()
+        }
+        thread.start()
+        return lines
+    }
+}
+
+/// Prints a simulator's events and responses to standard output.
+struct SimulatorPrinter: Sendable {
+    /// The width of the column with the names of events.
+    private static let width = 12
+
+    /// Indicates one line of JSON per event.
+    let asJSON: Bool
+
+    /// Prints an event: its name, then its lines below each other.
+    func print(_ event: SimulatorEvent) {
+        guard !self.asJSON else { return _ = (try? event.json.line).map { StandardOutput.line($0) } }
+        StandardOutput.line(Self.text(event))
+    }
+
+    /// Prints the response to a command. As JSON, help is left out.
+    func print(_ answer: SimulatorResponse) {
+        if !self.asJSON {
+            StandardOutput.line(answer.lines.map(\.printable).joined(separator: "\n"))
+        } else if answer.json != .null {
+            _ = (try? answer.json.line).map { StandardOutput.line($0) }
+        }
+    }
+
+    /// Returns an event as text.
+    static func text(_ event: SimulatorEvent) -> String {
+        let name = event.name.rawValue.padding(toLength: Self.width, withPad: " ", startingAt: 0)
+        let indent = String(repeating: " ", count: Self.width)
+        return event.lines.enumerated().map { index, line in
+            // The further lines of a text are indented, so that they cannot look like events.
+            let parts = line.split(whereSeparator: \.isNewline).map { String($0).printable }
+            return (index == 0 ? name : indent) + parts.joined(separator: "\n\(indent)")
+        }.joined(separator: "\n")
     }
 }

@@ -9,7 +9,7 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
     package var token: [UInt8]
     /// The publisher's account; `nil` for none.
     package var account: String?
-    /// The things that the user allows; `background` stands for Newsstand.
+    /// The permissions that the user has given; `background` is the one for Newsstand.
     package var capabilities: Capabilities
     /// The size of the screen in pixels, such as `2048x1536`.
     package var screenSize: String
@@ -27,7 +27,7 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
         (self.capabilities, self.screenSize, self.environment) = (capabilities, screenSize, environment)
     }
 
-    /// The fields in the order of the text, with the bits of iOS as the values of what is on.
+    /// The fields in the order of reference 10.1. A permission that is given has the value of its bit in iOS.
     var fields: [(name: String, value: String)] {
         func bit(_ capability: Capabilities, _ value: Int) -> String {
             self.capabilities.contains(capability) ? "\(value)" : "0"
@@ -45,7 +45,7 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
     }
 
     /// Returns the request.
-    /// - Parameter key: The registration key of the address; `nil` for an account that the provider lists.
+    /// - Parameter key: The registration key in the URL; `nil` for an account that the provider lists.
     package func request(provider: URL, app: String, key: String?) -> TransportRequest {
         let path = ["compat/publisher", app, key, "register"].compactMap { $0 }.joined(separator: "/")
         let environment = URLQueryItem(name: "environment", value: self.environment.rawValue)

@@ -1,19 +1,19 @@
 import Foundation
 package import MartletKit
 package import PushSupport
-import PushTypes
+package import PushTypes
 import Synchronization
 
-/// The publisher's app of one reader: carries out what ``ReaderStateMachine`` decides.
+/// The publisher's app of one reader, which performs the actions of ``ReaderStateMachine``.
 package actor ReaderApp {
-    /// The bytes of the present download that have arrived; transports report them.
+    /// The progress of the present download, as the transport reports it.
     private final class Progress: Sendable {
         private let time: any TimeSource
         private let state = Mutex<(bytes: Int64, since: ClockReading?)>((0, nil))
 
         init(_ time: any TimeSource) { self.time = time }
 
-        /// The number of bytes, and the time of the first of them; `nil` as long as there is none.
+        /// The number of bytes, and the time of the first; `nil` before any has arrived.
         var received: (bytes: Int64, since: ClockReading)? {
             self.state.withLock { state in state.since.map { (state.bytes, $0) } }
         }
@@ -31,9 +31,9 @@ package actor ReaderApp {
     private let report: @Sendable (ReaderEvent) -> Void
 
     private var machine: ReaderStateMachine
-    /// The step that is under way, or the last one, which may not have ended when it was stopped.
+    /// The task of the present step or of the last one, which may still be running after it was stopped.
     private var step: Task<Void, Never>?
-    /// Counts the steps, so that the result of one that was stopped is known as such.
+    /// The number of steps and stops, by which the result of a stopped step is recognized.
     private var steps = 0
     private var timer: Task<Void, any Error>?
     private var progress: (product: String, Progress)?
@@ -41,7 +41,7 @@ package actor ReaderApp {
 
     /// - Parameters:
     ///   - report: Receives each event.
-    ///   - sleep: Waits before a step comes again; tests decide.
+    ///   - sleep: Waits before a step is repeated. Tests replace it.
     /// - Throws: ``PhoneError`` for a storage that cannot be read.
     package init(
         _ configuration: ReaderConfiguration,
@@ -79,7 +79,7 @@ package actor ReaderApp {
     /// A push has woken the app.
     package func wake(_ push: IssuePush) { self.perform(self.machine.pushed(push, now: self.time.reading)) }
 
-    /// Waits until no step is under way: the work has ended, or waits for a time or for Wi-Fi.
+    /// Waits until no step is under way: the work has ended, or waits for a retry or for Wi-Fi.
     package func settle() async {
         while self.machine.hasStep, !self.hasEnded, let step = self.step { await step.value }
     }
@@ -90,7 +90,7 @@ package actor ReaderApp {
     }
 
     /// The user opens an issue.
-    /// - Returns: `false` for one that is not here.
+    /// - Returns: `false` for an issue that is not downloaded.
     @discardableResult
     package func open(_ product: String) -> Bool {
         let actions = self.machine.opened(product)
@@ -140,7 +140,7 @@ package actor ReaderApp {
         throw NewsstandError.refused(code: "status \(response.status)", message: text)
     }
 
-    /// Ends the work in progress, which the next launch resumes. No step begins any more.
+    /// Stops the work in progress, which the next launch resumes. No step begins after that.
     package func end() async {
         self.hasEnded = true
         self.noteProgress()
@@ -154,7 +154,7 @@ package actor ReaderApp {
     // MARK: - Actions
 
     private func perform(_ actions: [ReaderAction]) {
-        // A timer that was cancelled too late, or a push.
+        // A push, or a timer that was cancelled too late, may come after the end.
         guard !self.hasEnded else { return self.save() }
         for action in actions {
             switch action {
@@ -189,7 +189,7 @@ package actor ReaderApp {
 
     private func timeReached() { self.perform(self.machine.timeReached(self.time.steady)) }
 
-    /// Begins a step, once the one before has ended.
+    /// Begins a step after the previous one has ended.
     private func begin(_ action: ReaderAction) {
         self.steps += 1
         let (number, before) = (self.steps, self.step)
@@ -207,7 +207,7 @@ package actor ReaderApp {
         self.perform(change(&self.machine, self.time.reading))
     }
 
-    /// Carries out a step, and returns what its result means to the machine.
+    /// Carries out a step, and returns the closure that reports its result to the machine.
     private func result(of action: ReaderAction) async -> (inout ReaderStateMachine, ClockReading) -> [ReaderAction] {
         var place: (step: ReaderWork.Step, product: String) = (.catalogue, self.machine.state.work?.product ?? "")
         do throws(NewsstandError) {
@@ -263,5 +263,43 @@ package actor ReaderApp {
     private func noteProgress() {
         guard let (product, progress) = self.progress, let (bytes, first) = progress.received else { return }
         self.machine.received(bytes, of: product, since: first)
+    }
+}
+
+/// The settings of a reader: the publisher's app, its provider and its user.
+package struct ReaderConfiguration: Sendable {
+    /// The provider and the app, with the public API key in its binary.
+    package var app: MartletKit.Martlet.Configuration
+    /// The key in the URL of the registration form; `nil` for an account that the provider lists.
+    package var registrationKey: String?
+    /// The publisher's account of the form and the catalogue; `nil` for none.
+    package var account: String?
+    /// The proof of the reader's purchases.
+    package var proof = PurchaseProof()
+    /// The size of the screen in pixels. Default 2048x1536.
+    package var screenSize = "2048x1536"
+    /// The environment of the device tokens. Default sandbox.
+    package var environment: PushTypes.PushEnvironment = .sandbox
+    /// The permissions that the user gives; `background` is the one for Newsstand. Default all.
+    package var capabilities = PhoneNotificationCenter.allCapabilities
+    package var rules = ReaderRules()
+    /// The network at the launch. Default Wi-Fi.
+    package var network: ReaderNetwork = .wifi
+    /// The transport of the app's requests.
+    package var transport: any DownloadTransport = HTTPClientTransport()
+
+    package init(app: MartletKit.Martlet.Configuration) { self.app = app }
+
+    /// Returns the registration of a device.
+    func registration(deviceID: UUID, token: [UInt8], capabilities: Capabilities) -> TransportRequest {
+        let form = PublisherRegistrationForm(
+            deviceID: deviceID,
+            token: token,
+            account: self.account,
+            capabilities: capabilities,
+            screenSize: self.screenSize,
+            environment: self.environment
+        )
+        return form.request(provider: self.app.provider, app: self.app.app, key: self.registrationKey)
     }
 }

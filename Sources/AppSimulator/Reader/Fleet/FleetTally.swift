@@ -1,25 +1,25 @@
 package import PushSupport
 import Synchronization
 
-/// Counts what the readers of a fleet do.
+/// The counts of the events of a fleet's readers.
 package final class FleetTally: Sendable {
     /// The counts since the start.
     package struct Counts: Hashable, Sendable {
         package var registered = 0
         package var woken = 0
-        /// The notifications that were shown, the changes of badges, and the sounds.
+        /// The numbers of notifications that were shown, of changes of badges, and of sounds.
         package var shown = 0, badges = 0, sounds = 0
-        /// The pushes without effect, by the code of their reason.
+        /// The numbers of pushes without effect, by the code of their reason.
         package var skipped: [String: Int] = [:]
-        /// The readers whose download is under way.
+        /// The number of readers whose download is under way.
         package var downloading = 0
         package var downloaded = 0
-        /// The bytes of files that are whole.
+        /// The total size of the files that are whole, in bytes.
         package var bytes: Int64 = 0
-        /// The downloads that went on after some bytes.
+        /// The number of downloads that were resumed after some bytes.
         package var resumed = 0
         package var failed = 0
-        /// The steps that failed and came again.
+        /// The number of steps that failed and are repeated.
         package var retried = 0
 
         package init() {}
@@ -34,7 +34,7 @@ package final class FleetTally: Sendable {
                 + "resumed \(self.resumed), retried \(self.retried), failed \(self.failed)"
         }
 
-        /// The counts for programs.
+        /// The counts as JSON.
         package var json: JSONValue {
             .object([
                 "registered": .integer(Int64(self.registered)), "woken": .integer(Int64(self.woken)),
@@ -72,7 +72,7 @@ package final class FleetTally: Sendable {
     /// Counts a push that has woken a reader.
     package func woken() { self.state.withLock { $0.counts.woken += 1 } }
 
-    /// Counts what happens on the phone of a reader. Its steps count with ``record(_:reader:)``.
+    /// Counts an event of a reader's phone. The reader's own steps are counted by ``record(_:reader:)``.
     func record(_ event: SimulatorEvent) {
         self.state.withLock { state in
             switch event.name {

@@ -3,11 +3,11 @@ package import PushDevice
 import PushSupport
 import ServiceLifecycle
 
-/// Many readers in one process, each with a device of the push service, which keep everything in memory and share connections.
+/// Many readers in one process, which keep everything in memory and share connections. Each has a device at the push service.
 ///
-/// Run it (it is a `Service`); it reports its counts each second and at the end.
+/// It is a `Service`, which reports its counts each second and at the end.
 package final class ReaderFleet: Service {
-    /// The counts of what the readers did.
+    /// The counts of the readers' events.
     package let counts = FleetTally()
     private let client: SharedHTTPClient
     private let readers: [Reader]
@@ -15,10 +15,10 @@ package final class ReaderFleet: Service {
     private let print: @Sendable (FleetTally.Counts) -> Void
 
     /// - Parameters:
-    ///   - configuration: The configuration of each reader. The transport is replaced by one that they share.
-    ///   - connections: The most requests at a time, and the most readers that work at a time.
+    ///   - configuration: The configuration of each reader. Its transport is replaced by one that all readers share.
+    ///   - connections: The maximum number of concurrent requests, and of readers that work at the same time.
     ///   - link: The address of the device link.
-    ///   - identities: The device of each reader.
+    ///   - identities: The identity of each reader's device.
     ///   - print: Receives the counts.
     /// - Throws: ``PhoneError``
     package init(

@@ -1,16 +1,16 @@
-/// A step of a reader that its user, or a count of many readers, may want to know of.
+/// An event of a reader's work, which is printed for its user or counted for a fleet.
 package enum ReaderEvent: Hashable, Sendable {
-    /// The catalogue is here, with so many issues.
+    /// The catalogue was loaded, with the number of its issues.
     case catalogue(issues: Int, isNew: Bool)
     case entitled(product: String, by: String)
     case coverLoaded(product: String)
-    /// A download begins, or is resumed after so many bytes.
+    /// A download begins, or is resumed after a number of bytes.
     case downloading(product: String, from: Int64, of: Int64)
-    /// The network is not Wi-Fi any more, or is it again.
+    /// The work is paused because the network is not Wi-Fi, or resumed on Wi-Fi.
     case paused(product: String), resumed(product: String)
-    /// A step has failed, and comes again after a time.
+    /// A step has failed, and is repeated after a wait.
     case waiting(product: String, seconds: Int64, reason: String)
-    /// The file is whole and has its mark.
+    /// The file is whole, and the issue is marked as new.
     case downloaded(product: String, bytes: Int64)
     /// The push has no effect.
     case skipped(product: String, IgnoredPushReason)
@@ -18,7 +18,7 @@ package enum ReaderEvent: Hashable, Sendable {
     case failed(product: String, reason: String)
     /// The user has opened the issue, which has no mark any more.
     case opened(product: String)
-    /// A thing went wrong that ends nothing.
+    /// An error has occurred that ends nothing.
     case problem(String)
 }
 
@@ -28,16 +28,16 @@ package enum IgnoredPushReason: Hashable, Sendable {
     case notOnWiFi
     /// The product is for development builds.
     case developmentOnly
-    /// A push with this id was here before.
+    /// A push with this id has arrived before.
     case repeated
     case alreadyDownloaded, underWay
-    /// Too many pushes wait.
+    /// The maximum number of pushes waits already.
     case busy
-    /// The download of the day was used; the next may begin after so many seconds.
+    /// There was a download less than a day ago. The next may begin after a number of seconds.
     case onceADay(seconds: Int64)
     /// The catalogue does not have the issue: it was withdrawn.
     case withdrawn
-    /// The publication has a newer one.
+    /// The publication has a newer issue.
     case notNewest
     case notEntitled(code: String)
 
@@ -57,7 +57,7 @@ package enum IgnoredPushReason: Hashable, Sendable {
         }
     }
 
-    /// The reason in words.
+    /// The text of the reason.
     package var text: String {
         switch self {
         case .notOnWiFi: "the network is not Wi-Fi, and the push is lost"

@@ -4,16 +4,16 @@ import PushTypes
 
 /// The state that a reader keeps between two runs.
 package struct ReaderState: Codable, Hashable, Sendable {
-    /// The most issues of the library; the oldest ones that are not downloaded go first.
+    /// The maximum number of issues in the library. The oldest ones that are not downloaded are dropped first.
     package static let maximumIssues = 1000
-    /// The number of pushes that are remembered, so that a repeated one is known.
+    /// The maximum number of pushes that are remembered, so that a repeated one is recognized.
     static let rememberedPushes = 100
 
-    /// The app-specific id of the device, which the registration has.
+    /// The app-specific id of the device, which is in its registration.
     package let deviceID: UUID
     /// The issues, the newest first.
     package internal(set) var library: [LibraryIssue] = []
-    /// The version of the catalogue that the library is of.
+    /// The version of the catalogue from which the library was made.
     var entityTag: String?
     /// The time at which the last background download began, in milliseconds since 1970 by the wall clock.
     var lastDownloadMs: Int64?
@@ -36,7 +36,7 @@ package struct ReaderState: Codable, Hashable, Sendable {
 
 /// An issue in the library of a reader.
 package struct LibraryIssue: Codable, Hashable, Sendable {
-    /// The progress of an issue.
+    /// The state of an issue in the library.
     package enum Status: String, Codable, Hashable, Sendable {
         /// It is in the catalogue.
         case listed
@@ -45,18 +45,18 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
         case failed
     }
 
-    /// The issue as the catalogue had it last.
+    /// The issue as it was in the last catalogue that had it.
     package internal(set) var issue: CatalogueIssue
     package internal(set) var status = Status.listed
-    /// The bytes that have arrived.
+    /// The number of bytes that have arrived.
     package internal(set) var received: Int64 = 0
-    /// The file that is downloaded; `nil` before that.
+    /// The file that is or was downloaded; `nil` before the provider has granted a download.
     package internal(set) var file: PublishedFile?
-    /// The grounds of the entitlement; `nil` as long as nobody asked.
+    /// The grounds of the entitlement; `nil` before the provider has decided.
     package internal(set) var entitledBy: String?
     /// The mark beside an issue that was downloaded and not opened: the blue dot.
     package internal(set) var isMarked = false
-    /// Indicates that the cover of this hash is there.
+    /// The SHA-256 of the cover that was loaded; `nil` before that.
     package internal(set) var coverSHA256: String?
     /// Indicates that the catalogue does not have it any more.
     package internal(set) var isWithdrawn = false
@@ -64,7 +64,7 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
     init(_ issue: CatalogueIssue) { self.issue = issue }
 
     package var product: String { self.issue.product }
-    /// The cover that is to be loaded; `nil` if it is there, or the issue has none.
+    /// The cover that is still to be loaded; `nil` for none.
     var missingCover: PublishedFile? { self.issue.cover.flatMap { $0.sha256 == self.coverSHA256 ? nil : $0 } }
 }
 
@@ -77,13 +77,13 @@ package struct ReaderWork: Codable, Hashable, Sendable {
 
     package let product: String
     package internal(set) var step = Step.catalogue
-    /// The failures in a row.
+    /// The number of failures in a row.
     var failures = 0
-    /// The waits that the provider has asked for, together, in milliseconds; `nil` without any.
+    /// The total of the waits that the provider has asked for, in milliseconds; `nil` without any.
     var waitedMs: Int64?
-    /// Indicates that the download of the day has begun with it.
+    /// Indicates that the download has begun, and so counts for the interval between downloads.
     var hasBegun = false
-    /// Indicates that the file had another hash once, and is downloaded from the beginning.
+    /// Indicates that a file with a wrong hash was removed, and is downloaded a second time.
     var isSecondTry = false
 
     init(product: String) { self.product = product }

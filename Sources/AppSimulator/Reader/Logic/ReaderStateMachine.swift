@@ -1,42 +1,43 @@
-import MartletKit
+import Foundation
+package import MartletKit
 package import PushSupport
 package import PushTypes
 
-/// Decides what a reader does: which pushes count, the steps from the push to the file, and what comes after a failure.
+/// The state machine of a reader: the pushes that count, the steps from a push to the issue's file, and retries.
 ///
-/// There is one issue at a time. Results of steps that are not under way any more change nothing. The rules are those of
+/// It works on one issue at a time. Results of steps that are not under way any more are ignored. The rules are those of
 /// reference 10.1.
 package struct ReaderStateMachine: Sendable {
-    /// The most pushes that wait for the end of the work on another issue.
-    static let maximumWaiting = 8
+    /// The maximum number of pushes that wait for the end of the work on another issue.
+    private static let maximumWaiting = 8
 
     /// The state of the present step.
-    enum Phase: Hashable {
+    private enum Phase: Hashable {
         /// Nothing is under way.
         case idle
         case running
-        /// The step comes again at a time of the steady clock.
+        /// The step is repeated at a time of the steady clock.
         case waiting(Timestamp)
-        /// The step comes again on Wi-Fi.
+        /// The step is repeated once the network is Wi-Fi.
         case paused
     }
 
-    package internal(set) var state: ReaderState
-    let rules: ReaderRules
+    package private(set) var state: ReaderState
+    private let rules: ReaderRules
     package private(set) var network: ReaderNetwork
-    var phase = Phase.idle
+    private var phase = Phase.idle
     /// The pushes that wait for the end of the work.
-    var waiting: [IssuePush] = []
+    private var waiting: [IssuePush] = []
     /// The file of the issue that is downloaded.
-    var file: PublishedFile?
-    /// The beginning of this run's last download by the steady clock.
-    var lastSteady: Timestamp?
+    private var file: PublishedFile?
+    /// The time at which this run's last download began, by the steady clock.
+    private var lastSteady: Timestamp?
 
     package init(_ state: ReaderState, rules: ReaderRules = ReaderRules(), network: ReaderNetwork = .wifi) {
         (self.state, self.rules, self.network) = (state, rules, network)
     }
 
-    /// Indicates that a step is under way, rather than none, or one that waits for a time or for Wi-Fi.
+    /// Indicates that a step is under way and does not wait for a retry or for Wi-Fi.
     package var hasStep: Bool { self.phase == .running }
 
     // MARK: - What happens
@@ -44,7 +45,7 @@ package struct ReaderStateMachine: Sendable {
     /// The app runs, and resumes the work of the last run.
     package mutating func launched() -> [ReaderAction] {
         guard self.phase == .idle, let work = self.state.work else { return [] }
-        // Nothing is left of the steps before the download, and an address may have expired.
+        // The results of the steps before the download are lost, and an address may have expired.
         self.state.work?.step = [.grant, .download].contains(work.step) ? .grant : .catalogue
         guard self.network == .wifi else {
             self.phase = .paused
@@ -57,7 +58,7 @@ package struct ReaderStateMachine: Sendable {
     package mutating func pushed(_ push: IssuePush, now: ClockReading) -> [ReaderAction] {
         if let id = push.id, self.state.handled.contains(id) { return self.skip(push.product, .repeated) }
         guard self.rules.allows(push.product) else { return self.skip(push.product, .developmentOnly) }
-        // It is lost: nothing of it is kept.
+        // The push is lost, and its id is not remembered.
         guard self.network == .wifi else { return self.skip(push.product, .notOnWiFi) }
         self.remember(push)
         if let reason = self.refusal(of: push.product, now: now) { return self.skip(push.product, reason) + [.save] }
@@ -69,7 +70,7 @@ package struct ReaderStateMachine: Sendable {
         return [.save]
     }
 
-    /// The network is another one.
+    /// The network has changed.
     package mutating func networkChanged(to network: ReaderNetwork) -> [ReaderAction] {
         self.network = network
         guard let work = self.state.work else { return [] }
@@ -89,7 +90,7 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// The user has opened an issue.
-    /// - Returns: Nothing to do for one that is not here.
+    /// - Returns: The actions; none for an issue that is not downloaded.
     package mutating func opened(_ product: String) -> [ReaderAction] {
         guard self.state.issue(product)?.status == .downloaded else { return [] }
         self.change(product) { $0.isMarked = false }
@@ -98,7 +99,7 @@ package struct ReaderStateMachine: Sendable {
 
     // MARK: - Rules
 
-    /// Returns the reason for which an issue is not fetched now; `nil` for none.
+    /// Returns the reason why an issue is not fetched now; `nil` for none.
     private mutating func refusal(of product: String, now: ClockReading) -> IgnoredPushReason? {
         if self.state.issue(product)?.status == .downloaded { return .alreadyDownloaded }
         if self.state.work?.product == product { return .underWay }
@@ -108,8 +109,8 @@ package struct ReaderStateMachine: Sendable {
 
     /// Returns the time until the next background download may begin.
     ///
-    /// Both clocks have to say that the day is over, so that a step of the wall clock is no second day. A last download in the future
-    /// is left from a clock that was set back: it counts as one of now, so that the wait has an end.
+    /// The interval has to be over by both clocks, so that an adjustment of the wall clock does not shorten it. A last download
+    /// in the future was recorded before the clock was set back: it counts as one of now, so that the wait has an end.
     private mutating func waitOfTheDay(_ now: ClockReading) -> Duration {
         guard let last = self.state.lastDownload else { return .zero }
         if last > now.wall { self.state.lastDownload = now.wall }
@@ -124,7 +125,7 @@ package struct ReaderStateMachine: Sendable {
         self.state.handled.removeFirst(max(0, self.state.handled.count - ReaderState.rememberedPushes))
     }
 
-    func skip(_ product: String, _ reason: IgnoredPushReason) -> [ReaderAction] {
+    private func skip(_ product: String, _ reason: IgnoredPushReason) -> [ReaderAction] {
         [.report(.skipped(product: product, reason))]
     }
 
@@ -135,8 +136,8 @@ package struct ReaderStateMachine: Sendable {
         return [.save] + self.take()
     }
 
-    /// Takes the present step.
-    mutating func take() -> [ReaderAction] {
+    /// Begins the present step.
+    private mutating func take() -> [ReaderAction] {
         guard let work = self.state.work else { return [] }
         self.phase = .running
         switch work.step {
@@ -154,21 +155,21 @@ package struct ReaderStateMachine: Sendable {
         }
     }
 
-    /// Takes another step.
-    mutating func go(to step: ReaderWork.Step) -> [ReaderAction] {
+    /// Begins another step.
+    private mutating func go(to step: ReaderWork.Step) -> [ReaderAction] {
         self.state.work?.step = step
         self.state.work?.failures = 0
         return self.take()
     }
 
-    /// Indicates whether a step of an issue is under way, so that its result counts.
-    func isRunning(_ step: ReaderWork.Step, of product: String? = nil) -> Bool {
+    /// Returns `true` if a step of an issue is under way, so that its result counts.
+    private func isRunning(_ step: ReaderWork.Step, of product: String? = nil) -> Bool {
         guard self.phase == .running, let work = self.state.work, work.step == step else { return false }
         return product == nil || work.product == product
     }
 
-    /// Ends the work on the issue, and begins with the next push that counts.
-    mutating func end(with event: ReaderEvent, now: ClockReading) -> [ReaderAction] {
+    /// Ends the work on the issue, and begins the next waiting push that counts.
+    private mutating func end(with event: ReaderEvent, now: ClockReading) -> [ReaderAction] {
         (self.state.work, self.file, self.phase) = (nil, nil, .idle)
         var actions: [ReaderAction] = [.report(event), .save]
         while self.state.work == nil, !self.waiting.isEmpty {
@@ -182,10 +183,10 @@ package struct ReaderStateMachine: Sendable {
         return actions
     }
 
-    /// Gives the issue up, or waits before the step comes again.
-    /// - Parameter delay: The time that the provider asks for. To wait for it is no failure, as long as all such waits for the issue
+    /// Waits before the step is repeated, or gives the issue up.
+    /// - Parameter delay: The time that the provider asks for. Such a wait is no failure, as long as all of them for the issue
     ///   together are no longer than ``ReaderRules/maximumRequestedWait``.
-    mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
+    private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)
         let doubled = self.rules.firstWait * (1 << min(max(0, work.failures), 20))
@@ -205,7 +206,7 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Gives the issue up.
-    mutating func giveUp(_ reason: String, now: ClockReading) -> [ReaderAction] {
+    private mutating func giveUp(_ reason: String, now: ClockReading) -> [ReaderAction] {
         guard let work = self.state.work else { return [] }
         let part = self.file.map { [ReaderAction.removePart($0)] } ?? []
         self.change(work.product) { ($0.status, $0.received) = (.failed, 0) }
@@ -213,8 +214,171 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Changes an issue of the library.
-    mutating func change(_ product: String, _ change: (inout LibraryIssue) -> Void) {
+    private mutating func change(_ product: String, _ change: (inout LibraryIssue) -> Void) {
         guard let index = self.state.library.firstIndex(where: { $0.product == product }) else { return }
         change(&self.state.library[index])
+    }
+}
+
+/// The results of the steps.
+extension ReaderStateMachine {
+    /// The catalogue was loaded; `nil` if it has not changed.
+    package mutating func catalogueLoaded(_ catalogue: IssueCatalogue?, now: ClockReading) -> [ReaderAction] {
+        if let catalogue { self.replaceLibrary(catalogue) }
+        let listed = self.state.library.filter { !$0.isWithdrawn }
+        let event = ReaderEvent.catalogue(issues: listed.count, isNew: catalogue != nil)
+        guard self.isRunning(.catalogue), let product = self.state.work?.product else {
+            return [.report(event), .save]
+        }
+        guard let issue = listed.first(where: { $0.product == product }) else {
+            return [.report(event)] + self.end(with: .skipped(product: product, .withdrawn), now: now)
+        }
+        let newest = listed.first { $0.issue.publication == issue.issue.publication }
+        let reason: IgnoredPushReason? =
+            newest?.product != product ? .notNewest : issue.status == .downloaded ? .alreadyDownloaded : nil
+        if let reason { return [.report(event)] + self.end(with: .skipped(product: product, reason), now: now) }
+        return [.report(event), .save] + self.go(to: .entitlement)
+    }
+
+    /// The provider has decided about the entitlement.
+    package mutating func entitlementChecked(_ entitlement: IssueEntitlement, now: ClockReading) -> [ReaderAction] {
+        let product = entitlement.product
+        guard self.isRunning(.entitlement, of: product) else { return [] }
+        switch entitlement.decision {
+        case .entitled(let grounds):
+            self.change(product) { $0.entitledBy = grounds }
+            return [.report(.entitled(product: product, by: grounds)), .save] + self.go(to: .cover)
+        case .refused(let code, _):
+            return self.end(with: .skipped(product: product, .notEntitled(code: code)), now: now)
+        case .unavailable(let message, let delay):
+            return self.fail(message, after: delay, now: now)
+        }
+    }
+
+    /// The cover was loaded.
+    package mutating func coverLoaded(_ product: String, _ cover: PublishedFile) -> [ReaderAction] {
+        self.change(product) { $0.coverSHA256 = cover.sha256 }
+        guard self.isRunning(.cover, of: product) else { return [.save] }
+        return [.report(.coverLoaded(product: product)), .save] + self.go(to: .grant)
+    }
+
+    /// The provider allows the download. It counts for the interval between downloads from its first byte.
+    package mutating func granted(_ product: String, _ grant: DownloadGrant) -> [ReaderAction] {
+        guard self.isRunning(.grant, of: product) else { return [] }
+        // The bytes that have arrived of an earlier file are not a part of this one.
+        let outdated = self.state.issue(product)?.file.flatMap { $0.sha256 == grant.file.sha256 ? nil : $0 }
+        self.file = grant.file
+        self.change(product) { issue in
+            if outdated != nil { issue.received = 0 }
+            (issue.status, issue.file, issue.entitledBy) = (.downloading, grant.file, grant.entitledBy)
+        }
+        // The number of failures is kept: an address alone is no progress.
+        self.state.work?.step = .download
+        return (outdated.map { [.removePart($0)] } ?? []) + [.save] + self.take()
+    }
+
+    /// Records the number of the file's bytes that have arrived.
+    /// - Parameter first: The time at which the first byte arrived since the download was begun or resumed.
+    package mutating func received(_ bytes: Int64, of product: String, since first: ClockReading) {
+        guard self.isRunning(.download, of: product) else { return }
+        self.beginDay(at: first)
+        if bytes > self.state.issue(product)?.received ?? 0 { self.state.work?.failures = 0 }
+        self.change(product) { $0.received = bytes }
+    }
+
+    /// Records the time of the last download, unless an earlier byte of the same work has set it.
+    private mutating func beginDay(at time: ClockReading) {
+        guard self.state.work?.hasBegun == false else { return }
+        self.state.work?.hasBegun = true
+        (self.state.lastDownload, self.lastSteady) = (time.wall, time.steady)
+    }
+
+    /// The file was downloaded and checked.
+    package mutating func downloaded(_ product: String, now: ClockReading) -> [ReaderAction] {
+        guard self.isRunning(.download, of: product), let file = self.file else { return [] }
+        self.beginDay(at: now)
+        self.change(product) { ($0.status, $0.received, $0.isMarked) = (.downloaded, file.size, true) }
+        return self.end(with: .downloaded(product: product, bytes: file.size), now: now)
+    }
+
+    /// A step has failed.
+    package mutating func failed(
+        _ step: ReaderWork.Step,
+        of product: String,
+        _ error: NewsstandError,
+        now: ClockReading
+    ) -> [ReaderAction] {
+        guard self.isRunning(step, of: product) else { return [] }
+        // An issue can be read without its cover.
+        if step == .cover { return self.go(to: .grant) }
+        switch error {
+        case .unavailable(let reason, let delay): return self.fail(reason, after: delay, now: now)
+        case .malformed(let reason): return self.fail(reason, after: nil, now: now)
+        case .refused(let code, _): return self.refused(code, step, product, "\(error)", now: now)
+        case .wrongContent:
+            guard self.state.work?.isSecondTry == false else { return self.giveUp("\(error)", now: now) }
+            self.state.work?.isSecondTry = true
+            self.change(product) { $0.received = 0 }
+            let part = self.file.map { [ReaderAction.removePart($0)] } ?? []
+            return part + [.save] + self.take()
+        case .noSpace, .storage: return self.giveUp("\(error)", now: now)
+        }
+    }
+
+    private mutating func refused(
+        _ code: String,
+        _ step: ReaderWork.Step,
+        _ product: String,
+        _ reason: String,
+        now: ClockReading
+    ) -> [ReaderAction] {
+        switch (step, code) {
+        case (.download, _):
+            // The address has expired, or is that of an earlier file: a new one is requested.
+            self.state.work?.step = .grant
+            self.file = nil
+            return self.fail(reason, after: nil, now: now)
+        case (_, "issue_withdrawn"), (_, "no_such_issue"):
+            let part = self.state.issue(product)?.file.map { [ReaderAction.removePart($0)] } ?? []
+            self.change(product) { ($0.isWithdrawn, $0.status, $0.received) = (true, .listed, 0) }
+            return part + self.end(with: .skipped(product: product, .withdrawn), now: now)
+        case (.grant, "not_entitled"), (.grant, "transaction_expired"), (.grant, "transaction_revoked"):
+            return self.end(with: .skipped(product: product, .notEntitled(code: code)), now: now)
+        default: return self.giveUp(reason, now: now)
+        }
+    }
+
+    /// Replaces the issues of the library by those of a catalogue, and keeps downloaded ones.
+    private mutating func replaceLibrary(_ catalogue: IssueCatalogue) {
+        let known = Dictionary(self.state.library.map { ($0.product, $0) }) { first, _ in first }
+        var library: [LibraryIssue] = []
+        var products: Set<String> = []
+        for entry in catalogue.issues where self.rules.allows(entry.product) && products.insert(entry.product).inserted
+        {
+            var issue = known[entry.product] ?? LibraryIssue(entry)
+            (issue.issue, issue.isWithdrawn) = (entry, false)
+            library.append(issue)
+        }
+        for var issue in self.state.library where !products.contains(issue.product) {
+            // A reader keeps its downloaded issues; others leave the library with the catalogue.
+            guard issue.status == .downloaded else { continue }
+            // An older issue may be on the catalogue's next page.
+            issue.isWithdrawn = catalogue.next == nil || issue.issue.date > catalogue.issues.last?.date ?? ""
+            library.append(issue)
+        }
+        self.state.library = Self.bounded(library)
+        self.state.entityTag = catalogue.entityTag
+    }
+
+    /// Drops the issues that exceed the maximum, the oldest ones that are not downloaded first.
+    private static func bounded(_ library: [LibraryIssue]) -> [LibraryIssue] {
+        var excess = library.count - ReaderState.maximumIssues
+        guard excess > 0 else { return library }
+        let kept = library.reversed().filter { issue in
+            guard excess > 0, issue.status != .downloaded else { return true }
+            excess -= 1
+            return false
+        }
+        return Array(kept.reversed().prefix(ReaderState.maximumIssues))
     }
 }

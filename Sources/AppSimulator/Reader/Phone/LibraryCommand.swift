@@ -1,5 +1,5 @@
-/// A command to the user of a reader, as one line of standard input or of a script.
-package enum LibraryCommand: Hashable, Sendable {
+/// A command to a reader, as one line of standard input or of a script.
+package enum LibraryCommand: TypedCommand {
     /// Prints the library.
     case library
     /// Prints the notifications that the app has shown, and its badge.
@@ -36,7 +36,7 @@ package enum LibraryCommand: Hashable, Sendable {
     }
 
     /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that says what the command takes.
+    /// - Throws: ``CommandError`` that says how the command is written.
     package init?(parsing line: some StringProtocol) throws {
         var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofReaders)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }
@@ -63,10 +63,8 @@ package enum LibraryCommand: Hashable, Sendable {
     }
 }
 
-extension LibraryCommand: TypedCommand {}
-
 extension SimulatorEventLog {
-    /// Carries out a command that is about the events of a reader, or about nothing of it.
+    /// Carries out a command that needs nothing of a reader but its events.
     /// - Throws: ``WaitError``, and `CancellationError`.
     func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {

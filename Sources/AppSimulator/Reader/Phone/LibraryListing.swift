@@ -1,7 +1,7 @@
 import MartletKit
 package import PushSupport
 
-/// The library of a reader as a page of text and as JSON.
+/// The library of a reader as a table of text and as JSON.
 package struct LibraryListing: Sendable {
     private static let heading = ["", "No.", "Title", "Date", "State", "Size", "Entitled by"]
     /// The mark of an issue that was downloaded and not opened.
@@ -40,12 +40,12 @@ package struct LibraryListing: Sendable {
         }
     }
 
-    /// Returns the size of the file, or the largest one as long as the screen's is not known.
+    /// Returns the size of the file, or that of the largest rendition before the provider has granted one.
     private static func size(_ issue: LibraryIssue) -> Int64? {
         issue.file?.size ?? issue.issue.renditions.map(\.size).max()
     }
 
-    /// The issues for programs.
+    /// The issues as JSON.
     package var json: PushSupport.JSONValue {
         let issues = self.issues.map { issue in
             PushSupport.JSONValue.members([

@@ -8,21 +8,21 @@ import ServiceLifecycle
 
 /// A phone with the publisher's app: a device of the push service, its notification centre, and the app.
 ///
-/// Run it (it is a `Service`), and hand it the user's commands.
+/// It is a `Service`, which takes the user's commands while it runs.
 package actor Reader: Service {
-    /// The waits before the registration comes again.
+    /// The delays before the registration is repeated.
     private static let backOff = Backoff(base: .seconds(1), maximum: .seconds(60))
 
     private let configuration: ReaderConfiguration
     private let device: Device
     private let app: ReaderApp
     private let log: SimulatorEventLog
-    /// The turns of many readers; `nil` for a reader alone.
+    /// The turns that many readers share; `nil` for a single reader.
     private let turns: CountingSemaphore?
     private let keepIdentity: @Sendable (DeviceIdentity) throws -> Void
     private let keepCenter: @Sendable (PhoneNotificationCenter) throws -> Void
     private var center: PhoneNotificationCenter
-    /// The device token; empty as long as there is none.
+    /// The device token; empty before the push service has given one.
     private var token: [UInt8] = []
 
     /// Makes the phone of a folder.
@@ -52,13 +52,13 @@ package actor Reader: Service {
         }
     }
 
-    /// Makes a phone of many, which keeps everything in memory.
+    /// Makes one of many phones, which keeps everything in memory.
     /// - Parameters:
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
-    ///   - turns: The readers that work at a time. Each keeps its turn from the push to the file, so that those that wait hold
-    ///     nothing but the push.
-    ///   - log: The log of all of them.
+    ///   - turns: The limit on readers that work at the same time. Each keeps its turn from the push to the file, so that a
+    ///     waiting reader holds nothing but the push.
+    ///   - log: The log of all readers.
     ///   - report: Receives each step of the app besides the log.
     init(
         _ configuration: ReaderConfiguration,
@@ -75,7 +75,7 @@ package actor Reader: Service {
         self.center = PhoneNotificationCenter()
         self.center.capabilities = configuration.capabilities
         self.app = try ReaderApp(configuration, storage: ReaderMemory()) { event in
-            // The counts come first: a command that waits for the step in the log reads them next.
+            // The counts are updated first: a command that waits for the event in the log reads them next.
             report(event)
             log.report(SimulatorEvent(event))
         }
@@ -84,7 +84,7 @@ package actor Reader: Service {
     /// The events that commands can wait for.
     package nonisolated var tally: EventTally { self.log.tally }
 
-    /// Is connected until the service is shut down.
+    /// Keeps the phone connected until the service is shut down.
     package func run() async throws {
         await self.app.launch()
         await cancelWhenGracefulShutdown {
@@ -141,7 +141,7 @@ package actor Reader: Service {
     }
 
     private func receive(_ push: PhonePush) async {
-        // A publisher's app of that time has no notification service extension.
+        // A publisher's app of Newsstand's time has no notification service extension.
         let content: PushContent
         switch self.center.arrived(push) {
         case .drop(let events): return self.log.report(events)
@@ -178,7 +178,7 @@ package actor Reader: Service {
     // MARK: - The user
 
     /// Carries out a command of the user.
-    /// - Returns: The text that it prints, and the same as JSON; `nil` for none.
+    /// - Returns: The text to print, and the same as JSON; `nil` for a command without a response.
     /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {

@@ -46,7 +46,7 @@ package enum ByteText {
         var (value, unit) = (Double(bytes), "B")
         for next in ["kB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, next) }
         guard unit != "B" else { return "\(bytes) B" }
-        // Foundation's format depends on no locale here.
+        // Foundation's formatting would depend on the locale.
         let tenths = Int64((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10) \(unit)"
     }

@@ -43,7 +43,7 @@ struct AppCommand: AsyncParsableCommand {
                 .joined(separator: "\n")
         }
 
-        /// Returns when, by whom and for what reason an app was stopped.
+        /// Returns the time of an app's stop, the caller and the reason.
         static func stopped(_ stop: JSONValue) -> String {
             ["since \(stop["sinceMs"].timeText)", stop["by"]["name"].plainText, stop["reason"].plainText]
                 .filter { !$0.isEmpty }.joined(separator: ", ").printable
@@ -119,7 +119,7 @@ struct AppCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet app pause`: stops everything of an app.
+    /// `martlet app pause`: stops all sending of an app.
     struct Pause: ResourceCommand {
         static let configuration = command("pause")
             .help("Stop everything of an app, including urgent notifications, until it is resumed.")
@@ -143,5 +143,150 @@ struct AppCommand: AsyncParsableCommand {
             .example("app resume com.example.MyApp")
 
         static func text(of response: JSONValue) -> String { "it sends again" }
+    }
+}
+
+/// `martlet app set`: changes the settings of an app.
+struct AppSetCommand: ResourceCommand {
+    static let configuration = command(
+        "set",
+        "Change its name, its rate, its receipts, its cap, or what its installations may write."
+    )
+    .example("app set com.example.MyApp --rate 2000 --cap 3/24h --installation-tag 'news.*'")
+
+    @OptionGroup var resource: ResourceOptions<AppCommand.App>
+    @Option(help: "The name in lists.") var name: String?
+    @Option(parsing: .unconditional, help: "Pushes per second of all its campaigns together.") var rate: Int?
+    @Flag(help: "Remove the limit of pushes per second.") var noRate = false
+    @Option(help: "none, counts or device: the most detailed receipts that apps may send.")
+    var receipts: String?
+    @Option(help: "COUNT/WINDOW, the maximum number of notifications of a user, such as 3/24h. Urgent ones are exempt.")
+    var cap: CapValue?
+    @Flag(help: "Remove the cap.") var noCap = false
+    @Option(help: "A tag that installations may write, or news.* for all that begin like that; repeat it for several.")
+    var installationTag: [String] = []
+    @Option(help: "An attribute that installations may write; repeat it for several.")
+    var installationAttribute: [String] = []
+    @Flag(help: "Let installations write no tags and no attributes any more.") var noInstallationNames = false
+
+    func validate() throws {
+        guard self.rate == nil || !self.noRate else { throw ValidationError("Give --rate or --no-rate, not both.") }
+        guard self.cap == nil || !self.noCap else { throw ValidationError("Give --cap or --no-cap, not both.") }
+        let names = self.installationTag + self.installationAttribute
+        guard names.isEmpty || !self.noInstallationNames else {
+            throw ValidationError("Give names for installations or --no-installation-names, not both.")
+        }
+        guard !self.members.isEmpty else {
+            throw ValidationError(
+                """
+                Give what to change: --name, --rate, --no-rate, --receipts, --cap, --no-cap, --installation-tag, \
+                --installation-attribute or --no-installation-names.
+                """
+            )
+        }
+    }
+
+    /// The members of the request.
+    private var members: [String: JSONValue] {
+        let none: JSONValue? = self.noInstallationNames ? .null : nil
+        let members: [String: JSONValue?] = [
+            "name": self.name?.json, "rate": self.noRate ? .null : self.rate?.json,
+            "receipts": self.receipts?.json, "cap": self.noCap ? .null : self.cap?.json,
+            "installationTags": none ?? .texts(self.installationTag),
+            "installationAttributes": none ?? .texts(self.installationAttribute),
+        ]
+        return members.compactMapValues { $0 }
+    }
+
+    func request() -> APIRequest { self.resource.request(.patch).body(self.members) }
+}
+
+/// The value of an option for a cap: COUNT/WINDOW.
+struct CapValue: ExpressibleByArgument, Hashable, Sendable {
+    let count: Int64
+    let window: String
+
+    /// Returns `nil` for a text that is not COUNT/WINDOW. The provider checks the values.
+    init?(argument: String) {
+        let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let count = Int64(parts[0]), !parts[1].isEmpty else { return nil }
+        (self.count, self.window) = (count, String(parts[1]))
+    }
+
+    var json: JSONValue { ["count": .integer(self.count), "window": .string(self.window)] }
+}
+
+/// `martlet app user-secret`: manages the secrets with which an app's back end signs for its users.
+struct UserSecretCommand: AsyncParsableCommand {
+    static let configuration = command("user-secret", "The secrets with which a back end proves an app's users.")
+        .example("app user-secret add --app com.example.MyApp")
+        .subcommands([List.self, Add.self, RemoveResource<UserSecret>.self])
+
+    /// The user secrets of an app.
+    enum UserSecret: AppResource, RemovableResource {
+        static let path = "user-secrets"
+        static let id = ArgumentHelp("Its id.")
+        static let remove = command("remove", "Remove one: proofs that it signed are rejected from now on.")
+            .example("app user-secret remove 9E1C… --app com.example.MyApp")
+
+        static func removed(_ id: String) -> String { "the user secret is removed" }
+    }
+
+    /// `martlet app user-secret list`: lists the secrets.
+    struct List: ListCommand {
+        static let configuration = command("list", "List them, without their texts.")
+            .example("app user-secret list --app com.example.MyApp")
+        static let columns: TextTable = ["id", .init("since", "createdAt")]
+        static let member: String? = "userSecrets"
+
+        @OptionGroup var access: AppOptions
+
+        func request() -> APIRequest { .get(UserSecret.path) }
+    }
+
+    /// `martlet app user-secret add`: issues a secret.
+    struct Add: RequestCommand {
+        static let configuration = command("add", "Issue one, beside at most one other; its text is shown only now.")
+            .example("app user-secret add --app com.example.MyApp")
+        private static let columns: TextTable = ["id", .init("secret (shown only now)", "secret")]
+
+        @OptionGroup var access: AppOptions
+
+        func request() -> APIRequest { .post(UserSecret.path) }
+        func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
+    }
+}
+
+/// The text about the states of an app's environments.
+enum EnvironmentStateText {
+    /// Returns one line for each environment of an app.
+    static func lines(_ app: JSONValue) -> [String] { app["environmentStates"].elements.map(Self.of) }
+
+    /// Returns the line of one environment: its state and its fault.
+    static func of(_ environment: JSONValue) -> String {
+        let name = environment["environment"].stringValue ?? ""
+        return "\(name): \(Self.state(environment))".printable
+    }
+
+    /// Returns a text about the environments that cannot be sent to; `nil` if there is none.
+    static func faults(_ object: JSONValue) -> String? {
+        let faulty = object["environmentStates"].elements.filter { $0["state"].stringValue != "running" }
+        return faulty.isEmpty ? nil : faulty.map(Self.fault).joined(separator: "; ")
+    }
+
+    /// Returns the fault of an environment, without times that change while the fault lasts.
+    private static func fault(_ environment: JSONValue) -> String {
+        let (name, state) = (environment["environment"].plainText, environment["state"].plainText)
+        let text = "\(name) is \(state): \(environment["message"].plainText). \(environment["advice"].plainText)"
+        return text.printable
+    }
+
+    private static func state(_ environment: JSONValue) -> String {
+        let state = environment["state"].stringValue ?? "unknown"
+        guard state != "running" else { return state }
+        var text = "\(state) since \(environment["sinceMs"].timeText): \(environment["message"].plainText)."
+        if let advice = environment["advice"].stringValue { text += " \(advice)" }
+        if environment["nextTryMs"].integerValue != nil { text += " Next try \(environment["nextTryMs"].timeText)." }
+        return text
     }
 }

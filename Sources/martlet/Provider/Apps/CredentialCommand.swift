@@ -111,7 +111,7 @@ struct CredentialCommand: AsyncParsableCommand {
     }
 }
 
-/// The options that read a credential from files.
+/// The options that name the files of a credential.
 struct CredentialFileOptions: ParsableArguments {
     @Option(help: "The private key of a PEM certificate, if it is in another file.") var keyFile: String?
     @Option(help: "Team id, for a .p8 key.") var teamID: String?
@@ -119,7 +119,7 @@ struct CredentialFileOptions: ParsableArguments {
     @OptionGroup var flags: SettingFlags<CredentialSettings>
 
     /// Returns the members of the request.
-    /// - Throws: ``CredentialError`` for files that could not be used.
+    /// - Throws: ``SettingsError`` for files that cannot be used.
     func members(of file: String, _ settings: SettingsReader) throws -> [String: JSONValue?] {
         let passphrase = settings.string(CredentialSettings.passphrase)
         let credential = try InputFile.credential(
@@ -143,5 +143,36 @@ struct CredentialFileOptions: ParsableArguments {
         let key = try self.keyFile.map { String(decoding: try InputFile.data($0), as: UTF8.self) }
         let parts = [text, key].compactMap { $0 }.map { $0.hasSuffix("\n") ? $0 : $0 + "\n" }
         return ["certificate": parts.joined().json, "passphrase": passphrase?.json]
+    }
+}
+
+/// The text about the result of a credential's test.
+private enum CredentialTestText {
+    /// The columns after a success, without the reason: the test's token does not exist, which is expected.
+    private static let columnsOfSuccess: TextTable = [
+        .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"),
+    ]
+    private static let columns: TextTable = [
+        "reason", .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"), "message", "advice",
+    ]
+
+    /// Returns a line for each step of the test, then its results.
+    static func of(_ test: JSONValue) -> String {
+        let address = "\(test["host"].plainText):\(test["port"].plainText)".printable
+        let steps = [
+            ("connection to \(address)", "reached"), ("TLS", "trusted"), ("credential", "credentialAccepted"),
+            ("topic of the app", "topicAllowed"),
+        ]
+        let lines = steps.map { name, member in
+            let result: String
+            switch test[member] {
+            case .bool(true): result = "ok"
+            case .bool(false): result = "failed"
+            default: result = "not tested"
+            }
+            return "\(name): \(result)"
+        }
+        let columns = test["works"] == true ? Self.columnsOfSuccess : Self.columns
+        return (lines + [columns.details(of: test)]).joined(separator: "\n")
     }
 }

@@ -125,7 +125,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let connection = try await self.resource.connection()
-            // A resolver and a receiver may take 10 s each.
+            // The resolver and the receiver have up to 10 s each.
             let response = try await connection.send(self.resource.request(.post).action("test"), within: .seconds(30))
             let columns: TextTable = ["accepted", "status", "error", "milliseconds", "id"]
             try self.resource.print(response) { columns.details(of: $0) }

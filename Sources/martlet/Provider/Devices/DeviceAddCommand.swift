@@ -46,11 +46,11 @@ struct DeviceAddCommand: ResourceCommand {
     }
 }
 
-/// A device attribute as options give it.
+/// The value of an option for an attribute: NAME=VALUE.
 struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
     /// The text before the equals sign.
     let name: String
-    /// A number or `true` and `false` where the text is one; quotation marks around it make it a text.
+    /// The value: a number, `true` or `false` if the text is one, unless it is in quotation marks.
     let value: JSONValue
 
     /// Returns `nil` for a text that is not NAME=VALUE.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AsyncHTTPClient
 import Foundation
 import NIOCore
 import PushSupport
@@ -48,7 +49,7 @@ struct DeviceImportCommand: AsyncParsableCommand {
     }
 }
 
-/// The forms of files with devices.
+/// The formats of files with devices.
 enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// One JSON object per line.
     case ndjson
@@ -74,7 +75,7 @@ struct ImportReportText {
 
     init(_ response: JSONValue) { self.response = response }
 
-    /// The rejected lines, as far as the response has them.
+    /// The rejected lines that the response contains.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
     /// Indicates whether any line was rejected.
@@ -90,9 +91,9 @@ struct ImportReportText {
     }
 }
 
-/// A file that is sent while it is read, with its progress on the terminal.
+/// A file that is read while it is sent, with its progress on the terminal.
 private struct FileUpload: Sendable {
-    /// The size of a piece, in bytes.
+    /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
 
     /// The size in bytes; `nil` for a pipe.
@@ -121,5 +122,83 @@ private struct FileUpload: Sendable {
             self.status.show(ProgressText.of(done: bytes >> 10, total: total, rate: rate) + " (KiB)")
             return ByteBuffer(bytes: data)
         }
+    }
+}
+
+/// The formats of files that are imported: Martlet's own, and the lists of other servers.
+enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case ndjson, csv
+    /// The file of the AeroGear UnifiedPush Server's importer.
+    case aerogear
+    /// An export of Parse Server's installations.
+    case parse
+    /// OneSignal's export.
+    case onesignal
+    /// A table of a back end that sends through gorush.
+    case gorush
+
+    /// Returns Martlet's own format for a file's extension; `nil` for an unknown one.
+    init?(fileName: String) {
+        switch DeviceFileFormat(fileName: fileName) {
+        case .ndjson?: self = .ndjson
+        case .csv?: self = .csv
+        case nil: return nil
+        }
+    }
+
+    /// The name of the other server in the request; `nil` for Martlet's own formats.
+    var list: String? {
+        switch self {
+        case .ndjson, .csv: nil
+        case .aerogear, .parse, .onesignal, .gorush: self.rawValue
+        }
+    }
+
+    /// Returns the media type of the request. For a file without a known extension, it is that of the other server's exports.
+    func contentType(ofFile name: String) -> String {
+        switch (self, DeviceFileFormat(fileName: name)) {
+        case (.ndjson, _): DeviceFileFormat.ndjson.contentType
+        case (.csv, _): DeviceFileFormat.csv.contentType
+        case (_, let format?): format.contentType
+        case (.aerogear, nil), (.parse, nil): "application/json"
+        case (.gorush, nil) where URL(filePath: name).pathExtension.lowercased() == "json": "application/json"
+        case (.onesignal, nil), (.gorush, nil): DeviceFileFormat.csv.contentType
+        }
+    }
+}
+
+/// `martlet device export`: writes the devices of an app to a file.
+struct DeviceExportCommand: AsyncParsableCommand {
+    static let configuration = command("export", "Write the devices of an app, in the form that import takes.")
+        .example("device export --app com.example.MyApp --output devices.ndjson")
+
+    @OptionGroup var access: AppOptions
+    @Option(help: "ndjson or csv. Default: by the ending of --output, else ndjson.") var format: DeviceFileFormat?
+    @Option(help: "active, inactive or all. Default: active.") var state: String?
+    @Option(help: "The file; an existing one is not overwritten. Default: standard output.") var output: String?
+
+    func run() async throws {
+        let connection = try await self.access.connection()
+        let format = self.format ?? self.output.flatMap(DeviceFileFormat.init(fileName:)) ?? .ndjson
+        let request = APIRequest.get(RegisteredDevice.path).action("export")
+            .query([("format", format.rawValue), ("state", self.state)])
+        let body = try await connection.client.stream(connection.absolute(request))
+        let file = try self.openOutput()
+        let status = StatusLine()
+        var size = 0
+        for try await bytes in body {
+            size += bytes.readableBytes
+            try file.write(contentsOf: Data(bytes.readableBytesView))
+            if self.output != nil { status.show("\(size >> 10) KiB") }
+        }
+        status.clear()
+        if self.output != nil { try file.close() }
+    }
+
+    /// Opens the file, which only its owner can read, because it contains device tokens.
+    private func openOutput() throws -> FileHandle {
+        guard let output else { return .standardOutput }
+        try OutputFile.write(Data(), to: output, isSecret: true)
+        return try FileHandle(forWritingTo: URL(filePath: output))
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import PushSupport
 import PushTypes
 
-/// The devices that are registered for an app, by their token: at most one for each environment.
+/// The devices that are registered for an app, identified by their token: at most one for each environment.
 enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
     typealias ID = DeviceToken
 
@@ -50,7 +50,7 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         .time("since", "createdAtMs"), .time("last seen", "registeredAtMs"),
     ]
 
-    /// Returns the devices with neither the key itself nor the whole token.
+    /// Returns the text of the devices, without encryption keys and with shortened tokens.
     static func details(_ response: JSONValue) -> String {
         response["devices"].elements.map { device in
             let (hours, key) = (device["preferences"]["quietHours"], device["encryptionKey"])
@@ -79,4 +79,45 @@ struct DeviceRemoveCommand: ResourceCommand {
     func request() -> APIRequest { self.resource.request(.delete).query([("environment", self.environment?.rawValue)]) }
 
     func text(of response: JSONValue) -> String { "the device is forgotten" }
+}
+
+/// A resource with a command `history`: a user or a device token.
+protocol ResourceWithHistory: AppResource, IdentifiedResource {
+    /// Name and help of the command.
+    static var history: CommandConfiguration { get }
+}
+
+/// The command that shows the deliveries and token events of a resource.
+struct ShowHistory<Kind: ResourceWithHistory>: ResourceCommand {
+    static var configuration: CommandConfiguration { Kind.history }
+
+    @OptionGroup var resource: ResourceOptions<Kind>
+    @OptionGroup var shown: LimitOption
+
+    func request() -> APIRequest { self.resource.request(.get, "history").query([("limit", "\(self.shown.limit)")]) }
+
+    func text(of response: JSONValue) -> String { HistoryText.of(response) }
+}
+
+/// A history as three tables.
+enum HistoryText {
+    /// The columns of deliveries.
+    static let deliveries: TextTable = [
+        .time("at", "atMs"), "state", "reason", "attempts", "token", .init("apns-id", "apnsId"), "notification",
+    ]
+
+    /// The columns of token events.
+    static let events: TextTable = [.time("at", "atMs"), "action", "reason", "token", "environment", "notification"]
+
+    /// Returns the tables.
+    static func of(_ response: JSONValue) -> String {
+        let parts = [
+            ("devices", "devices", RegisteredDevice.columns), ("deliveries", "deliveries", Self.deliveries),
+            ("token events", "tokenEvents", Self.events),
+        ]
+        return parts.map { title, name, columns in
+            let entries = response[name].elements
+            return "\(title): " + (entries.isEmpty ? "none" : "\n\(columns.text(of: entries))")
+        }.joined(separator: "\n\n")
+    }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// `martlet user`: shows what a provider knows of a user.
+/// `martlet user`: shows or erases a provider's data about a user.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = command("user", "The history, the badge and the preferences of a user.")
         .example("user history alice --app com.example.MyApp")
@@ -33,4 +33,65 @@ struct UserCommand: AsyncParsableCommand {
 
         func text(of response: JSONValue) -> String { response["count"].plainText }
     }
+}
+
+/// `martlet user preferences`: shows or replaces a user's preferences.
+struct UserPreferencesCommand: ResourceCommand {
+    static let configuration = command("preferences", "Show or replace a user's opt-outs and quiet hours.")
+        .example("user preferences alice --opt-out marketing --quiet-hours 22:00-07:00 --app com.example.MyApp")
+
+    @OptionGroup var resource: ResourceOptions<UserCommand.User>
+    @OptionGroup var preferences: PreferenceOptions
+    @Flag(help: "Remove all opt-outs and quiet hours.") var none = false
+
+    func validate() throws {
+        guard !self.none || self.preferences.json == nil else {
+            throw ValidationError("Give --none, or what is to hold from now on, not both.")
+        }
+    }
+
+    func request() -> APIRequest {
+        let json = self.none ? [:] : self.preferences.json
+        return json.map { self.resource.request(.put, "preferences").body($0) }
+            ?? self.resource.request(.get, "preferences")
+    }
+
+    func text(of response: JSONValue) -> String {
+        let optOuts = response["optOuts"].elements.compactMap(\.stringValue)
+        let hours = response["quietHours"]
+        let lines = [
+            "opt-outs: \(optOuts.isEmpty ? "none" : optOuts.joined(separator: ", "))",
+            hours == .null
+                ? "quiet hours: none" : "quiet hours: \(hours["from"].plainText) to \(hours["to"].plainText)",
+        ]
+        return (lines + [response.pushesUnderWay].compactMap { $0 }).joined(separator: "\n")
+    }
+}
+
+/// The options for preferences: opt-outs and quiet hours.
+struct PreferenceOptions: ParsableArguments {
+    @Option(help: "A consent category that the user does not want; repeat it for several. Replaces all earlier ones.")
+    var optOut: [String] = []
+    @Option(help: "Hours without notifications, such as 22:00-07:00, in the time zone of each device.")
+    var quietHours: QuietHoursValue?
+
+    /// The preferences; `nil` if no option is given.
+    var json: [String: JSONValue?]? {
+        guard !self.optOut.isEmpty || self.quietHours != nil else { return nil }
+        return ["optOuts": .texts(self.optOut), "quietHours": self.quietHours?.json]
+    }
+}
+
+/// The value of an option for quiet hours: FROM-TO.
+struct QuietHoursValue: ExpressibleByArgument, Hashable, Sendable {
+    let from, to: String
+
+    /// Returns `nil` for a text that is not FROM-TO. The provider checks the times.
+    init?(argument: String) {
+        let parts = argument.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+        (self.from, self.to) = (parts[0], parts[1])
+    }
+
+    var json: JSONValue { ["from": self.from.json, "to": self.to.json] }
 }

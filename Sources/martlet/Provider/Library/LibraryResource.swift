@@ -22,7 +22,7 @@ extension LibraryResource {
     }
 }
 
-/// The options of what is saved under a name.
+/// The options of an item that is saved under a name.
 struct SaveOptions: ParsableArguments {
     @Option(help: "What it is for; '' removes the description.") var description: String?
     @Option(help: "The new name.") var rename: String?
@@ -36,7 +36,7 @@ struct SaveOptions: ParsableArguments {
     }
 }
 
-/// The command that lists the versions of something, the newest first.
+/// The command that lists the versions of an item, the newest first.
 struct ShowVersions<Kind: LibraryResource>: ResourceCommand {
     static var configuration: CommandConfiguration { Kind.versions }
 
@@ -52,7 +52,7 @@ struct ShowVersions<Kind: LibraryResource>: ResourceCommand {
     }
 }
 
-/// The command that makes an earlier version of something the newest one again.
+/// The command that makes an earlier version of an item the newest one again.
 struct RestoreVersion<Kind: LibraryResource>: ResourceCommand {
     static var configuration: CommandConfiguration { Kind.restore }
 

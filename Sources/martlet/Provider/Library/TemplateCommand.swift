@@ -45,7 +45,7 @@ struct TemplateCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet template preview`: shows what a device would get.
+    /// `martlet template preview`: shows the payload that a device would get.
     struct Preview: ResourceCommand {
         static let configuration = command("preview", "Show what a device or a user would get; sends nothing.")
             .example("template preview welcome --user alice --variable code=1234 --app com.example.MyApp")

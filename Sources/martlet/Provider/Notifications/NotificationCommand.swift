@@ -1,4 +1,7 @@
 import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import NIOCore
 import PushSupport
 
 /// `martlet notification`: sends, follows and controls notifications.
@@ -152,5 +155,106 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
 extension ProviderNotification.Action {
     static func text(of response: JSONValue) -> String {
         "\(NotificationProgressText.of(response))\(response.underWay)"
+    }
+}
+
+/// `martlet notification resend`: sends a notification again to the recipients that failed.
+struct NotificationResendCommand: AsyncParsableCommand {
+    static let configuration = command("resend", "Send a notification again, to exactly the recipients that failed.")
+        .detail(
+            "Prints the id of the new notification. The same command prints the same id again: to try once more, resend"
+        )
+        .detail("the new one. Recipients whose token is at fault are left out unless --reason names theirs.")
+        .example("notification resend 9e1c… --expires-in 6h")
+
+    @OptionGroup var resource: ResourceOptions<ProviderNotification>
+    @Option(
+        help:
+            "rejected, failed or unknown (sent, but the response was lost); repeat it. Default: the first two."
+    ) var state: [String] = []
+    @Option(help: "Only those with this reason; repeat it for several.") var reason: [String] = []
+    @Option(help: "How long it is worth delivering, such as 6h; default: as for the first notification.")
+    var expiresIn: String?
+    @Option(help: "A name by which to find the notification; default: that of the first.") var name: String?
+    @Option(help: "A key that sends the same notification only once when repeated; default: one made from the request.")
+    var idempotencyKey: String?
+
+    func run() async throws {
+        var request = self.resource.request(.post).action("resend").body([
+            "states": .texts(self.state), "reasons": .texts(self.reason), "expiresIn": self.expiresIn?.json,
+            "name": self.name?.json,
+        ])
+        if let key = self.idempotencyKey { request = request.idempotencyKey(key) }
+        let response = try await self.resource.connection().send(request)
+        try self.resource.print(response) { $0["id"].stringValue ?? "" }
+    }
+}
+
+/// `martlet notification watch`: follows a notification.
+struct NotificationWatchCommand: AsyncParsableCommand {
+    static let configuration = command("watch", "Follow a notification until it is done or cancelled.")
+        .detail(
+            """
+            On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed, with \
+            --json the whole response.
+            """
+        )
+        .detail("The status is 0 if every push was accepted, 1 if not, 3 if nobody was reached.")
+        .example("notification watch 9e1c…")
+
+    @OptionGroup var resource: ResourceOptions<ProviderNotification>
+    @Option(help: "Seconds between two requests.") var interval: Double = 1
+
+    func validate() throws {
+        guard (0.1...3600).contains(self.interval) else { throw ValidationError("--interval is 0.1 to 3600 seconds.") }
+    }
+
+    func run() async throws {
+        let connection = try await self.resource.connection()
+        let status = StatusLine()
+        // A bar on standard error and lines on the same terminal would overwrite each other.
+        let hasBar = !self.resource.json && status.isShown && isatty(STDOUT_FILENO) == 1
+        var last: String?
+        while true {
+            let response = try await connection.send(self.resource.request(.get))
+            let text = self.resource.json ? try response.line : NotificationProgressText.of(response)
+            if hasBar && !response.hasEnded {
+                status.show(text)
+            } else if text != last {
+                if hasBar { status.clear() }
+                guard StandardOutput.line(text) else { throw ExitCode.failure }
+            }
+            last = text
+            if response.hasEnded {
+                if response.exitStatus == .done { return }
+                throw ExitCode(response.exitStatus.rawValue)
+            }
+            try await Task.sleep(for: .seconds(self.interval))
+        }
+    }
+}
+
+/// `martlet notification export-receipts`: writes the receipts of a notification to a file.
+struct ReceiptExportCommand: AsyncParsableCommand {
+    static let configuration = command("export-receipts", "Write all receipts of a notification, one per line.")
+        .example("notification export-receipts 9e1c… --output receipts.csv")
+
+    @OptionGroup var resource: ResourceOptions<ProviderNotification>
+    @Option(help: "ndjson or csv. Default: by the ending of --output, else ndjson.") var format: DeviceFileFormat?
+    @Option(help: "The file; an existing one is not overwritten. Default: standard output.") var output: String?
+
+    func run() async throws {
+        let connection = try await self.resource.connection()
+        let format = self.format ?? self.output.flatMap(DeviceFileFormat.init(fileName:)) ?? .ndjson
+        let request = self.resource.request(.get, "receipts").action("export").query([("format", format.rawValue)])
+        let body = try await connection.client.stream(connection.absolute(request))
+        var file = FileHandle.standardOutput
+        if let output {
+            // Only its owner can read the file, because it shows people's actions.
+            try OutputFile.write(Data(), to: output, isSecret: true)
+            file = try FileHandle(forWritingTo: URL(filePath: output))
+        }
+        for try await bytes in body { try file.write(contentsOf: Data(bytes.readableBytesView)) }
+        if self.output != nil { try file.close() }
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// `martlet notification preview`: shows what a device would get.
+/// `martlet notification preview`: shows the payload that a device would get.
 struct NotificationPreviewCommand: RequestCommand {
     static let configuration = command("preview")
         .help("Show what a device would get and how many devices would, without sending anything.")
@@ -47,7 +47,7 @@ enum SkippedText {
     }
 }
 
-/// A preview as text.
+/// The text of a preview.
 enum PreviewText {
     /// Returns the numbers and the payload, and prints warnings to standard error.
     static func of(_ response: JSONValue) throws -> String {
@@ -61,7 +61,7 @@ enum PreviewText {
         return ([columns.details(of: response)] + SkippedText.lines(response)).joined(separator: "\n") + payload + seen
     }
 
-    /// Prints to standard error what is allowed and probably not meant.
+    /// Prints the warnings of a response to standard error.
     static func warn(_ response: JSONValue) {
         for warning in response["warnings"].elements {
             let text = "\(warning["field"].stringValue ?? ""): \(warning["message"].stringValue ?? "")"

@@ -2,7 +2,7 @@ import PushSupport
 
 /// The progress of a notification in one line.
 enum NotificationProgressText {
-    /// The causes of waiting in words.
+    /// The texts about the causes of waiting.
     private static let causes = [
         "start": "waiting for its time", "localTime": "waiting for the next time zone",
         "window": "waiting for its hours", "wave": "between two waves",
@@ -67,7 +67,48 @@ struct NotificationCounts {
     /// The number of recipients in a final state.
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped, self.unknown].reduce(0, &+) }
 
-    /// Indicates whether everything that could be sent was accepted. A skipped recipient is no failure; an
-    /// unknown one is no success.
+    /// Indicates that every push that could be sent was accepted. A skipped recipient is not a failure, and an unknown one is
+    /// not a success.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 && self.unknown == 0 }
+}
+
+extension JSONValue {
+    /// Indicates that this notification does not change any more.
+    var hasEnded: Bool { ["done", "cancelled"].contains(self["state"].stringValue) }
+
+    /// Indicates that this notification is done and every push that could be sent was accepted.
+    var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
+
+    /// Indicates that the response to the sending of this notification warns that no device matches.
+    var reachesNobody: Bool { self["warnings"].elements.contains { $0["field"].stringValue == "to" } }
+
+    /// The exit status of a command that waits for the end of this notification.
+    var exitStatus: ExitStatus {
+        guard self.isDoneAndAccepted else { return .failed }
+        return NotificationCounts(self).accepted == 0 ? .nobodyReached : .done
+    }
+}
+
+/// The text about the numbers of a notification's receipts.
+enum ReceiptText {
+    /// Returns the numbers of installations, such as `12 shown, 3 opened`; `nil` if there are none.
+    static func of(_ notification: JSONValue) -> String? {
+        let counts = notification["receiptCounts"].elements
+        guard !counts.isEmpty else { return nil }
+        return counts.map { "\($0["unique"].plainText) \($0["event"].plainText)" }.joined(separator: ", ").printable
+    }
+
+    /// Returns a line for each event, with its actions.
+    static func lines(_ notification: JSONValue) -> [String] {
+        notification["receiptCounts"].elements.map { count in
+            var text = "\(count["event"].plainText): \(Self.numbers(count))"
+            let actions = count["actions"].elements.map { "\($0["action"].plainText) \(Self.numbers($0))" }
+            if !actions.isEmpty { text += " (\(actions.joined(separator: ", ")))" }
+            return text.printable
+        }
+    }
+
+    private static func numbers(_ count: JSONValue) -> String {
+        "\(count["unique"].plainText) unique, \(count["total"].plainText) in total"
+    }
 }

@@ -35,7 +35,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         static func removed(_ id: String) -> String { "the schedule is removed" }
 
-        /// Returns what people see of a schedule that was added or replaced, and prints warnings to standard error.
+        /// Returns the text about a schedule that was added or replaced, and prints warnings to standard error.
         static func changed(_ response: JSONValue) -> String {
             PreviewText.warn(response)
             return self.columns.details(of: response)
@@ -120,5 +120,75 @@ struct ScheduleCommand: AsyncParsableCommand {
         }
 
         func text(of response: JSONValue) -> String { self.shown.text(of: response) }
+    }
+}
+
+/// `martlet schedule calendar`: shows the runs of all schedules of an app.
+struct ScheduleCalendarCommand: RequestCommand {
+    static let configuration = command("calendar", "Show the runs of all schedules of an app, a month from now on.")
+        .example("schedule calendar --app com.example.MyApp --to 2026-12-24T00:00:00Z")
+
+    @OptionGroup var access: AppOptions
+    @Option(help: "From this time on, as 2026-11-25T09:30:00Z.") var from: String?
+    @Option(help: "Before this time.") var to: String?
+
+    func request() -> APIRequest {
+        .get(ScheduleCommand.Schedule.path).action("calendar").query([("from", self.from), ("to", self.to)])
+    }
+
+    func text(of response: JSONValue) -> String {
+        let columns: TextTable = [.time("at", "atMs"), "name", "paused", .init("id", "schedule")]
+        let runs = response["runs"].elements
+        guard !runs.isEmpty else { return "(none)" }
+        let more = response["complete"] == .bool(false) ? "\n(and more)" : ""
+        return columns.text(of: runs) + more
+    }
+}
+
+/// The options for the runs of a schedule.
+struct ScheduleRule: ParsableArguments {
+    @Option(help: "Minute, hour, day, month and weekday, such as '0 9 * * mon-fri'.") var cron: String
+    @Option(help: "The time zone, such as Europe/Berlin.") var timeZone: String
+    @Option(help: "skip, runOnce or runAll: what to do about runs that were missed while the provider was down.")
+    var missedRuns: String?
+    @Option(help: "No run before this time, as 2026-12-01T00:00:00Z.") var from: String?
+    @Option(help: "No run after this time.") var until: String?
+
+    /// The member `schedule` of the request.
+    var json: JSONValue {
+        .members([
+            "cron": self.cron.json, "timeZone": self.timeZone.json, "missedRuns": self.missedRuns?.json,
+            "from": self.from?.json, "until": self.until?.json,
+        ])
+    }
+}
+
+/// The options that describe a whole schedule.
+struct ScheduleOptions: ParsableArguments {
+    @OptionGroup var rule: ScheduleRule
+    @Option(help: "The name in lists.") var name: String
+    @Argument(help: "A file with what it sends, as for 'martlet send FILE'; '-' is standard input.")
+    var file: String
+
+    /// The members of the request.
+    func members() throws -> [String: JSONValue?] {
+        [
+            "name": self.name.json, "schedule": self.rule.json,
+            "notification": .object(try InputFile.object(self.file)),
+        ]
+    }
+}
+
+/// The option that limits a list of runs.
+struct RunsOption: ParsableArguments {
+    @Option(help: "The number of runs, up to 100.") var count: Int = 10
+
+    /// The items of the query.
+    var query: [(String, String?)] { [("count", "\(self.count)")] }
+
+    /// Returns the times of runs, a line each.
+    func text(of response: JSONValue) -> String {
+        let runs = response["runs"].elements.map(\.timeText)
+        return runs.isEmpty ? "(none)" : runs.joined(separator: "\n")
     }
 }

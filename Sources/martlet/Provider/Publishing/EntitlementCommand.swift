@@ -28,7 +28,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { EntitlementCommand.columns.details(of: response) }
     }
 
-    /// `martlet entitlement grounds`: shows the ways in which somebody can be entitled.
+    /// `martlet entitlement grounds`: shows the possible grounds of an entitlement.
     struct Grounds: RequestCommand {
         static let configuration = command("grounds", "Show what decides about retail issues: purchases, a server.")
             .example("entitlement grounds --app com.example.MyApp")
@@ -96,7 +96,7 @@ struct EntitlementCommand: AsyncParsableCommand {
             let request = APIRequest.post(EntitlementCommand.path).action("test").body([
                 "productIds": .texts(self.product), "account": self.account?.json, "authToken": token?.json,
             ])
-            // The server may have up to 30 s.
+            // The publisher's server has up to 30 s.
             let response = try await connection.send(request, within: .seconds(40))
             try self.access.print(response) { Self.columns.details(of: $0) }
             if response["answered"] != true { throw ExitCode.failure }
@@ -114,7 +114,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "the publisher's server is removed" }
     }
 
-    /// Returns the first line of a file with a secret, which is better kept out of lists of processes.
+    /// Returns the first line of a file with a secret, which would be visible in lists of processes as an option.
     fileprivate static func line(of path: String, for option: String) throws -> String {
         let text = String(decoding: try InputFile.data(path, for: option, maximum: 4096), as: UTF8.self)
         return String(text.prefix { !$0.isNewline })

@@ -122,7 +122,7 @@ struct IssueCommand: AsyncParsableCommand {
         func request() -> APIRequest { .get("uploads") }
     }
 
-    /// `martlet issue preview`: shows what *Notify* would do.
+    /// `martlet issue preview`: shows the effect of *Notify*.
     struct Preview: ResourceCommand {
         static let configuration = command("preview", "Show the devices and the waves of Notify, or why it is refused.")
             .example("issue preview 7d6f…")
@@ -165,7 +165,7 @@ struct IssueCommand: AsyncParsableCommand {
             "notification \(response["id"].plainText): \(NotificationProgressText.of(response))"
         }
 
-        /// Prints the warnings to standard error; that of an issue that was notified of names the option.
+        /// Prints the warnings to standard error. If the issue was notified of before, the warning names the option `--again`.
         private static func warn(_ response: JSONValue) {
             guard response["warnings"].elements.contains(where: { $0["field"] == "again" }) else {
                 return PreviewText.warn(response)

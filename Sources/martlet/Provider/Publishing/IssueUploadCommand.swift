@@ -16,7 +16,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         .example("issue upload 7d6f… issue7.zip --screen 2048x1536")
         .example("issue upload 7d6f… cover.png --cover")
 
-    /// The requests without progress after which the command ends.
+    /// The number of consecutive failures without progress after which the command ends.
     private static let maximumFailures = 8
 
     @OptionGroup var resource: ResourceOptions<IssueCommand.Issue>
@@ -53,7 +53,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         try self.resource.print(try await connection.send(set)) { IssueCommand.Issue.details($0) }
     }
 
-    /// Begins an upload for the app of the issue, or takes up the one that is named.
+    /// Begins an upload for the app of the issue, or continues the one that is named.
     /// - Returns: Its id.
     private func begin(_ size: Int64, _ hash: String, _ format: ImageFormat?, _ connection: APIConnection)
         async throws -> String
@@ -81,7 +81,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         return id
     }
 
-    /// Sends what is missing, again and again while there is progress.
+    /// Sends the missing bytes, and repeats failed requests as long as there is progress.
     private func send(_ id: String, _ size: Int64, _ connection: APIConnection) async throws {
         let status = StatusLine()
         defer { status.clear() }
@@ -113,7 +113,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns `true` for an error that another request may not meet.
+    /// Returns `true` for an error after which another request may succeed.
     private static func mayPass(_ error: any Error) -> Bool {
         if let error = error as? APIErrorResponse { return error.status == 409 || error.status >= 500 }
         return error is NoResponseError
@@ -128,7 +128,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the format of the file by its content; `nil` if it is no image.
+    /// Returns the format of the file by its content; `nil` if it is not an image.
     private func imageFormat() throws -> ImageFormat? {
         ImageFormat(Array(try InputFile.open(self.file).read(upToCount: ImageFormat.recognizedLength) ?? Data()))
     }
@@ -142,9 +142,9 @@ struct IssueUploadCommand: AsyncParsableCommand {
     }
 }
 
-/// The part of a file that is sent while it is read, with its progress on the terminal.
+/// The part of a file that is read while it is sent, with its progress on the terminal.
 private struct FilePart: Sendable {
-    /// The size of a piece, in bytes.
+    /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
 
     private let file: FileHandle

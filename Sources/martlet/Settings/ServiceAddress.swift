@@ -2,14 +2,41 @@ import Foundation
 import PushSupport
 import PushTypes
 
+/// The address of a push service as options name it: a name, or HOST:PORT with an IPv6 address in brackets.
+struct ServiceAddress {
+    /// The name or address, without brackets.
+    let host: String
+    /// The port; `nil` for a name alone.
+    let port: Int?
+
+    /// Returns `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.
+    init?(_ text: String) {
+        guard !text.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
+            self.host = Self.withoutBrackets(text[...])
+            self.port = nil
+            return
+        }
+        guard colon > text.startIndex, let port = Int(text[text.index(after: colon)...]), (1...65_535).contains(port)
+        else { return nil }
+        self.host = Self.withoutBrackets(text[..<colon])
+        self.port = port
+    }
+
+    /// Returns an IPv6 address without its brackets.
+    private static func withoutBrackets(_ host: Substring) -> String {
+        String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
+    }
+}
+
 extension SettingsReader {
-    /// The port of a proxy whose URL has none.
+    /// The default port of a proxy.
     private static let usualProxyPort = 3128
 
-    /// Returns the proxy that a setting names; `nil` where none is given.
+    /// Returns the proxy that a setting names; `nil` if it is absent.
     ///
     /// - Parameter passwordFile: A setting that may name a file with the password.
-    /// - Throws: ``SettingsError``, whose text never has the URL: it may hold a password.
+    /// - Throws: ``SettingsError``, whose text never has the URL, because it may contain a password.
     func proxy(_ setting: Setting, passwordFile: Setting? = nil) throws -> ProxyEndpoint? {
         let file = passwordFile.flatMap { setting in self.string(setting).map { (setting.key, $0) } }
         guard let text = self.string(setting), !text.isEmpty else {

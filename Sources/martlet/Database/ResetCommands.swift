@@ -1,10 +1,52 @@
 import ArgumentParser
 import Foundation
+import Logging
 import ProviderAPI
+import PushProvider
 import PushStore
 import PushSupport
 
-/// `martlet reset-secrets`: removes what a lost master key sealed.
+/// `martlet reset-admin-key`: makes an admin key without having one.
+struct ResetAdminKeyCommand: AsyncParsableCommand {
+    static let configuration = command("reset-admin-key")
+        .help("Make an admin key when the last one is lost; the provider must not run.")
+        .detail("The key is printed, once. Other keys stay: remove the lost one with 'martlet key remove'.")
+        .example("reset-admin-key --data-directory /var/lib/martlet")
+
+    @OptionGroup var data: DataDirectoryOptions
+    @Option(help: "The name of the key in lists.") var name = "admin key made by reset-admin-key"
+
+    func run() async throws {
+        let paths = try await self.data.paths()
+        let lock = try DatabaseRestore.lock(paths)
+        let path = paths.databasePath
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw SettingsError("there is no database at \(path)")
+        }
+        let store = try SQLiteStore(
+            path: path,
+            masterKey: MasterKey.load(orCreateAt: paths.masterKeyPath, besideDatabase: path)
+        )
+        let quiet = Logger(label: "martlet") { _ in SwiftLogNoOpLogHandler() }
+        let keys = try await APIKeys(store: store, time: SystemTime(), logger: quiet)
+        let (key, text) = try await keys.issue(name: self.name, scopes: [.admin])
+        try store.close()
+        _ = consume lock
+        let result: JSONValue = .members([
+            "id": key.id.uuidString.lowercased().json, "name": self.name.json, "key": text.json,
+        ])
+        do {
+            try StandardOutput.result(self.data.json ? try result.line : text)
+        } catch let error as OutputError {
+            // The key is valid, and was not shown.
+            let id = key.id.uuidString.lowercased()
+            let remedy = "run it again, and remove the key that was not shown with 'martlet key remove \(id)'"
+            throw SettingsError("\(error); \(remedy)")
+        }
+    }
+}
+
+/// `martlet reset-secrets`: removes the secrets that a lost master key sealed.
 struct ResetSecretsCommand: AsyncParsableCommand {
     static let configuration = command("reset-secrets")
         .help("Remove the secrets that a lost master key sealed; the provider must not run.")
@@ -52,7 +94,7 @@ struct ResetSecretsCommand: AsyncParsableCommand {
         try StandardOutput.result("the previous database is \(kept)")
     }
 
-    /// Returns the name under which the database is kept.
+    /// Returns an unused name for the copy of the previous database.
     private static func freshName(beside path: String) throws -> String {
         let names = ["\(path).before-reset"] + (2..<1000).map { "\(path).before-reset-\($0)" }
         guard let name = names.first(where: { !FileManager.default.fileExists(atPath: $0) }) else {

@@ -5,6 +5,30 @@ import PushProvider
 import PushStore
 import PushSupport
 
+/// `martlet backup`: copies a provider's database.
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = command("backup", "Copy a provider's database to a file, even while the provider runs.")
+        .detail("The copy has what was committed when it began; a damaged copy does not get the name.")
+        .detail("The master key is not in it: keep a copy of the key elsewhere.")
+        .example("backup --data-directory /var/lib/martlet --to /backup/martlet-$(date +%F).sqlite")
+
+    @OptionGroup var data: DataDirectoryOptions
+    @Option(help: "The file; an existing one is not overwritten.") var to: String
+    @Flag(help: "Leave out the check of the copy.") var noCheck = false
+
+    func run() async throws {
+        let source = try await self.data.paths().databasePath
+        let condition = try await SQLiteStoreFile(path: source).copy(to: self.to, isExamined: !self.noCheck)
+        // A copy that breaks rules of the store is better than none.
+        for fault in condition?.brokenRules ?? [] { StandardError.line("warning: \(fault)") }
+        let result: JSONValue = .members([
+            "database": source.json, "backup": self.to.json, "warnings": .texts(condition?.brokenRules ?? []),
+        ])
+        try StandardOutput.result(self.data.json ? try result.line : "\(source) is saved in \(self.to)")
+        StandardError.line("The master key is not in it: it is needed to restore.")
+    }
+}
+
 /// `martlet check`: examines a provider's database or a backup.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = command("check")
@@ -34,7 +58,7 @@ struct CheckCommand: AsyncParsableCommand {
             let paths = try await self.data.paths()
             path = paths.databasePath
             folder = FileFolder(path: paths.filesPath)
-            // A key that is made now would open nothing.
+            // A new key would open nothing.
             if FileManager.default.fileExists(atPath: paths.masterKeyPath) {
                 masterKey = try MasterKey.load(orCreateAt: paths.masterKeyPath)
             }
@@ -60,7 +84,7 @@ struct CheckCommand: AsyncParsableCommand {
         try StandardOutput.result("\(path) is sound: \(size), migration \(condition.migrations.last ?? "none")")
     }
 
-    /// Returns the text about the files that issues use and that are missing; `nil` if none is.
+    /// Returns the text about missing files of issues; `nil` if none is missing.
     static func missingFiles(of path: String, in folder: FileFolder) async throws -> String? {
         let missing = folder.missing(of: try await SQLiteStoreFile(path: path).usedFiles())
         return missing.isEmpty ? nil : MissingFilesText.text(missing, in: folder)
@@ -70,5 +94,20 @@ struct CheckCommand: AsyncParsableCommand {
     /// - Throws: ``SettingsError`` with all faults.
     static func expectNone(of faults: [String], in path: String) throws {
         guard faults.isEmpty else { throw SettingsError("\(path) is damaged:\n\(faults.joined(separator: "\n"))") }
+    }
+}
+
+/// The options that name a provider's data, as `martlet serve` has them.
+struct DataDirectoryOptions: ParsableArguments {
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var storage: SettingFlags<ServeSettings.Storage>
+    @Flag(help: "Print the result as JSON.") var json = false
+
+    /// Returns the paths that `martlet serve` would use.
+    func paths() async throws -> ProviderConfiguration {
+        let settings = try await self.common.settings([self.storage])
+        let paths = ServeSettings.Storage.configuration(settings)
+        try settings.check()
+        return paths
     }
 }

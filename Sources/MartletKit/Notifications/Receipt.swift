@@ -1,11 +1,11 @@
 import Foundation
 
-/// One event of one notification, as the provider hears of it.
+/// The installation's report to the provider of one event of one notification.
 struct Receipt: Codable, Hashable, Sendable {
-    /// The longest name of an action or a conversion, in bytes.
+    /// The maximum length of the name of an action or a conversion, in bytes.
     static let maximumAction = 64
 
-    /// Made once, so that the provider knows a receipt that it has already.
+    /// The id by which the provider recognizes a receipt that it has already.
     let id: UUID
     let notification: UUID
     let event: ReportedEvent
@@ -15,8 +15,8 @@ struct Receipt: Codable, Hashable, Sendable {
     /// The level that the notification and the user allowed when it was made.
     let privacy: ReceiptPrivacy
 
-    /// The name under which it is stored. It is the same for the same event, in whichever process that is seen, so that it is
-    /// made once; only conversions can happen again. It has nothing of a payload but a UUID and hexadecimal digits.
+    /// The name in the storage. An event has the same name in app and extension, so that it is reported once; only a conversion
+    /// can happen again. Of the payload, the name contains a UUID and hexadecimal digits only.
     var name: String {
         let start = "\(Self.prefix)\(self.notification.uuidString)-\(self.event.rawValue)"
         if self.event == .converted { return "\(start)-\(self.id.uuidString)" }
@@ -38,7 +38,7 @@ struct Receipt: Codable, Hashable, Sendable {
         )
     }
 
-    /// All names of receipts begin with it.
+    /// The prefix of all names of receipts.
     static let prefix = "receipt-"
 
     /// The receipt in a request.
@@ -53,7 +53,7 @@ struct Receipt: Codable, Hashable, Sendable {
     }
 }
 
-/// A receipt as it is stored. One that the provider has stays, so that it is not made again.
+/// A receipt as it is stored. A sent receipt stays stored, so that it is not made again.
 struct StoredReceipt: Codable, Hashable, Sendable {
     let receipt: Receipt
     var isSent: Bool
@@ -62,11 +62,49 @@ struct StoredReceipt: Codable, Hashable, Sendable {
 
     init(_ receipt: Receipt, isSent: Bool = false) { (self.receipt, self.isSent) = (receipt, isSent) }
 
-    /// Reads what is stored under a name; `nil` if it is no receipt of that name.
+    /// Reads the receipt that is stored under a name; `nil` for other data.
     init?(_ data: Data, name: String) {
         guard data.count <= 4096, let stored = try? JSONDecoder().decode(StoredReceipt.self, from: data),
             stored.receipt.name == name
         else { return nil }
         self = stored
     }
+}
+
+/// The level of privacy of receipts, from the strictest.
+///
+/// The app's user, the app and each notification have a level each, and the strictest of them holds.
+public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
+    /// No receipts.
+    case none
+    /// The provider counts receipts, and does not keep the devices that sent them.
+    case counts
+    /// The provider keeps receipts with the device.
+    case device
+
+    public static func < (left: ReceiptPrivacy, right: ReceiptPrivacy) -> Bool { left.rank < right.rank }
+
+    private var rank: Int {
+        switch self {
+        case .none: 0
+        case .counts: 1
+        case .device: 2
+        }
+    }
+}
+
+/// An event of a notification on the device, as a receipt reports it.
+enum ReportedEvent: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The app or its notification service extension has received it.
+    case delivered
+    /// The user could see it.
+    case shown
+    /// The user opened the app with it.
+    case opened
+    /// The user cleared it.
+    case dismissed
+    /// The user chose one of its actions.
+    case action
+    /// The user did the thing for which it was sent, such as a purchase.
+    case converted
 }
