@@ -20,10 +20,10 @@ package final class ProviderServer: Service {
     private let adminLink: FirstAdminLink
     /// The service that signs people in on the pages.
     package let signIns: SignInService
-    private let core: ProviderCore
+    let core: ProviderCore
     /// The services besides the listener.
     private let services: [any Service]
-    private let api: RESTAPI
+    let api: RESTAPI
     /// The extension that another module adds; `nil` without one.
     private let addition: (any ProviderExtension)?
     /// The pages beside the API; `nil` without any.
