@@ -151,7 +151,16 @@ class Browser:
         ]
 
     def tab_stops(self):
-        """Presses Tab through the page. The controls that were never reached, and those whose focus cannot be seen."""
+        """The controls that Tab never reaches, and those whose focus cannot be seen. A live part that is renewed meanwhile takes the focus
+        with it: the page is walked through again then."""
+        for _ in range(3):
+            missed, invisible = self.walk()
+            if self.script("return window.webControls.every(control => control.isConnected)"):
+                break
+        return missed, invisible
+
+    def walk(self):
+        """Presses Tab through the page once."""
         count = self.script(CONTROLS)
         # Tab starts from the element that had the focus last: that is the top of the page.
         self.script("document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex');"
