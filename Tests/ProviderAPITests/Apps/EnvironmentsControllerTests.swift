@@ -164,8 +164,3 @@ extension JSONValue {
     /// The first element; `null` if there is none.
     fileprivate var first: JSONValue { self.elements.first ?? .null }
 }
-
-/// Waits until a condition holds.
-private func eventually(_ condition: () async throws -> Bool) async throws {
-    while try await !condition() { try Task.checkCancellation() }
-}

@@ -98,7 +98,8 @@ import Testing
             secret: "secret",
             places: Budget(.hashes),
             strangersPlaces: strangers,
-            threads: threads
+            threads: threads,
+            strangersThreads: threads
         )
         func hash(_ network: UInt8) async throws -> String {
             try await hasher.hash("correct horse battery", for: .stranger(.network([192, 0, 2, network])))
