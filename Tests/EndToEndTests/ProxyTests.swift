@@ -36,8 +36,9 @@ import Testing
     }
 
     @Test func nothingIsLostOrDoubledWhileTheProxyIsAway() async throws {
-        let first = try await TestProxy.start()
-        let endpoint = ProxyEndpoint(host: "127.0.0.1", port: first.port)
+        let port = try RefusingPort()
+        let first = try await TestProxy.start(port: port.number)
+        let endpoint = ProxyEndpoint(host: "127.0.0.1", port: port.number)
         try await withLoop(through: endpoint) { loop in
             try await loop.withDevice(try await loop.activate()) { device in
                 let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
@@ -49,7 +50,7 @@ import Testing
                 try await Self.untilAcknowledged(loop.gateway)
                 await first.stop()
                 answers.append(try await loop.provider.send(["to": ["all": true], "alert": "meanwhile"]))
-                let second = try await TestProxy.start(port: endpoint.port)
+                let second = try await TestProxy.start(port: port.number)
                 for answer in answers {
                     #expect(try await loop.provider.finished(answer)["counters"]["accepted"] == 1)
                 }
@@ -61,5 +62,6 @@ import Testing
                 await second.stop()
             }
         }
+        withExtendedLifetime(port) {}
     }
 }

@@ -35,13 +35,16 @@ import Testing
     }
 
     @Test func aDeviceComesBackByItselfAfterARestart() async throws {
+        let port = try RefusingPort()
         try await withTemporaryDirectory { directory in
-            let (identity, port) = try await withGateway(in: directory, time: self.time) { gateway in
+            let identity = try await withGateway(in: directory, time: self.time) { gateway in
                 try await gateway.registerVectors()
-                return (try await gateway.activate(), gateway.addresses.main.deviceLink)
+                return try await gateway.activate()
             }
-            try await withDeviceConnected(to: port, identity, time: self.time) { device in
-                let reopen: (inout GatewayConfiguration) -> Void = { $0.listeners[.sandbox]?.deviceLink.port = port }
+            try await withDeviceConnected(to: port.number, identity, time: self.time) { device in
+                let reopen: (inout GatewayConfiguration) -> Void = {
+                    $0.listeners[.sandbox]?.deviceLink.port = port.number
+                }
                 let token = try await withGateway(in: directory, time: self.time, configure: reopen) { _ in
                     try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 }
@@ -51,6 +54,7 @@ import Testing
                 }
             }
         }
+        withExtendedLifetime(port) {}
     }
 }
 

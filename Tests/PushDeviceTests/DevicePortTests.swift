@@ -7,8 +7,8 @@ import Testing
 /// A device link with two ports of which one does not work.
 @Suite(.timeLimit(.patience)) struct DevicePortTests {
     @Test func theFallbackPortIsUsedUntilTheFirstOneWorks() async throws {
-        let port: Int
-        do { port = try RefusingPort().number }
+        let refusing = try RefusingPort()
+        let port = refusing.number
         let time = ManualTime()
         try await ScriptedPushService.with { second in
             let configure: @Sendable (inout DeviceConfiguration) -> Void = { $0.fallbackPort = second.port }
@@ -29,5 +29,6 @@ import Testing
                 }
             }
         }
+        withExtendedLifetime(refusing) {}
     }
 }

@@ -28,19 +28,21 @@ import Testing
     }
 
     @Test func theDeviceReturnsWithItsProxy() async throws {
-        let first = try await TestProxy.start()
-        let endpoint = ProxyEndpoint(host: "127.0.0.1", port: first.port)
+        let port = try RefusingPort()
+        let first = try await TestProxy.start(port: port.number)
+        let endpoint = ProxyEndpoint(host: "127.0.0.1", port: port.number)
         try await ScriptedPushService.with { service in
             try await service.withDevice(configure: { $0.proxy = endpoint }) { tested in
                 let connection = try await service.acceptedConnection()
                 _ = try await connection.packet(.filter)
                 await first.stop()
                 _ = try await tested.delay()
-                let second = try await TestProxy.start(port: first.port)
+                let second = try await TestProxy.start(port: port.number)
                 _ = try await service.acceptedConnection()
                 await second.stop()
             }
         }
+        withExtendedLifetime(port) {}
     }
 
     @Test(arguments: [

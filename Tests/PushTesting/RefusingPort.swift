@@ -8,8 +8,11 @@ import Musl
 import Glibc
 #endif
 
-/// A port of this machine that refuses connections: a socket is bound to it and does not listen, so that no other test
-/// gets it meanwhile.
+/// A port of this machine that refuses connections: a socket is bound to it and does not listen, so that nobody who asks
+/// for any free port gets it.
+///
+/// A server of the test that asks for this port gets it (`SO_REUSEADDR`). It refuses connections again once that server has
+/// stopped.
 package final class RefusingPort: Sendable {
     package let number: Int
     private let descriptor: CInt
@@ -21,6 +24,8 @@ package final class RefusingPort: Sendable {
         let stream = CInt(SOCK_STREAM.rawValue)
         #endif
         let descriptor = socket(AF_INET, stream, 0)
+        var on: CInt = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
         let isBound = try SocketAddress(ipAddress: "127.0.0.1", port: 0).withSockAddr { address, size in
             bind(descriptor, address, socklen_t(size)) == 0
         }

@@ -23,6 +23,7 @@ struct LegacyListeners: Sendable {
 
     /// - Parameters:
     ///   - topics: of the provider's certificate; the first is its own.
+    ///   - binaryPort: of the binary listener; 0 for any free one.
     ///   - body: runs while the listeners are open.
     static func with(
         _ submitter: TestSubmitter = TestSubmitter(),
@@ -31,6 +32,7 @@ struct LegacyListeners: Sendable {
         allowsOldTLS: Bool = false,
         feedbackDelay: Duration = .zero,
         inFlight: Int = 500,
+        binaryPort: Int = 0,
         _ body: @escaping @Sendable (LegacyListeners) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -75,7 +77,10 @@ struct LegacyListeners: Sendable {
             )
             let feedback = try Listener(name: "feedback", tls: tls, limits: Self.listening, logger: silentLogger)
             let listeners = LegacyListeners(
-                binaryPort: try await binary.bind(ListenAddress(port: 0), initialize: binaryListener.initialize),
+                binaryPort: try await binary.bind(
+                    ListenAddress(port: binaryPort),
+                    initialize: binaryListener.initialize
+                ),
                 feedbackPort: try await feedback.bind(ListenAddress(port: 0), initialize: feedbackListener.initialize),
                 binary: binary,
                 feedbackStore: store,

@@ -12,8 +12,8 @@ import Testing
 /// A push service with two ports of which one does not work, over real connections.
 @Suite(.timeLimit(.patience)) struct SenderPortTests {
     @Test func pushesTakeTheFallbackPortAndReturnWithoutLoss() async throws {
-        var refusing: RefusingPort? = try RefusingPort()
-        let port = try #require(refusing?.number)
+        let refusing = try RefusingPort()
+        let port = refusing.number
         let second = try await ScriptedService.start(script: ScriptedService.always200)
         let log = RecordedLog(level: .info)
         let sender = try Self.sender(Self.endpoint(port, second), log)
@@ -23,7 +23,6 @@ import Testing
         let line = "fallback=\(second.port) host=localhost port=\(port)"
         #expect(log.lines.contains("push service is reached on its fallback port \(line)"))
 
-        refusing = nil
         let first = try await ScriptedService.start(
             port: port,
             certificate: second.certificate,
@@ -42,6 +41,7 @@ import Testing
         await sender.close()
         await first.stop()
         await second.stop()
+        withExtendedLifetime(refusing) {}
     }
 
     /// A certificate that is not trusted, or a proxy that does not allow the port, may be that port's fault.

@@ -183,38 +183,36 @@ import Testing
 
     @Test func aServiceThatComesBackGetsWhatWaited() async throws {
         let certificate = try ServiceCertificate()
-        let first = try await ScriptedService.start(certificate: certificate, script: ScriptedService.always200)
-        let endpoint = first.endpoint
-        await first.stop()
-        let reserved = ReservedPort(first.port)
-        defer { reserved.release() }
-        let sender = try makeSender(to: endpoint)
-        async let outcomes = sender.send(makePushes(10))
-        try await eventually { sender.statistics.waiting >= 10 }
-        // Another test may have the port for a moment.
-        var second: ScriptedService?
-        while second == nil {
-            second = try? await ScriptedService.start(
-                port: first.port,
+        let port = try RefusingPort()
+        func start() async throws -> ScriptedService {
+            try await ScriptedService.start(
+                port: port.number,
                 certificate: certificate,
                 script: ScriptedService.always200
             )
         }
+        let first = try await start()
+        await first.stop()
+        let sender = try makeSender(to: first.endpoint)
+        async let outcomes = sender.send(makePushes(10))
+        try await eventually { sender.statistics.waiting >= 10 }
+        let second = try await start()
         #expect(kinds(await outcomes) == ["accepted": 10])
         await sender.close()
-        await second?.stop()
+        await second.stop()
+        withExtendedLifetime(port) {}
     }
 
     @Test func aServiceThatStaysAwayIsNotSent() async throws {
-        let first = try await ScriptedService.start(script: ScriptedService.always200)
+        let port = try RefusingPort()
+        let first = try await ScriptedService.start(port: port.number, script: ScriptedService.always200)
         await first.stop()
-        let reserved = ReservedPort(first.port)
-        defer { reserved.release() }
         let sender = try makeSender(to: first.endpoint)
         async let outcome = sender.send(makePushes(1)[0])
         try await eventually { sender.statistics.lastFailure != nil }
         #expect(sender.statistics.lastFailure?.contains("refused") == true)
         await sender.close()
         #expect(await outcome.kind == "not sent")
+        withExtendedLifetime(port) {}
     }
 }

@@ -92,8 +92,9 @@ import Testing
     }
 
     @Test func pushesSurviveAProxyThatGoesAndComes() async throws {
-        let first = try await TestProxy.start()
-        let endpoint = ProxyEndpoint(host: "127.0.0.1", port: first.port)
+        let port = try RefusingPort()
+        let first = try await TestProxy.start(port: port.number)
+        let endpoint = ProxyEndpoint(host: "127.0.0.1", port: port.number)
         try await withSender(script: ScriptedService.always200) {
             $0.proxy = endpoint
             $0.waitTimeout = .patience
@@ -103,11 +104,12 @@ import Testing
             // What is taken by a connection that has just ended may have arrived or not.
             try await eventually { sender.statistics.connections == 0 }
             async let outcomes = sender.send(makePushes(10))
-            let second = try await TestProxy.start(port: first.port)
+            let second = try await TestProxy.start(port: port.number)
             #expect(kinds(await outcomes) == ["accepted": 10])
             #expect(service.connections >= 2)
             await second.stop()
         }
+        withExtendedLifetime(port) {}
     }
 
     @Test func anAddressOfThePushServiceIsRefused() async throws {

@@ -37,7 +37,8 @@ import Testing
     /// One gateway ends in the middle, another takes its place: nothing is lost, nothing comes twice.
     @Test func aGatewayThatShutsDownNamesTheLastAccepted() async throws {
         let (first, second) = (TestSubmitter(), TestSubmitter())
-        try await LegacyListeners.with(first, inFlight: 5) { listeners in
+        let port = try RefusingPort()
+        try await LegacyListeners.with(first, inFlight: 5, binaryPort: port.number) { listeners in
             let sender = try Self.sender(listeners, time: SubmitterTime(first, second, count: 2000))
             let notifications = try (0..<2000).map { try Self.notification($0, to: Vectors.tokenA) }
             async let outcomes = sender.send(notifications)
@@ -49,6 +50,7 @@ import Testing
             await sender.close()
             await reopened.close(draining: false)
         }
+        withExtendedLifetime(port) {}
     }
 
     /// The client goes on writing, and still gets the packet whole and an orderly end (reference 5.3.6).
