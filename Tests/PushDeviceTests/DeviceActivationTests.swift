@@ -9,7 +9,8 @@ import Testing
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in
                 let url = "http://127.0.0.1:\(gateway.addresses.admin)"
-                let identity = try await DeviceActivation(adminURL: "\(url)/").activate(name: "test")
+                let identity = try await DeviceActivation(adminURL: "\(url)/", timeout: .patience)
+                    .activate(name: "test")
                 #expect(identity.certificate.hasPrefix("-----BEGIN CERTIFICATE-----"))
                 #expect(identity.privateKey.hasPrefix("-----BEGIN PRIVATE KEY-----"))
                 #expect(identity.serviceAuthority == gateway.gateway.authorityPEM)

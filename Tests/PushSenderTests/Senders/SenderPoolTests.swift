@@ -70,9 +70,8 @@ import Testing
     }
 
     private static func outcome(port: Int) async throws -> Outcome {
-        var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
-        endpoint.connectTimeout = .seconds(2)
-        var configuration = SenderConfiguration()
+        let endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port).patient
+        var configuration = SenderConfiguration.patient
         configuration.failsFast = true
         let pool = try SenderPool(
             endpoints: [.sandbox: endpoint],

@@ -249,8 +249,16 @@ import Testing
                     }
                 }
             }
-            let counts = (0..<2).map { _ in count("com.example.app") { _ in isOver.withLock { $0 } } }
+            let haveBegun = Shared<Set<Int>>([])
+            let counts = (0..<2).map { number in
+                count("com.example.app") { _ in
+                    haveBegun.withLock { _ = $0.insert(number) }
+                    return isOver.withLock { $0 }
+                }
+            }
             defer { isOver.withLock { $0 = true } }
+            // While the other one has the place, there is room in the queue for one of them.
+            try await eventually { haveBegun.withLock(\.count) == 2 }
             // Each of their turns leaves the other one, and this app, in the queue.
             let other = try await count("com.example.other") { $0 == 20 }.value
             #expect(other == 20)
@@ -264,7 +272,7 @@ import Testing
 
     /// A query of several steps gives its turn to others between them.
     @Test func aLongCountLetsOthersHaveATurn() async throws {
-        try await self.withStore(turn: .zero) { store, _ in
+        try await self.withStore(turn: .zero, BudgetLimits.patient) { store, _ in
             let readers = store.database.readers
             let hog = Task {
                 let caller = QueryCaller(
