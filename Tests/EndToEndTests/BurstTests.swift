@@ -27,6 +27,8 @@ import Testing
                         if received.count == Self.count { break }
                     }
                     #expect(Set(received).count == Self.count)
+                    // What a device has received and not acknowledged is kept for its return.
+                    try await gateway.untilAcknowledged()
                 }
                 #expect(try await gateway.counted("stored_offline") == 0)
                 #expect(try await gateway.counted("refused_too_many") == 0)

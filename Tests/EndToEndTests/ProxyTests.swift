@@ -26,15 +26,6 @@ import Testing
         await proxy.stop()
     }
 
-    /// Waits until no device has a message that it has not acknowledged, and the gateway keeps none.
-    private static func untilAcknowledged(_ gateway: RunningGateway) async throws {
-        var isWaiting = true
-        while isWaiting {
-            let environments = try await gateway.admin.get("/v1/status").json["environments"].elements
-            isWaiting = environments.contains { $0["unacknowledged"] != 0 || $0["stored"] != 0 }
-        }
-    }
-
     @Test func nothingIsLostOrDoubledWhileTheProxyIsAway() async throws {
         let port = try RefusingPort()
         let first = try await TestProxy.start(port: port.number)
@@ -47,7 +38,7 @@ import Testing
                 #expect(await device.next()?.body == "before")
                 // A push that is cut off in the middle may come again: this one has ended at both ends.
                 #expect(try await loop.provider.finished(answers[0])["counters"]["accepted"] == 1)
-                try await Self.untilAcknowledged(loop.gateway)
+                try await loop.gateway.untilAcknowledged()
                 await first.stop()
                 answers.append(try await loop.provider.send(["to": ["all": true], "alert": "meanwhile"]))
                 let second = try await TestProxy.start(port: port.number)

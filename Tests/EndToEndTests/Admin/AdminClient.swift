@@ -40,6 +40,14 @@ extension RunningGateway {
         }
     }
 
+    /// Waits until no device has a message that it has not acknowledged, and the gateway keeps none.
+    func untilAcknowledged() async throws {
+        try await eventually {
+            let environments = try await self.admin.get("/v1/status").json["environments"].elements
+            return environments.allSatisfy { $0["unacknowledged"] == 0 && $0["stored"] == 0 }
+        }
+    }
+
     /// Oldest first.
     func eventNames(device: String) async throws -> [String] {
         try await self.admin.get("/v1/events?device=\(device)&after=0&limit=1000").json["events"].elements

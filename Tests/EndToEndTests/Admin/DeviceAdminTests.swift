@@ -69,6 +69,7 @@ import Testing
         try await self.withGateway { gateway in
             let identity = try await gateway.add()
             let token = try await gateway.token(identity, time: self.time)
+            try await gateway.isOnline(identity, false)
             try await gateway.push(token, time: self.time)
             let path = "/v1/devices/\(identity.deviceID)"
             let response = try await gateway.admin.post(

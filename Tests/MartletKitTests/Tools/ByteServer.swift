@@ -12,7 +12,6 @@ final class ByteServer: @unchecked Sendable {
 
     private let lock = NSLock()
     private let listener: Int32
-    private var isStopped = false
     private var seen: [String] = []
     let port: UInt16
 
@@ -45,13 +44,23 @@ final class ByteServer: @unchecked Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(self.port)\(path)" }
 
+    /// Ends the listening.
+    ///
+    /// The thread that listens closes the socket: its number could be that of another test's listener when that thread accepts
+    /// again, and a connection of the other test would come here.
     func stop() {
-        self.lock.withLock { self.isStopped = true }
-        shutdown(self.listener, Int32(SHUT_RDWR))
+        #if canImport(Darwin)
+        // There only this ends a call of `accept`.
         close(self.listener)
+        #else
+        shutdown(self.listener, Int32(SHUT_RDWR))
+        #endif
     }
 
     private func serve(_ respond: @escaping @Sendable (String) -> [Piece]) {
+        #if !canImport(Darwin)
+        defer { close(self.listener) }
+        #endif
         while true {
             let connection = accept(self.listener, nil, nil)
             guard connection >= 0 else { return }

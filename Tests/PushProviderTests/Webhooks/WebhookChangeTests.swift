@@ -27,12 +27,12 @@ import Testing
                 let end = End()
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        while !end.isThere.withLock({ $0 }) {
+                        repeat {
                             _ = await delivery.postEvents(to: id)
                             var again = WebhookChange()
                             again.cursor = 0
                             _ = try await store.changeWebhook(id, again)
-                        }
+                        } while !end.isThere.withLock { $0 }
                     }
                     group.addTask {
                         try await withThrowingTaskGroup(of: Void.self) { people in
