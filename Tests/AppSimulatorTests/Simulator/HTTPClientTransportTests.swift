@@ -71,7 +71,7 @@ import Testing
         let port = try RefusingPort()
         let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
         let error = await #expect(throws: (any Error).self) {
-            try await HTTPClientTransport().send(TransportRequest(method: "GET", url: url))
+            try await HTTPClientTransport().send(TransportRequest(method: "GET", url: url, deadline: .patience))
         }
         #expect(error.map { "\($0)" } == "Connection refused")
     }
@@ -82,7 +82,8 @@ import Testing
         let proxy = try await TestProxy.start(.tunnelFor(credentials: "cHVzaDpzZWNyZXQ="))
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: proxy.port, user: "push", password: "secret")
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/v1"))
-        let response = try await HTTPClientTransport(proxy: endpoint).send(TransportRequest(method: "GET", url: url))
+        let request = TransportRequest(method: "GET", url: url, deadline: .patience)
+        let response = try await HTTPClientTransport(proxy: endpoint).send(request)
         #expect(response.status == 200)
         #expect(try #require(proxy.requests.first).hasPrefix("CONNECT 127.0.0.1:\(server.port) HTTP/1.1"))
         #expect(try #require(server.requests.first).hasPrefix("GET /v1 HTTP/1.1"))
@@ -107,7 +108,8 @@ import Testing
                 .answer(Self.text("HTTP/1.1 206 Partial Content\nContent-Length: 100000\nConnection: close\n\n") + body)
             )
             let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/a"))
-            let request = TransportRequest(method: "GET", url: url, headers: ["range": "bytes=5-"])
+            let headers = ["range": "bytes=5-"]
+            let request = TransportRequest(method: "GET", url: url, headers: headers, deadline: .patience)
             let parts = Mutex<[ResponsePart]>([])
             let result = await Result {
                 try await transport.receive(request) { part in parts.withLock { $0.append(part) } }
@@ -133,8 +135,9 @@ import Testing
     func refusedPart() async throws {
         let server = try await TestProxy.start(.answer(Self.text("HTTP/1.1 200 OK\nContent-Length: 9\n\n") + "123"))
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/a"))
+        let request = TransportRequest(method: "GET", url: url, deadline: .patience)
         await #expect(throws: NewsstandError.noSpace) {
-            try await HTTPClientTransport().receive(TransportRequest(method: "GET", url: url)) { part in
+            try await HTTPClientTransport().receive(request) { part in
                 if case .body = part { throw NewsstandError.noSpace }
             }
         }
@@ -145,7 +148,7 @@ import Testing
     private static func attachment(
         _ head: String,
         _ body: String = "",
-        policy: AttachmentPolicy = AttachmentPolicy(allowsLocalServers: true)
+        policy: AttachmentPolicy = AttachmentPolicy(deadline: .patience, allowsLocalServers: true)
     ) async throws -> (error: AttachmentError?, files: [String], requests: Int) {
         let server = try await TestProxy.start(.answer(Self.text(head) + body))
         let payload = #"{"aps":{},"attachment":"http://127.0.0.1:\#(server.port)/a.gif"}"#

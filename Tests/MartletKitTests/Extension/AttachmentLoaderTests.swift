@@ -14,7 +14,7 @@ import Testing
 
     /// Downloads `/` of a server, and returns the outcome, the names of all files left and the paths that were requested.
     private func load(
-        _ policy: AttachmentPolicy = .init(allowsLocalServers: true),
+        _ policy: AttachmentPolicy = .init(deadline: .patience, allowsLocalServers: true),
         _ respond: @escaping @Sendable (String) -> [ByteServer.Piece]
     ) async throws -> (outcome: Result<DownloadedAttachment, AttachmentError>, files: [String], paths: [String]) {
         let server = try ByteServer(respond: respond)
@@ -105,7 +105,7 @@ import Testing
 
     @Test("An endless file ends at the limit, and leaves nothing")
     func endless() async throws {
-        let policy = AttachmentPolicy(maximumSize: 1_000_000, allowsLocalServers: true)
+        let policy = AttachmentPolicy(maximumSize: 1_000_000, deadline: .patience, allowsLocalServers: true)
         let result = try await self.load(policy) { _ in
             let head = Self.response("200 OK", ["Content-Type: image/png"], Self.png)
             return [.bytes(head), .bytes(Data(count: 4_000_000)), .silence]
@@ -157,7 +157,8 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let json = JSONValue.object(["attachment": .string(server.url("/a"))]).json
         let notification = try #require(ReceivedNotification(json: json))
-        let loader = AttachmentLoader(folder: folder, policy: AttachmentPolicy(allowsLocalServers: true))
+        let policy = AttachmentPolicy(deadline: .patience, allowsLocalServers: true)
+        let loader = AttachmentLoader(folder: folder, policy: policy)
         let task = Task { try await loader.attachment(of: notification) }
         try await eventually { !server.paths.isEmpty }
         task.cancel()

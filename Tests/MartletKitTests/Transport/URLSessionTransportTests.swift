@@ -81,7 +81,8 @@ import Testing
             for number in 0..<20 {
                 let url = try #require(URL(string: server.url("/\(number)")))
                 group.addTask {
-                    let response = try await transport.send(TransportRequest(method: "GET", url: url))
+                    let request = TransportRequest(method: "GET", url: url, deadline: .patience)
+                    let response = try await transport.send(request)
                     #expect(String(decoding: response.body, as: UTF8.self) == "/\(number)")
                 }
             }
