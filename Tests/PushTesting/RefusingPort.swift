@@ -11,7 +11,7 @@ import Glibc
 /// A port of this machine that refuses connections: a socket is bound to it and does not listen, so that nobody who asks
 /// for any free port gets it.
 ///
-/// A server of the test that asks for this port gets it (`SO_REUSEADDR`). It refuses connections again once that server has
+/// On Linux a server of the test that asks for this port gets it (`SO_REUSEADDR`). It refuses connections again once that server has
 /// stopped.
 package final class RefusingPort: Sendable {
     package let number: Int
