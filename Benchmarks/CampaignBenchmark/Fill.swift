@@ -41,7 +41,7 @@ struct Fill: AsyncParsableCommand {
             if (first / Self.batch) % 20 == 19 { say("\(first + Self.batch) devices") }
         }
         figure("fill_rate", Double(all.count) / ((ContinuousClock.now - start) / .seconds(1)), "devices/s")
-        try store.close()
+        try await store.close()
     }
 
     /// Returns a device with one of four locales, three attributes and a user.

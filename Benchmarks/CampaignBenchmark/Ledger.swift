@@ -21,7 +21,7 @@ struct Ledger: AsyncParsableCommand {
             configuration: configuration
         )
         try await database.read { try self.check($0) }
-        try database.close()
+        try await database.close()
     }
 
     private func check(_ database: Database) throws {

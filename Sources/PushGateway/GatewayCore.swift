@@ -103,7 +103,7 @@ final class GatewayCore: Sendable {
     func close() async throws {
         for environment in self.environments { try await environment.router.end() }
         try await self.shared.services.events.end()
-        try self.shared.services.database.close()
+        try await self.shared.services.database.close()
         self.directory.close()
     }
 }

@@ -131,7 +131,7 @@ extension ProviderServer {
                 self.core.outcomes.end()
             }
             try await self.core.store.writeStatistics()
-            try self.core.store.close()
+            try await self.core.store.close()
             self.core.logger.info("provider ended")
             self.bound.resolve(.failure(ProviderError.ended))
         } catch {

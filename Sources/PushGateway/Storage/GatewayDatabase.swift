@@ -86,6 +86,6 @@ final class GatewayDatabase: Sendable {
     /// The number of pieces of work that no transaction has taken yet.
     var commitBacklog: Int { self.group.waiting }
 
-    /// Ends all access. Later calls throw.
-    func close() throws { try self.pool.close() }
+    /// Ends all access, once the reads that run have ended. Later calls throw.
+    func close() async throws { try await runBlocking { try self.pool.close() } }
 }

@@ -92,7 +92,7 @@ package final class SQLiteStore: ProviderStore {
     /// Interrupts long queries and prevents new ones. It is called between the end of the service and ``close()``.
     package func endQueries() { self.database.readers.end() }
 
-    package func close() throws { try self.database.close() }
+    package func close() async throws { try await self.database.close() }
 }
 
 /// The file and its write-ahead log. A checkpoint copies the log into the database only as far as the oldest snapshot in use.

@@ -30,7 +30,7 @@ struct ResetAdminKeyCommand: AsyncParsableCommand {
         let quiet = Logger(label: "martlet") { _ in SwiftLogNoOpLogHandler() }
         let keys = try await APIKeys(store: store, time: SystemTime(), logger: quiet)
         let (key, text) = try await keys.issue(name: self.name, scopes: [.admin])
-        try store.close()
+        try await store.close()
         _ = consume lock
         let result: JSONValue = .members([
             "id": key.id.uuidString.lowercased().json, "name": self.name.json, "key": text.json,

@@ -139,7 +139,7 @@ struct DatabaseRestore {
                 (result.notifications, result.schedules) = try await store.pauseEverything(reason: Self.reason)
             }
             result.faults = faults
-            try store.close()
+            try await store.close()
             // The write-ahead log would stay behind under the old name.
             try await SQLiteStoreFile(path: path).foldLog()
             return result

@@ -58,7 +58,7 @@ import Testing
             let size = try #require(ScreenSize("2048x1536"))
             _ = try await store.setRendition(size, of: issue.id, to: hash, now: Vectors.issuedAt)
             try await martlet(["backup", "--data-directory", data, "--to", backup])
-            try store.close()
+            try await store.close()
             let lost = await failure { try await martlet(["check", "--data-directory", data]) }
             #expect(lost?.contains("1 file that an issue uses is missing") == true)
             #expect(lost?.contains("issue7.zip (abababab…)") == true)
@@ -85,7 +85,7 @@ import Testing
             #expect(try await martlet(["check", backup]).contains("is sound"))
             #expect(try await martlet(["check", backup, "--json"]).contains(#""faults":[]"#))
             #expect(try await martlet(["check", "--data-directory", old]).contains("is sound"))
-            try store.close()
+            try await store.close()
 
             let restore = ["restore", backup, "--data-directory", new]
             #expect(await failure { try await martlet(restore) }?.contains("no master key") == true)
@@ -102,7 +102,7 @@ import Testing
                 try await restored.notifications(app: nil, state: .paused, before: nil, limit: 10).notifications.count
                     == 1
             )
-            try restored.close()
+            try await restored.close()
 
             #expect(await failure { try await martlet(restore) }?.contains("--replace") == true)
             let replaced = try await martlet(restore + ["--replace", "--no-pause"])
@@ -122,7 +122,7 @@ import Testing
             #expect(fault?.contains("notification 1: a shard is leased, and no provider sends") == true)
             _ = try await store.recover(now: Vectors.issuedAt)
             #expect(try await martlet(check + ["--at-rest"]).contains("is sound"))
-            try store.close()
+            try await store.close()
         }
     }
 

@@ -31,7 +31,7 @@ import Testing
             for suffix in ["", "-wal", "-shm"] {
                 try FileManager.default.copyItem(atPath: path + suffix, toPath: places.databasePath + suffix)
             }
-            try store.close()
+            try await store.close()
             try await body(places, ["restore", backup, "--data-directory", data])
         }
     }

@@ -23,7 +23,7 @@ import Testing
         // Uploads make it, and the recipe of before did not name it.
         _ = try await store.addressKey()
         try await store.register(1, app: app)
-        try store.close()
+        try await store.close()
     }
 
     private func open(_ directory: String) throws -> SQLiteStore {
@@ -49,7 +49,7 @@ import Testing
             #expect(try await store.devices(app: 1, audience: .everyone, after: 0, limit: 10).count == 1)
             #expect(try await store.credential(app: 1, environment: .sandbox) == nil)
             #expect(try await store.checkIntegrity() == [])
-            try store.close()
+            try await store.close()
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
             let keys = try await store.keys()
             #expect(keys.count == 1 && keys.first?.scopes == [.admin])
             #expect(!key.isEmpty && !key.contains(" ") && !keys.contains { $0.name == key })
-            try store.close()
+            try await store.close()
         }
     }
 }

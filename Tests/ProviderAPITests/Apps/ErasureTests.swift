@@ -199,7 +199,7 @@ import Testing
                 await #expect(throws: StoreError.beingErased(bundleID)) {
                     try await store.addApp(bundleID: bundleID, name: nil, now: now)
                 }
-                try store.close()
+                try await store.close()
             }
             let server = try await ProviderServer.erasing(in: directory)
             try await withServices([server]) {

@@ -93,7 +93,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let database = try GatewayDatabase(path: "\(directory)/gateway.sqlite")
             try await body(FeedbackList(database: database, environment: .sandbox, limit: limit), database)
-            try database.close()
+            try await database.close()
         }
     }
 

@@ -83,7 +83,7 @@ import Testing
             let reader = try await Reader(of: listener, topic: identity.defaultTopic, time, takesWrites: takesWrites)
             try await body(reader)
             try? await reader.channel.close().get()
-            try database.close()
+            try await database.close()
         }
     }
 }

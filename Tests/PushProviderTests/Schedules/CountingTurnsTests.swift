@@ -29,7 +29,7 @@ import Testing
                 return app
             }
             try await body(store, try await app("com.example.slow"), try await app("com.example.other"))
-            try store.close()
+            try await store.close()
         }
     }
 

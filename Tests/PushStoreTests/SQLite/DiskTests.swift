@@ -163,7 +163,7 @@ import Testing
         try await self.withStore { store, app, path in
             for number in 1...500 { try await store.register(number, app: app) }
             #expect(try await store.checkIntegrity(isAtRest: true) == [])
-            try store.close()
+            try await store.close()
             let file = try FileHandle(forUpdating: URL(filePath: path))
             let size = try file.seekToEnd()
             for offset in stride(from: size / 3, to: size, by: 4096) {

@@ -27,7 +27,7 @@ import Testing
             var notification = try NotificationRecord.fixture(app: app.id, to: .tokens([.numbered(1)]))
             notification.progress.ahead.nextPageAt = .atOnce
             _ = try await store.accept(notification, shards: [], idempotency: nil)
-            try store.close()
+            try await store.close()
 
             let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
             #expect(try await again.app(bundleID: app.bundleID) == app)
@@ -55,7 +55,7 @@ import Testing
             let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             let app = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt).app
             try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
-            try store.close()
+            try await store.close()
             #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
         }
     }
@@ -94,7 +94,7 @@ import Testing
             try await store.database.write { database in
                 try database.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('999 from the future')")
             }
-            try store.close()
+            try await store.close()
             #expect(throws: StoreError.newerSchema(path: path)) {
                 try SQLiteStore(path: path, masterKey: try .fixture(1))
             }
@@ -147,7 +147,7 @@ import Testing
             let path = "\(directory)/provider.sqlite"
             let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             _ = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt)
-            try store.close()
+            try await store.close()
             try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/copy.sqlite")
             let copy = try SQLiteStore(path: "\(directory)/copy.sqlite", masterKey: try .fixture(1))
             #expect(try await copy.apps().count == 1)

@@ -1,4 +1,5 @@
 import GRDB
+import PushSupport
 
 /// The connections to the database: one writer, readers for the provider's services, and readers for requests of the API.
 struct StoreDatabase: Sendable {
@@ -77,12 +78,15 @@ struct StoreDatabase: Sendable {
         try await Self.named { try await self.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
     }
 
-    /// Closes the connections, and leaves all data in the database file, so that it can be copied without the log.
-    func close() throws {
-        try self.readers.close()
-        // If another process reads, the log stays, and is read at the next start.
-        _ = try? self.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        try self.pool.close()
+    /// Closes the connections, and leaves all data in the database file, so that it can be copied without the log. Waits for the
+    /// reads that run.
+    func close() async throws {
+        try await runBlocking {
+            try self.readers.close()
+            // If another process reads, the log stays, and is read at the next start.
+            _ = try? self.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            try self.pool.close()
+        }
     }
 
     /// Turns disk errors into ``StoreError/cannotWrite(why:)``, after which callers wait and try again.

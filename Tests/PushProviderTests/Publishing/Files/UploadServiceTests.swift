@@ -143,7 +143,7 @@ import Testing
                 _ = try await fixture.send(Self.content[..<600], to: upload, at: 0)
                 let part = try fixture.folder.part(of: upload.id)
                 try [UInt8](repeating: 0xFF, count: 300).withUnsafeBytes { try part.write($0, at: 600) }
-                try fixture.store.close()
+                try await fixture.store.close()
             }
             let fixture = try await Fixture(directory)
             #expect(try await fixture.store.upload(upload.id)?.received == 600)
@@ -161,7 +161,7 @@ import Testing
                 try Self.content.withUnsafeBytes { try part.write($0, at: 0) }
                 #expect(try await fixture.store.noteUpload(upload.id, received: 1000, now: fixture.time.now))
                 try fixture.folder.place(upload.id, as: upload.hash)
-                try fixture.store.close()
+                try await fixture.store.close()
             }
             let fixture = try await Fixture(directory)
             #expect(try await fixture.store.file(upload.hash, app: fixture.app) == nil)
@@ -460,7 +460,7 @@ import Testing
         let fixture = try await Fixture(directory)
         let upload = try await fixture.begin(Self.content)
         _ = try await fixture.send(Self.content[..<600], to: upload, at: 0)
-        try fixture.store.close()
+        try await fixture.store.close()
         return upload
     }
 
@@ -505,7 +505,7 @@ import Testing
                 let part = try fixture.folder.part(of: upload.id)
                 try Self.content.withUnsafeBytes { try part.write($0, at: 0) }
                 #expect(try await fixture.store.noteUpload(upload.id, received: 1000, now: fixture.time.now))
-                try fixture.store.close()
+                try await fixture.store.close()
             }
             let fixture = try await Fixture(directory)
             #expect(try await fixture.send([], to: upload, at: 1000).completedAt != nil)

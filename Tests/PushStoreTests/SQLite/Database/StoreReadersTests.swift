@@ -46,7 +46,7 @@ import Testing
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
             try await body(store, app)
-            try store.close()
+            try await store.close()
         }
     }
 
@@ -181,7 +181,7 @@ import Testing
                 // More than its share, once.
                 budgets[.queryAttempts].giveBack(-10, for: account)
             }
-            try store.close()
+            try await store.close()
         }
     }
 

@@ -80,7 +80,7 @@ import Testing
             let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
             #expect(try await store.continueErasure(erasure, now: self.now), "some are left")
             try await store.register(1, app: app) { $0.user = .set("alice") }
-            try store.close()
+            try await store.close()
             let next = try SQLiteStore(path: path, masterKey: key)
             #expect(try await next.erasures() == [erasure])
             while try await next.continueErasure(erasure, now: self.now) {}

@@ -15,7 +15,7 @@ import Testing
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
             try await body(store, app)
-            try store.close()
+            try await store.close()
         }
     }
 

@@ -39,7 +39,7 @@ import Testing
             let bridges = try await store.bridges(kind: .gorush).sorted { $0.number < $1.number }
             #expect(bridges.map(\.name) == ["default", "com.example.B", "com.example.A", "com.example.C"])
             #expect(bridges.map(\.number) == [1, 2, 3, 4])
-            try store.close()
+            try await store.close()
         }
     }
 }

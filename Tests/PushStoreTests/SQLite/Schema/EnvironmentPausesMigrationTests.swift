@@ -51,7 +51,7 @@ import Testing
                 from: ClaimFilter()
             )
             #expect(claims.map(\.cursor) == [2])
-            try store.close()
+            try await store.close()
         }
     }
 }

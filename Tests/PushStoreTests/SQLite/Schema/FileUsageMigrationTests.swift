@@ -32,7 +32,7 @@ import Testing
             let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             try await body(store)
             #expect(try await store.checkIntegrity() == [])
-            try store.close()
+            try await store.close()
         }
     }
 

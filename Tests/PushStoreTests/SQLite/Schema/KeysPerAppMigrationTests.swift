@@ -37,7 +37,7 @@ import Testing
             let bundleID = try #require(Topic("com.example.New"))
             let now = Timestamp(milliseconds: 2)
             #expect(try await store.addApp(bundleID: bundleID, name: nil, now: now).app.id == 8)
-            try store.close()
+            try await store.close()
         }
     }
 }

@@ -60,7 +60,7 @@ import Testing
             #expect(device.profile.user == "alice")
             #expect(device.profile.preferences == preferences)
             #expect(device.profile.encryptionKey == key)
-            try store.close()
+            try await store.close()
         }
     }
 

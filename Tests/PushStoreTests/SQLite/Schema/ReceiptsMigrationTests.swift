@@ -47,7 +47,7 @@ import Testing
             let results = try await store.addReceipts([batch], now: now) { _ in Data() }.results
             #expect(results == [[.refused(.receiptsOff)]])
             #expect(try await store.checkIntegrity() == [])
-            try store.close()
+            try await store.close()
         }
     }
 }

@@ -24,7 +24,7 @@ import Testing
                 #expect(migrations == SQLiteSchema.migrator.migrations, "a restart runs nothing again")
                 #expect(faults == ["ok"])
                 #expect(strays == 0)
-                try store.close()
+                try await store.close()
             }
         }
     }
@@ -76,7 +76,7 @@ import Testing
             let stored = try #require(try await store.certificates().first)
             #expect(stored.credential == .certificate(pem: "pem", passphrase: nil))
             #expect(stored.announcedStage == nil)
-            try store.close()
+            try await store.close()
         }
     }
 
@@ -126,7 +126,7 @@ import Testing
                 let page = try await store.notifications(filter, sort: .newest, after: nil, limit: 10)
                 #expect(page.entries.map(\.id) == ids)
             }
-            try store.close()
+            try await store.close()
         }
     }
 

@@ -39,7 +39,7 @@ import Testing
             }
             #expect(try await store.credential(app: apps[1], environment: .production) != nil)
             #expect(try await store.checkIntegrity().count == 2)
-            try store.close()
+            try await store.close()
             // Two rows that do not open do not mean a wrong master key, and a start does not repair them.
             let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
             #expect(try await again.checkIntegrity().count == 2)
@@ -115,7 +115,7 @@ import Testing
                 try await store.addWebhook(webhook)
             }
             for isOpen in [true, false] {
-                if !isOpen { try store.close() }
+                if !isOpen { try await store.close() }
                 #expect(throws: StoreError.missingMasterKey(path: key, database: path)) {
                     try MasterKey.load(orCreateAt: key, besideDatabase: path)
                 }
@@ -160,7 +160,7 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: "\(path).new"))
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
             #expect(FileExposure.mode(of: path) == "0644")
-            try store.close()
+            try await store.close()
         }
     }
 
@@ -170,7 +170,7 @@ import Testing
             try await store.execute(
                 "INSERT INTO person (id, name, nameKey, role, password, createdAt) VALUES ('1', 'A', 'a', 'admin', 'hash', 0)"
             )
-            try store.close()
+            try await store.close()
             #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
             #expect(try !SQLiteStoreFile(path: path).isOpened(by: try .fixture(2)))
             try SQLiteStore(path: path, masterKey: try .fixture(1)).close()
@@ -183,7 +183,7 @@ import Testing
             let app = try await self.apps(store)[0]
             try await store.setCredential(.certificate(pem: "pem", passphrase: nil), app: app, environment: .sandbox)
             for table in ["chatSession", "vapidKey", "masterKeyMark"] { try await store.execute("DROP TABLE \(table)") }
-            try store.close()
+            try await store.close()
             #expect(try SQLiteStoreFile(path: path).isOpened(by: try .fixture(1)))
             #expect(try !SQLiteStoreFile(path: path).isOpened(by: try .fixture(2)))
         }
@@ -194,7 +194,7 @@ import Testing
             let app = try await self.apps(store)[0]
             try await store.setCredential(.certificate(pem: "pem", passphrase: nil), app: app, environment: .sandbox)
             try await store.execute("UPDATE credential SET sealed = randomblob(60)")
-            try store.close()
+            try await store.close()
             #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
             let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
             #expect(try await again.checkIntegrity().count == 1)

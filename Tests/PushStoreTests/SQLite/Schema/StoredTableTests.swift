@@ -72,7 +72,7 @@ import Testing
                 return columns.mapValues { $0.map { $0["column"] as String } }
             }
             try body(tables)
-            try store.close()
+            try await store.close()
         }
     }
 }

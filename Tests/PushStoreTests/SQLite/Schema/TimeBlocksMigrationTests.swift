@@ -41,7 +41,7 @@ import Testing
             var entries = AuditFilter()
             (entries.from, entries.to) = (from, to)
             #expect(try await store.audit(entries, before: nil, limit: 9).entries.map(\.id) == [5001, 1])
-            try store.close()
+            try await store.close()
         }
     }
 }

@@ -27,7 +27,7 @@ import Testing
             try await body(store)
             let faults = try await store.database.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
             #expect(faults == ["ok"])
-            try store.close()
+            try await store.close()
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
             let progress = try #require(try await store.notification(id)).progress
             #expect((progress.accepted, progress.failed, progress.unknown) == (1, 1, 0))
             #expect(try await store.checkIntegrity().isEmpty)
-            try store.close()
+            try await store.close()
         }
     }
 }

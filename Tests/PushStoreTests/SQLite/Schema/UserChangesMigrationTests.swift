@@ -46,7 +46,7 @@ import Testing
             try queue.close()
             let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             try await body(store)
-            try store.close()
+            try await store.close()
         }
     }
 

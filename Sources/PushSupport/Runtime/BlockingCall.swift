@@ -1,0 +1,11 @@
+import Dispatch
+
+/// Runs work that blocks its thread, on a thread that no task needs.
+///
+/// A task that blocks keeps one of few threads from all others. If what it waits for needs such a thread too, neither ever ends.
+package func runBlocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        // A queue of its own, as the global ones share their threads with the tasks.
+        DispatchQueue(label: "martlet.blocking").async { continuation.resume(with: Result(catching: work)) }
+    }
+}
