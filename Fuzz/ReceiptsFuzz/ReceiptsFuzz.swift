@@ -1,5 +1,6 @@
 import Foundation
 import Fuzzing
+import ProviderModel
 import PushHTTP
 import PushStore
 import PushSupport

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushStore
 

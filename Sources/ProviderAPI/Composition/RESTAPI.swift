@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import ProviderModel
 import PushHTTP
 import PushStore
 import PushSupport

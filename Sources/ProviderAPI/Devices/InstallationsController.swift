@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

@@ -1,3 +1,4 @@
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

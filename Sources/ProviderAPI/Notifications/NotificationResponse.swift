@@ -1,4 +1,5 @@
 import Foundation
+package import ProviderModel
 package import PushHTTP
 package import PushProvider
 package import PushStore

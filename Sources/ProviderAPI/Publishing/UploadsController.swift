@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import ProviderModel
 package import PushHTTP
 import PushProvider
 import PushStore

@@ -1,5 +1,6 @@
 package import Foundation
-package import PushStore
+package import ProviderModel
+import PushStore
 
 /// The `apns-id`s of a notification's deliveries (decision 13).
 ///

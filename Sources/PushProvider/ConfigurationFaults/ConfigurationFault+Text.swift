@@ -1,4 +1,5 @@
-package import PushStore
+package import ProviderModel
+import PushStore
 package import PushTypes
 
 extension ConfigurationFault {

@@ -1,5 +1,6 @@
 import Foundation
-package import PushStore
+package import ProviderModel
+import PushStore
 package import PushSupport
 package import PushTypes
 

@@ -1,4 +1,5 @@
 package import Foundation
+import ProviderModel
 import PushStore
 package import PushSupport
 

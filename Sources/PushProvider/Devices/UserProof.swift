@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
-package import PushStore
+package import ProviderModel
+import PushStore
 package import PushSupport
 package import PushTypes
 

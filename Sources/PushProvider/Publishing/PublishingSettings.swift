@@ -1,3 +1,4 @@
+import ProviderModel
 import PushStore
 
 /// The limits on uploads and downloads.

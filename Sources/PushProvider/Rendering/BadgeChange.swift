@@ -1,3 +1,4 @@
+import ProviderModel
 import PushStore
 
 /// The change that a notification makes to the badge count of a user.

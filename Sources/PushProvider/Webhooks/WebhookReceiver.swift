@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import NIOCore
 import NIOHTTP1
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTypes

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

@@ -1,4 +1,5 @@
-package import PushStore
+package import ProviderModel
+import PushStore
 package import PushSupport
 
 /// Decides about entitlement to the issues that are not free.

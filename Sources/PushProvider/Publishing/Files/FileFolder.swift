@@ -1,6 +1,7 @@
 package import Foundation
 import NIOPosix
-package import PushStore
+package import ProviderModel
+import PushStore
 import PushSupport
 import Synchronization
 

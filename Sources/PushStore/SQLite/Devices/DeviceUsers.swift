@@ -1,4 +1,5 @@
 import GRDB
+package import ProviderModel
 import PushTypes
 
 /// Reads and writes the former users of devices, within a transaction. A delivery belongs to the user that the device had at

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// A query for recipients: a page of devices or named tokens after a cursor, or single recipients for another try.

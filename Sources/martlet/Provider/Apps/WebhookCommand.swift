@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderModel
 import PushStore
 import PushSupport
 

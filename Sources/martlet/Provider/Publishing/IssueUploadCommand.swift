@@ -2,6 +2,7 @@ import ArgumentParser
 import Crypto
 import Foundation
 import NIOCore
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTypes

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import NIOHTTP1
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTesting
