@@ -84,4 +84,3 @@ package struct NotificationCursor: Hashable, Sendable {
 
     package init(number: Int64) { self.number = number }
 }
-

@@ -17,7 +17,11 @@ package enum DeviceBounds {
     /// Returns the limit that a device's attributes would exceed; `nil` for none.
     ///
     /// A device that exceeds the limit already may stay as large or shrink, so that it can be refreshed.
-    package static func excess(attributes after: [String: JSONValue], _ text: String, before: Size?) -> ExceededDeviceBound? {
+    package static func excess(
+        attributes after: [String: JSONValue],
+        _ text: String,
+        before: Size?
+    ) -> ExceededDeviceBound? {
         let before = before ?? Size(count: 0, bytes: 0)
         if after.count > Self.attributes, after.count > before.count {
             return ExceededDeviceBound(field: "attributes", code: "too_many", limit: "\(Self.attributes) attributes")

@@ -270,5 +270,7 @@ package enum NotificationSort: String, Hashable, Sendable, CaseIterable {
     case state
 
     /// The order of the states.
-    package static let states: [NotificationRecord.State] = [.sending, .accepted, .paused, .scheduled, .cancelled, .done]
+    package static let states: [NotificationRecord.State] = [
+        .sending, .accepted, .paused, .scheduled, .cancelled, .done,
+    ]
 }
