@@ -12,6 +12,14 @@ package enum Audience: Hashable, Sendable {
     case channel(BroadcastChannel)
 }
 
+/// The channel that a broadcast goes to.
+package struct BroadcastChannel: Hashable, Sendable {
+    package var id: ChannelID
+    package var storage: ChannelStorage
+
+    package init(id: ChannelID, storage: ChannelStorage) { (self.id, self.storage) = (id, storage) }
+}
+
 /// A condition on a device.
 package indirect enum AudienceExpression: Hashable, Sendable {
     case everyone

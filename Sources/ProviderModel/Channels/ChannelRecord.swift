@@ -28,11 +28,3 @@ package struct ChannelRecord: Hashable, Sendable {
         (self.name, self.createdAt) = (name, createdAt)
     }
 }
-
-/// The channel that a broadcast goes to.
-package struct BroadcastChannel: Hashable, Sendable {
-    package var id: ChannelID
-    package var storage: ChannelStorage
-
-    package init(id: ChannelID, storage: ChannelStorage) { (self.id, self.storage) = (id, storage) }
-}

@@ -84,3 +84,39 @@ package struct NotificationCursor: Hashable, Sendable {
 
     package init(number: Int64) { self.number = number }
 }
+
+extension DeliveryRecord.State {
+    /// Returns the final state of a recipient that ends in this one.
+    /// - Parameter mayHaveArrived: Indicates whether the response to an earlier try was lost. Then only a response of the
+    ///   push service tells more than ``unknown``.
+    package func ending(mayHaveArrived: Bool) -> Self {
+        guard mayHaveArrived else { return self }
+        return switch self {
+        case .failed, .skipped: .unknown
+        case .sending, .accepted, .rejected, .unknown: self
+        }
+    }
+}
+
+/// The cause for which a recipient is not tried, or not tried again. The raw value is the reason that the delivery gets.
+package enum EndingCause: String, Hashable, Sendable {
+    case deviceRemoved = "the device was removed before it could be sent"
+    case unreadable = "what is stored of its device cannot be read"
+    case cancelled = "cancelled before it could be sent"
+    case interrupted = "the server ended while this was being sent; at most once means not again"
+    case hadAlready = "its token has had this by another registration"
+    case leftAudience = "the device is not in the audience any more"
+    case otherKind = "the token is of another kind than the push type needs"
+    case erased = "its user was erased before it could be sent"
+    case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
+
+    /// The final state of a recipient whose earlier tries did not reach the push service.
+    package var state: DeliveryRecord.State {
+        switch self {
+        case .deviceRemoved, .hadAlready, .leftAudience, .otherKind, .erased: .skipped
+        case .registeredElsewhere: .rejected
+        case .unreadable, .cancelled: .failed
+        case .interrupted: .unknown
+        }
+    }
+}

@@ -1,3 +1,5 @@
+package import PushSupport
+
 /// The notifications that a user does not want: categories, and hours without any.
 package struct Preferences: Hashable, Sendable {
     /// The maximum number of categories that a device or user opts out of.
@@ -51,4 +53,58 @@ extension QuietHours {
 
     /// The form in the database, such as `22:00-07:00`.
     package var stored: String { "\(self.from)-\(self.to)" }
+}
+
+extension Preferences {
+    private static let optOutsMember = Member.texts("optOuts", 0...Self.maximumOptOuts, maximum: Self.maximumCategory)
+        .described("The consent categories that are not wanted.")
+
+    package static let object = RequestObject(optional: [Self.optOutsMember, QuietHours.member]) {
+        $0.described("Replaces all earlier preferences.").named("Preferences")
+    }
+
+    /// Reads preferences from the members of a JSON object.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package init(_ fields: JSONFields) throws(RequestError) {
+        self.init(optOuts: [], quietHours: try fields.value(QuietHours.member))
+        let texts = try fields.value(Self.optOutsMember) ?? []
+        for (index, text) in texts.enumerated() where !Self.isCategory(text) {
+            throw fields.error("optOuts[\(index)]", "invalid_value", Self.categoryForm)
+        }
+        self.optOuts = Set(texts.map { BytewiseString($0) })
+    }
+
+    static let categoryForm = "a consent category has 1 to \(Self.maximumCategory) bytes without control characters"
+
+    package var json: JSONValue {
+        var members: [String: JSONValue] = ["optOuts": .array(self.optOuts.sorted().map { .string($0.text) })]
+        members["quietHours"] = self.quietHours?.json
+        return .object(members)
+    }
+}
+
+extension QuietHours {
+    private enum Members {
+        static let (from, to) = (Self.time("from"), Self.time("to"))
+
+        private static func time(_ name: String) -> RequestMember<LocalTime> {
+            Member.text(name, maximum: 8, as: .clockTime)
+                .parsed("invalid_time", "use a time of day such as 22:00") { LocalTime($0) }
+        }
+    }
+
+    fileprivate static let member = Member.object(
+        "quietHours",
+        RequestObject(required: [Members.from, Members.to]) {
+            $0.described("Times on the clock of each device. They differ, and may span midnight.")
+        }
+    ) { (fields) throws(RequestError) -> QuietHours in
+        let (from, to) = (try fields.required(Members.from), try fields.required(Members.to))
+        guard let quiet = QuietHours(from: from, to: to) else {
+            throw fields.error("to", "invalid_value", "it is the same as from: leave quietHours out for none")
+        }
+        return quiet
+    }
+
+    var json: JSONValue { .object(["from": .string("\(self.from)"), "to": .string("\(self.to)")]) }
 }

@@ -113,15 +113,6 @@ package struct ContentRenderer: Sendable {
         return self.variants.map { variant in (variant.locale, PayloadAssembler.sample(variant.payload)) }
     }
 
-    /// The variables of all variants that have no default.
-    var namesWithoutDefault: Set<String> {
-        var names: Set<String> = []
-        for variant in self.variants {
-            for case .variable(let name, _, nil) in variant.payload.segments { names.insert(name) }
-        }
-        return names
-    }
-
     private mutating func variantIndex(for locale: String?) -> Int {
         guard self.variants.count > 1, let locale else { return 0 }
         if let known = self.variantsByLocale[locale] { return known }

@@ -34,35 +34,12 @@ package enum RetryRecipient: Hashable, Sendable {
 
 /// A recipient of the retry queue that is not tried again.
 package struct EndedRetry: Hashable, Sendable {
-    /// The cause. The raw value is the reason that the delivery gets.
-    package enum Cause: String, Hashable, Sendable {
-        case deviceRemoved = "the device was removed before it could be sent"
-        case unreadable = "what is stored of its device cannot be read"
-        case cancelled = "cancelled before it could be sent"
-        case interrupted = "the server ended while this was being sent; at most once means not again"
-        case hadAlready = "its token has had this by another registration"
-        case leftAudience = "the device is not in the audience any more"
-        case otherKind = "the token is of another kind than the push type needs"
-        case erased = "its user was erased before it could be sent"
-        case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
-
-        /// The final state of a recipient whose earlier tries did not reach the push service.
-        package var state: DeliveryRecord.State {
-            switch self {
-            case .deviceRemoved, .hadAlready, .leftAudience, .otherKind, .erased: .skipped
-            case .registeredElsewhere: .rejected
-            case .unreadable, .cancelled: .failed
-            case .interrupted: .unknown
-            }
-        }
-    }
-
     /// See ``Recipient/id``.
     package var id: Int64
     /// The recipient; `nil` if it is not known any more.
     package var recipient: Recipient?
     package var attempts: Int
-    package var cause: Cause
+    package var cause: EndingCause
     /// See ``Recipient/mayHaveArrived``.
     package var mayHaveArrived = false
 
@@ -73,24 +50,11 @@ package struct EndedRetry: Hashable, Sendable {
         id: Int64,
         recipient: Recipient?,
         attempts: Int,
-        cause: Cause,
+        cause: EndingCause,
         mayHaveArrived: Bool = false
     ) {
         (self.id, self.recipient, self.attempts) = (id, recipient, attempts)
         (self.cause, self.mayHaveArrived) = (cause, mayHaveArrived)
-    }
-}
-
-extension DeliveryRecord.State {
-    /// Returns the final state of a recipient that ends in this one.
-    /// - Parameter mayHaveArrived: Indicates whether the response to an earlier try was lost. Then only a response of the
-    ///   push service tells more than ``unknown``.
-    package func ending(mayHaveArrived: Bool) -> Self {
-        guard mayHaveArrived else { return self }
-        return switch self {
-        case .failed, .skipped: .unknown
-        case .sending, .accepted, .rejected, .unknown: self
-        }
     }
 }
 

@@ -108,7 +108,7 @@ import Testing
 
     /// The objects of requests whose members are listed.
     private static let objects: [(name: String, members: [any ObjectMember])] = [
-        ("notification", NotificationRequest.object.members), ("resend", NotificationResend.object.members),
+        ("notification", NotificationRequest.object.members), ("resend", ResendRequest.object.members),
         ("preview", SendingController.previewRequest.members), ("broadcast", BroadcastRequest.object.members),
         ("alert", AlertBuilder.object.members), ("localized text", AlertBuilder.Localized.object.members),
         ("sound", AlertBuilder.Sound.object.members), ("template", TemplateReference.object.members),

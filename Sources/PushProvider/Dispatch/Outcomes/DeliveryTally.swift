@@ -22,7 +22,7 @@ struct DeliveryTally: Hashable, Sendable {
         /// There was no connection, or no response.
         case connection
         /// The recipient was not tried, or not again.
-        case ended(EndedRetry.Cause)
+        case ended(EndingCause)
         /// The recipient's preferences exclude the notification.
         case skipped(SkipReason)
         /// No push could be made: expired, no credential, or content that cannot be rendered.
@@ -94,7 +94,7 @@ extension SkipReason {
     }
 }
 
-extension EndedRetry.Cause {
+extension EndingCause {
     /// The value of the label `reason`.
     fileprivate var label: String {
         switch self {
