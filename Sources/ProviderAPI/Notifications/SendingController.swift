@@ -63,15 +63,10 @@ struct SendingController: Controller {
                         .choice(["true", "false"])
                     )
                 )
-                .body(Self.previewRequest.schema)
+                .body(PreviewRequest.notification.schema)
                 .responses(.ok(PreviewResponse.schema, "The push that would be sent.")),
         ]
     }
-
-    static let previewRequest = NotificationRequest.makeObject(
-        named: "PreviewRequest",
-        with: PreviewSubjectResolver.members
-    )
 
     /// Accepts a notification. It is on disk before the response with 202.
     private func send(_ request: OperationRequest) async throws -> Response {
@@ -304,7 +299,7 @@ extension SendingController {
     /// `count=false`.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.previewRequest)
+        let fields = try await request.fields(PreviewRequest.notification)
         var wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
         let subject = try await PreviewSubjectResolver(store: self.store).subject(fields, app, wanted.content)
         guard try Self.counts(request) else {

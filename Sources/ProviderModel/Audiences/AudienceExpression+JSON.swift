@@ -10,7 +10,7 @@ extension AudienceExpression {
     /// The maximum nesting of and, or and not. An object with several members is an and of its own.
     package static let maximumDepth = 16
     /// The maximum length of a user id, tag, attribute name, attribute text, locale or time zone, in bytes.
-    package static let maximumText = 256
+    package static let maximumText = Member.maximumText
     /// The minimum length of a token that names a device, in bytes: no shorter one was ever seen (reference 1.7).
     package static let minimumToken = 32
 

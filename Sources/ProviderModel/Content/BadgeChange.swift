@@ -1,3 +1,5 @@
+package import PushSupport
+
 /// The change that a notification makes to the badge count of a user.
 package struct BadgeChange: Hashable, Sendable {
     /// The increments that are allowed.
@@ -21,4 +23,10 @@ package struct BadgeChange: Hashable, Sendable {
         let before = min(max(count, 0), Self.maximumCount)
         return min(max(before + self.increment, 0), Self.maximumCount)
     }
+}
+
+/// The request that sets the badge count of a user, and its response.
+package enum BadgeRequest {
+    package static let count = Member.integer("count", BadgeChange.counts)
+    package static let object = RequestObject(required: [Self.count]) { $0.named("Badge") }
 }

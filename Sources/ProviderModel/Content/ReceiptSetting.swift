@@ -35,15 +35,3 @@ struct ReceiptSetting {
         return ContentWarning(field: Self.member.name, message: message)
     }
 }
-
-extension Member {
-    /// Makes a member for a level of receipts.
-    package static func receiptPrivacy(
-        _ name: String,
-        of levels: [ReceiptLevel] = ReceiptLevel.allCases
-    ) -> RequestMember<ReceiptLevel> {
-        let all = ReceiptLevel.allCases.map(\.word).joined(separator: ", ")
-        return Self.text(name, maximum: 16, as: .choice(levels.map(\.word)))
-            .parsed("invalid_value", "use one of \(all)") { ReceiptLevel(word: $0) }
-    }
-}

@@ -37,19 +37,3 @@ package struct TemplateReference: Hashable, Sendable {
         self.variables = try TemplateVariables(reference)
     }
 }
-
-extension Member {
-    /// Makes a member for an id.
-    /// - Parameter message: The message of the error for a text that is no UUID.
-    package static func id(_ name: String, _ message: String) -> RequestMember<UUID> {
-        Self.text(name, maximum: 36, as: .uuid).parsed("invalid_id", message) { UUID(uuidString: $0) }
-    }
-}
-
-/// The limits on the texts of named audiences and templates.
-package enum LibraryText {
-    /// The maximum length of a name, in bytes.
-    package static let maximumName = AudienceExpression.maximumText
-    /// The maximum length of a description, in bytes.
-    package static let maximumDescription = 1000
-}

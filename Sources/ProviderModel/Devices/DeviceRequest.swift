@@ -5,7 +5,7 @@ package import PushTypes
 /// Reads requests to register a device from JSON.
 package enum DeviceRequest {
     /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
-    package static let maximumText = AudienceExpression.maximumText
+    package static let maximumText = Member.maximumText
     /// The minimum length of a token, in bytes.
     package static let minimumToken = AudienceExpression.minimumToken
     /// The message of an error about a text that cannot be a token.
@@ -233,27 +233,10 @@ extension DeviceCapabilities {
     ]
 }
 
-extension Member {
-    /// The kind of a token.
-    package static let tokenKind = Self.choice("kind", of: DeviceTokenKind.self, maximum: 32, code: "invalid_kind")
-
-    /// The environment: `sandbox` (or `development`) or `production`.
-    package static let environment = Self.text("environment", maximum: 32, as: .environment)
-        .parsed("invalid_environment", "use sandbox or production") { PushEnvironment(named: $0) }
-}
-
 extension Schema {
     /// A locale in the form of BCP 47 or of POSIX.
     package static let locale = Schema.string(
         length: 2...LocaleTag.maximumLength,
         pattern: "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*([.@][A-Za-z0-9_.@=;-]*)?$"
     )
-}
-
-extension PushEnvironment {
-    /// The environment with this name. Development tools call the sandbox `development`.
-    package init?(named name: String) {
-        guard let environment = name == "development" ? .sandbox : PushEnvironment(rawValue: name) else { return nil }
-        self = environment
-    }
 }

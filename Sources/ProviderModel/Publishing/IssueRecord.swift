@@ -24,6 +24,8 @@ package enum IssueAccess: String, CaseIterable, Hashable, Sendable {
 package struct IssueRecord: Hashable, Sendable {
     /// The maximum number of issues of an app, and of renditions of an issue.
     package static let (maximumOfApp, maximumRenditions) = (20_000, 20)
+    /// The maximum length of a product id, in bytes.
+    package static let maximumProductID = 256
 
     package var id: UUID
     package var app: Int64

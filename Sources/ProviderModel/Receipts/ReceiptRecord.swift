@@ -1,4 +1,5 @@
 package import Foundation
+package import PushSupport
 package import PushTypes
 
 /// A receipt as it is stored.
@@ -177,4 +178,16 @@ package struct GatewayCursor: Hashable, Sendable {
     package var at: Timestamp?
 
     package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }
+}
+
+extension Member {
+    /// Makes a member for a level of receipts.
+    package static func receiptPrivacy(
+        _ name: String,
+        of levels: [ReceiptLevel] = ReceiptLevel.allCases
+    ) -> RequestMember<ReceiptLevel> {
+        let all = ReceiptLevel.allCases.map(\.word).joined(separator: ", ")
+        return Self.text(name, maximum: 16, as: .choice(levels.map(\.word)))
+            .parsed("invalid_value", "use one of \(all)") { ReceiptLevel(word: $0) }
+    }
 }

@@ -37,6 +37,12 @@ extension Schema {
     package static let time = Schema.any(of: [.rfc3339, .integer(JSONFields.numbersOfTimes)])
         .described("RFC 3339, or seconds since 1970. Numbers from 10^11 on are milliseconds, which is deprecated.")
 
+    /// A time on a clock.
+    package static let clockTime = Schema.string(
+        length: 5...8,
+        pattern: "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$"
+    )
+
     /// The name of a time zone.
     package static let timeZone = Schema.string(
         length: 1...TimeZone.maximumName,

@@ -1,7 +1,5 @@
 import Foundation
-import ProviderModel
-import PushStore
-import PushSupport
+package import PushSupport
 
 /// The rules for new passwords: a minimum length, and no password that attackers try first (OWASP ASVS 4.0.3, 2.1).
 ///
@@ -18,7 +16,7 @@ package enum PasswordPolicy {
 
     /// - Parameter name: The name of the person.
     /// - Throws: ``RequestError`` with the path `password`.
-    static func check(_ password: String, name: String) throws(RequestError) {
+    package static func check(_ password: String, name: String) throws(RequestError) {
         guard password.count >= Self.characters.lowerBound else {
             throw Self.error("password_too_short", "a password has at least \(Self.characters.lowerBound) characters")
         }

@@ -86,11 +86,3 @@ extension DailyHours {
         return .object(members)
     }
 }
-
-extension Schema {
-    /// A time on a clock.
-    package static let clockTime = Schema.string(
-        length: 5...8,
-        pattern: "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$"
-    )
-}

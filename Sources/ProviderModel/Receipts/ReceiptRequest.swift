@@ -1,30 +1,25 @@
 import Foundation
-import ProviderModel
-import PushHTTP
-import PushProvider
-import PushStore
-import PushSupport
-import PushTypes
+package import PushSupport
 
 /// The body of a request with receipts.
 ///
 /// A receipt with an invalid value is refused in the response, and the others are processed. A body of another shape is
 /// an error of the whole request.
-struct ReceiptRequest {
+package struct ReceiptRequest {
     /// The maximum number of receipts in a request.
-    static let maximumCount = 100
+    package static let maximumCount = 100
     /// The maximum length of a body, in bytes.
-    static let maximumBody = 64 * 1024
+    package static let maximumBody = 64 * 1024
 
     /// A receipt of the request, or the error because of which it is refused.
-    struct Entry {
+    package struct Entry {
         /// The id of the receipt, as the request writes it.
-        var id: String
-        var entry: Result<ReceiptBatch.Entry, RequestError>
+        package var id: String
+        package var entry: Result<ReceiptBatch.Entry, RequestError>
     }
 
-    let privacy: ReceiptLevel
-    let entries: [Entry]
+    package let privacy: ReceiptLevel
+    package let entries: [Entry]
 
     private static let privacy = Member.receiptPrivacy("privacy", of: [.device, .counts])
         .described("counts keeps no row that names the device.")
@@ -40,12 +35,12 @@ struct ReceiptRequest {
     private static let at = Member.json("at", as: .any(of: [.string(length: 1...40), .integer()]))
         .described("RFC 3339, or seconds since 1970.")
     private static let action = Member.text("action", 1...256).described("Of action, and of converted if it has one.")
-    static let receipt = RequestObject(
+    package static let receipt = RequestObject(
         required: [Self.id, Self.notification, Self.event, Self.at],
         optional: [Self.action]
     )
 
-    static let object = RequestObject(required: [Self.privacy, Self.receipts]) {
+    package static let object = RequestObject(required: [Self.privacy, Self.receipts]) {
         let receipt = JSONValue.texts([
             "id": "0B3C1D1E-6A52-4C8E-9E4B-1B1F0E4B7A01", "notification": "6F1C0A2B-9D3E-4ABC-8F00-2D6C1F0E9A11",
             "event": "opened", "at": "2026-11-25T09:30:00Z",
@@ -54,7 +49,7 @@ struct ReceiptRequest {
             .named("ReceiptRequest")
     }
 
-    init(_ fields: JSONFields) throws(RequestError) {
+    package init(_ fields: JSONFields) throws(RequestError) {
         guard let privacy = try fields.value(Self.privacy), privacy != .none else {
             throw fields.error("privacy", "invalid_value", "use device or counts; with none send nothing")
         }
@@ -121,60 +116,6 @@ struct ReceiptRequest {
             }
         case (_, nil): break
         case (_, _?): throw fields.error("action", "conflicting_field", "only action and converted have one")
-        }
-    }
-}
-
-/// The results of a request with receipts.
-struct ReceiptSubmissionResponse: ResponseObject {
-    /// A receipt that is not kept. Sending it again would not help.
-    struct Refused: ResponseObject {
-        let id: String
-        let code: ReceiptRefusal
-        let message: String
-
-        static let schemaName: String? = "RefusedReceipt"
-        static let members: [ResponseMember<Self>] = [
-            .required("id", \.id),
-            .required("code", \.code.rawValue, as: .choice(of: ReceiptRefusal.self)),
-            .required("message", \.message),
-        ]
-    }
-
-    private(set) var accepted = 0
-    private(set) var repeated = 0
-    private(set) var refused: [Refused] = []
-
-    static let schemaName: String? = "ReceiptResults"
-    static let members: [ResponseMember<Self>] = [
-        .required("accepted", \.accepted),
-        .required("repeated", \.repeated, "Those that were accepted before."),
-        .required("refused", \.refused, "Those that are not kept; another try would not help."),
-    ]
-
-    mutating func add(_ result: ReceiptResult, id: String) {
-        switch result {
-        case .accepted: self.accepted += 1
-        case .repeated: self.repeated += 1
-        case .refused(let code): self.refused.append(Refused(id: id, code: code, message: code.explanation))
-        }
-    }
-
-    mutating func add(_ error: RequestError, id: String) {
-        let message = error.path.map { "\($0): \(error.message)" } ?? error.message
-        self.refused.append(Refused(id: id, code: .invalidValue, message: message))
-    }
-}
-
-extension ReceiptRefusal {
-    /// The explanation for the app's developer.
-    fileprivate var explanation: String {
-        switch self {
-        case .unknownNotification: "the app has no such notification, or this installation has not had it"
-        case .tooLate: "the notification ended more than 30 days ago"
-        case .tooMany: "this installation has sent \(ReceiptLimits.perEvent) receipts of this event"
-        case .receiptsOff: "the notification was sent without receipts"
-        case .invalidValue: "a member cannot be read"
         }
     }
 }
