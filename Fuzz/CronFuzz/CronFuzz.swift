@@ -1,7 +1,6 @@
 import Foundation
 import Fuzzing
 import ProviderModel
-import PushStore
 import PushTypes
 
 /// Fuzzes cron expressions. The first byte of an input is a time zone, the next eight are a time in milliseconds.

@@ -2,7 +2,6 @@ import Foundation
 import Fuzzing
 import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 
 @testable import ProviderAPI

@@ -1,5 +1,4 @@
 package import ProviderModel
-package import PushStore
 import PushSupport
 import PushTypes
 

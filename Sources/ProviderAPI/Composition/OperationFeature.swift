@@ -2,7 +2,6 @@ import Logging
 import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import ServiceLifecycle
 

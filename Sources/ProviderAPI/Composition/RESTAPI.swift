@@ -4,7 +4,6 @@ import Logging
 import NIOCore
 import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 import Synchronization
 

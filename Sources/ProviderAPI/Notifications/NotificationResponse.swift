@@ -2,7 +2,6 @@ import Foundation
 package import ProviderModel
 package import PushHTTP
 package import PushProvider
-package import PushStore
 package import PushSupport
 package import PushTypes
 

@@ -2,8 +2,6 @@ import Foundation
 import Hummingbird
 import ProviderModel
 package import PushHTTP
-import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -2,7 +2,6 @@ import Foundation
 package import ProviderModel
 package import PushHTTP
 import PushProvider
-package import PushStore
 import PushSupport
 import PushTypes
 

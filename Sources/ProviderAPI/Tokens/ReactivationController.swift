@@ -3,7 +3,6 @@ import Hummingbird
 import Logging
 import ProviderModel
 package import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

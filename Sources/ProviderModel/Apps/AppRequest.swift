@@ -49,6 +49,7 @@ extension FrequencyCap {
         }
 
     package static let object = RequestObject(required: [Self.countMember, Self.windowMember]) { $0.named("Cap") }
+
     package var json: JSONValue {
         .object(["count": .integer(Int64(self.count)), "window": .string(DurationText.text(self.window))])
     }

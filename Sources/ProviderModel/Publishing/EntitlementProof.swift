@@ -22,9 +22,10 @@ package struct EntitlementProof: Hashable, Sendable {
 }
 
 extension EntitlementProof {
+    /// The members of requests with a proof.
     package static let accountMember = Member.text("account", 1...Self.maximumAccount)
     package static let tokenMember = Member.text("authToken", 1...Self.maximumToken)
-    package static let products = Member.texts("productIds", 1...100, maximum: 256)
+    package static let products = Member.texts("productIds", 1...100, maximum: IssueRecord.maximumProductID)
     package static let screenForm = "use a size in pixels such as 2048x1536"
     package static let screenSize = Member.text("screenSize", maximum: 11, as: .screenSize)
         .parsed("invalid_value", Self.screenForm) { ScreenSize($0) }

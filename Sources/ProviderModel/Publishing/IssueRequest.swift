@@ -2,7 +2,7 @@ package import PushSupport
 
 /// The requests that add, change and notify of an issue.
 package enum IssueRequest {
-    private static let productID = Member.text("productId", maximum: 256, as: .productID)
+    private static let productID = Member.text("productId", maximum: IssueRecord.maximumProductID, as: .productID)
         .checked("invalid_product_id", "use 1 to 256 letters, digits, dots, hyphens or underscores") { text in
             text.utf8.allSatisfy { $0.isAlphanumeric || ".-_".utf8.contains($0) }
         }
@@ -30,6 +30,13 @@ package enum IssueRequest {
         Self.file.described("The SHA-256 of one of the app's files.")
     ])
 
+    package static let again = Member.bool("again")
+        .described("Notifies once more where the earlier notification has ended.")
+    package static let counts = Member.bool("counts")
+        .described("Default true. false leaves the number of devices out.")
+    package static let notify = RequestObject(optional: [Self.again])
+    package static let notifyPreview = RequestObject(optional: [Self.counts])
+
     /// Reads the members of an issue that the body names.
     package static func changes(_ fields: JSONFields) throws(RequestError) -> IssueChanges {
         var changes = IssueChanges()
@@ -40,18 +47,14 @@ package enum IssueRequest {
         changes.access = try fields.value(Self.access)
         return changes
     }
-
-    package static let again = Member.bool("again")
-        .described("Notifies once more where the earlier notification has ended.")
-    package static let counts = Member.bool("counts")
-        .described("Default true. false leaves the number of devices out.")
-    package static let notify = RequestObject(optional: [Self.again])
-    package static let notifyPreview = RequestObject(optional: [Self.counts])
 }
 
 extension Schema {
     /// The product id of an issue, as the App Store and pushes name it.
-    package static let productID = Schema.string(length: 1...256, pattern: "^[A-Za-z0-9._-]+$")
+    package static let productID = Schema.string(
+        length: 1...IssueRecord.maximumProductID,
+        pattern: "^[A-Za-z0-9._-]+$"
+    )
     /// A SHA-256 in hexadecimal.
     package static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
     package static let screenSize = Schema.string(length: 3...11, pattern: "^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$")

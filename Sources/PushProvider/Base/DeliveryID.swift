@@ -1,6 +1,5 @@
 package import Foundation
 package import ProviderModel
-import PushStore
 
 /// The `apns-id`s of a notification's deliveries (decision 13).
 ///

@@ -1,5 +1,4 @@
 package import ProviderModel
-import PushStore
 import ServiceLifecycle
 
 /// Wakes a service that sleeps, because there is new work, a slot is free, or the clock was set.

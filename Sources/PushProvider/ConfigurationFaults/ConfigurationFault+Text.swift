@@ -1,5 +1,4 @@
 package import ProviderModel
-import PushStore
 package import PushTypes
 
 extension ConfigurationFault {

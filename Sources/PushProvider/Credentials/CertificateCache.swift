@@ -1,7 +1,6 @@
 import Crypto
 package import ProviderModel
 package import PushSender
-import PushStore
 import Synchronization
 
 /// A cache of the certificates that were opened lately, and of the errors of those that could not be opened.

@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 package import ProviderModel
-import PushStore
 package import PushSupport
 package import PushTypes
 

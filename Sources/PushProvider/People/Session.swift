@@ -1,7 +1,6 @@
 import Crypto
 package import Foundation
 package import ProviderModel
-import PushStore
 package import PushSupport
 import PushTypes
 

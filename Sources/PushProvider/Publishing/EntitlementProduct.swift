@@ -1,6 +1,5 @@
 package import Foundation
 package import ProviderModel
-import PushStore
 package import PushTypes
 
 /// The product of an issue that is not free, about which entitlement is decided.

@@ -1,5 +1,4 @@
 import ProviderModel
-import PushStore
 
 /// The limits on uploads and downloads.
 package struct PublishingSettings: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import ProviderModel
-import PushStore
 import Synchronization
 
 /// The apps whose scheduled work is in progress.

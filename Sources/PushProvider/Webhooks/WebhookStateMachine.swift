@@ -1,5 +1,4 @@
 import ProviderModel
-import PushStore
 package import PushSupport
 import PushTypes
 

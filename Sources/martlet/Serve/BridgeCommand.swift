@@ -4,7 +4,6 @@ import ProviderAPI
 import ProviderModel
 import PushBridges
 import PushSender
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -2,7 +2,6 @@ import Foundation
 import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

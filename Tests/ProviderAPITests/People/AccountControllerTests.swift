@@ -3,7 +3,6 @@ import HTTPTypes
 import ProviderAPI
 import ProviderModel
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import Testing

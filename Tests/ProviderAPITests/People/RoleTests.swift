@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import ProviderModel
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import Testing

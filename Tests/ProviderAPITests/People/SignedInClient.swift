@@ -6,7 +6,6 @@ import NIOEmbedded
 import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import Testing

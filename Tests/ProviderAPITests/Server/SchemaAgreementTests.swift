@@ -1,13 +1,11 @@
 import Foundation
-import ProviderModel
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
 
 @testable import ProviderAPI
-@testable import PushProvider
+@testable import ProviderModel
 
 /// The schemas of requests beside the parsers of these: both allow the same values.
 @Suite(.timeLimit(.patience)) struct SchemaAgreementTests {

@@ -1,7 +1,7 @@
 import PushSupport
 import Testing
 
-@testable import PushProvider
+@testable import ProviderModel
 
 /// The rules for new passwords.
 @Suite struct PasswordPolicyTests {

@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import ProviderModel
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 import Testing

@@ -1,6 +1,5 @@
 import ProviderAPI
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

@@ -2,7 +2,6 @@ import ProviderAPI
 import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import WebPages
 

@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import ProviderModel
-import PushStore
 import PushSupport
 
 /// Reads registrations from the bytes of a file, which may come in buffers of any size.

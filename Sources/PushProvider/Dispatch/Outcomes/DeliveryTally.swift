@@ -1,6 +1,5 @@
 import ProviderModel
 import PushSender
-import PushStore
 import PushTypes
 
 /// The results of one page, counted for ``DispatchMetrics``.

@@ -1,5 +1,4 @@
 import ProviderModel
-import PushStore
 import PushTypes
 
 /// Decides how many recipients may be sent to now at a given pace, and at what time to ask again.

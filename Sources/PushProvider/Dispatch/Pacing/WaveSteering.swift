@@ -1,6 +1,5 @@
 package import Foundation
 import ProviderModel
-import PushStore
 package import PushTypes
 import Synchronization
 

@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import ProviderModel
-import PushStore
 import PushTypes
 import Synchronization
 

@@ -1,5 +1,4 @@
 package import ProviderModel
-import PushStore
 package import PushSupport
 
 /// Decides about entitlement to the issues that are not free.

@@ -1,7 +1,6 @@
 package import Foundation
 import NIOPosix
 package import ProviderModel
-import PushStore
 import PushSupport
 import Synchronization
 

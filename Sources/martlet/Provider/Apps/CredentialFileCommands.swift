@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import ProviderModel
 import PushSender
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 import ProviderModel
-import PushStore
 import PushSupport
 
 /// `martlet webhook`: manages the webhooks of a provider.

@@ -1,5 +1,4 @@
 import ProviderModel
-import PushStore
 import PushTypes
 import Testing
 

@@ -1,5 +1,4 @@
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTypes
 import Testing

@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTypes
 import Synchronization

@@ -3,7 +3,6 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTypes
 

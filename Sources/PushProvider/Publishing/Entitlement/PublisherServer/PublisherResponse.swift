@@ -1,6 +1,5 @@
 import Foundation
 import ProviderModel
-import PushStore
 import PushSupport
 
 /// The response of a publisher's server.

@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import NIOHTTP1
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
