@@ -2,7 +2,7 @@ package import PushSupport
 package import PushTypes
 
 /// The members of an API key that a request sets.
-package struct KeyRequest {
+package struct KeyRequest: Sendable {
     private enum Members {
         static let name = Member.text("name", 1...200)
         static let scopes = Member.texts(

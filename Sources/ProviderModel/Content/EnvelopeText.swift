@@ -1,6 +1,5 @@
 package import Foundation
 import PushSupport
-import PushTypes
 
 /// The payload that Apple sees in place of encrypted content: a placeholder, and the text around the ciphertext.
 package struct EnvelopeText: Sendable {

@@ -164,9 +164,8 @@ extension NotificationContent {
     /// Returns the minimum size of each variant as it is sent, in bytes.
     /// - Throws: ``PayloadTemplate/Damage`` for content that cannot be read again.
     private static func sizes(_ content: NotificationContent) throws -> [(locale: String?, size: Int)] {
-        let lengths =
-            content.isTemplate
-            ? try PayloadTemplate(stored: content.payload).minimumLengths() : [(nil, content.payload.count)]
+        var lengths: [(locale: String?, length: Int)] = [(nil, content.payload.count)]
+        if content.isTemplate { lengths = try PayloadTemplate(stored: content.payload).minimumLengths() }
         let marker = PayloadMarker(content, notification: PayloadMarker.sampleID)
         let envelope = try? EnvelopeText(content, notification: PayloadMarker.sampleID)
         return lengths.map { locale, length in

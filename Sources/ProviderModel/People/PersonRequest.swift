@@ -3,7 +3,7 @@ package import PushSupport
 package import PushTypes
 
 /// The members of a person that a request sets.
-package struct PersonRequest {
+package struct PersonRequest: Sendable {
     private static let name = Member.text("name", 1...PersonRecord.maximumName)
     private static let role = Member.choice("role", of: PersonRole.self)
     private static let disabled = Member.bool("disabled").described("Whether the person cannot sign in.")

@@ -5,14 +5,14 @@ package import PushSupport
 ///
 /// A receipt with an invalid value is refused in the response, and the others are processed. A body of another shape is
 /// an error of the whole request.
-package struct ReceiptRequest {
+package struct ReceiptRequest: Sendable {
     /// The maximum number of receipts in a request.
     package static let maximumCount = 100
     /// The maximum length of a body, in bytes.
     package static let maximumBody = 64 * 1024
 
     /// A receipt of the request, or the error because of which it is refused.
-    package struct Entry {
+    package struct Entry: Sendable {
         /// The id of the receipt, as the request writes it.
         package var id: String
         package var entry: Result<ReceiptBatch.Entry, RequestError>
