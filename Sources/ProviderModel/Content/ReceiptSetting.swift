@@ -1,4 +1,4 @@
-package import PushSupport
+import PushSupport
 import PushTypes
 
 /// The level of receipts of a notification, which its request or the app's setting decides.

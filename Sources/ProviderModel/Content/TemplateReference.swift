@@ -1,4 +1,3 @@
-package import Foundation
 package import PushSupport
 
 /// The member `template` of a request as an object: it names the template from which the content is made.
