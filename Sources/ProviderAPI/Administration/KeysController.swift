@@ -19,9 +19,9 @@ struct KeysController: Controller {
                 .responses(.ok(.list("keys", of: key))),
             .init(.post, "/v1/keys", .audited, id: "addKey", self.add)
                 .summary("Issues an API key; its text is in this response only.")
-                .body(KeyRequest.addition.schema, maximum: maximum).responses(.created(key)),
+                .body(APIKeyRequest.addition.schema, maximum: maximum).responses(.created(key)),
             .init(.patch, "/v1/keys/{key}", .audited, id: "changeKey", "Changes an API key at once.", self.change)
-                .body(KeyRequest.change.schema, maximum: maximum).responses(.ok(key)).errors(.conflict),
+                .body(APIKeyRequest.change.schema, maximum: maximum).responses(.ok(key)).errors(.conflict),
             .init(.delete, "/v1/keys/{key}", .audited, id: "deleteKey", "Removes an API key.", self.delete)
                 .responses(.noContent).errors(.conflict),
         ]
@@ -33,7 +33,7 @@ struct KeysController: Controller {
 
     /// Issues a key. The store keeps only a hash of its text.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let settings = try KeyRequest(try await request.fields(KeyRequest.addition), now: self.time.now)
+        let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.addition), now: self.time.now)
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the key") }
         guard let scopes = settings.scopes else { throw settings.invalidScopes }
         if scopes.contains(.registerSelf), settings.apps == nil {
@@ -69,7 +69,7 @@ struct KeysController: Controller {
 
     /// Changes the members that are in the body. The change counts from the next request on. `null` removes a limit.
     private func change(_ request: OperationRequest) async throws -> Response {
-        let settings = try KeyRequest(try await request.fields(KeyRequest.change), now: self.time.now)
+        let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in
             let before = try await self.store.keys().first { $0.id == id }
             if let before { try Self.check(settings, of: before) }
@@ -105,7 +105,7 @@ struct KeysController: Controller {
 
     /// Rejects a change that would make a public key secret, or a secret key public. The text of a public key is in
     /// every copy of its app.
-    private static func check(_ settings: KeyRequest, of key: APIKeyRecord) throws {
+    private static func check(_ settings: APIKeyRequest, of key: APIKeyRecord) throws {
         if let scopes = settings.scopes, scopes.contains(.registerSelf) != key.isPublic {
             let message = "a public key stays public, and another one secret: issue a new key"
             throw settings.fields.error("scopes", "invalid_scopes", message)

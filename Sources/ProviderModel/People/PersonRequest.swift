@@ -18,11 +18,11 @@ package struct PersonRequest: Sendable {
     /// The members of a request that adds a person.
     package static let addition = RequestObject(
         required: [Self.name, Self.role],
-        optional: [KeyRequest.appsMember, Self.language]
+        optional: [APIKeyRequest.appsMember, Self.language]
     )
     package static let change = RequestObject(
         optional: [
-            Self.name.neverNull, Self.role.neverNull, KeyRequest.appsMember, Self.language,
+            Self.name.neverNull, Self.role.neverNull, APIKeyRequest.appsMember, Self.language,
             Self.disabled.neverNull,
         ]
     )
@@ -39,7 +39,7 @@ package struct PersonRequest: Sendable {
         self.fields = fields
         self.name = try fields.value(Self.name).map { try PersonName.check($0) }
         self.role = try fields.value(Self.role)
-        self.apps = try KeyRequest.apps(fields)
+        self.apps = try APIKeyRequest.apps(fields)
         self.isDisabled = try fields.value(Self.disabled)
         self.language = try fields.value(Self.language)
         for name in ["name", "role", "disabled"] where fields.nulls.contains(name) {

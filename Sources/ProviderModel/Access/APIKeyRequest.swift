@@ -2,7 +2,7 @@ package import PushSupport
 package import PushTypes
 
 /// The members of an API key that a request sets.
-package struct KeyRequest: Sendable {
+package struct APIKeyRequest: Sendable {
     private enum Members {
         static let name = Member.text("name", 1...200)
         static let scopes = Member.texts(
@@ -16,7 +16,7 @@ package struct KeyRequest: Sendable {
         static let expiresIn = Member.integer("expiresIn", 1...10 * 366 * 86_400).described("Seconds.")
         static let rate = Member.integer("rate", 1...100_000).clearable
             .described("Requests per second; default the server's.")
-        static let limits: [any ObjectMember] = [KeyRequest.appsMember, Self.expiresAt, Self.expiresIn, Self.rate]
+        static let limits: [any ObjectMember] = [APIKeyRequest.appsMember, Self.expiresAt, Self.expiresIn, Self.rate]
     }
 
     /// The member with the apps that a key or a person is limited to.
