@@ -68,7 +68,10 @@ let package = Package(
         .library(name: "PushDevice", targets: ["PushDevice", "PushTypes"]),
         .library(name: "PushSender", targets: ["PushSender", "PushTypes"]),
         // For the packages in Benchmarks and Fuzz, which use `package` declarations; nothing here is promised.
-        .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushBridges", "PushProvider", "PushStore"]),
+        .library(
+            name: "_MartletProvider",
+            targets: ["ProviderAPI", "ProviderModel", "PushBridges", "PushProvider", "PushStore"]
+        ),
         .library(name: "_MartletGateway", targets: ["PushGateway"]),
         .library(name: "_MartletReader", targets: ["AppSimulator", "PushTypes"]),
     ],
@@ -155,11 +158,14 @@ let package = Package(
                 .serviceLifecycle,
             ]
         ),
-        module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
+        // The nouns of a provider: records, values, and the grammar of requests. Values only.
+        module("ProviderModel", ["PushSupport", "PushTypes", "PushWire", .crypto]),
+        module("PushStore", ["ProviderModel", "PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
         module(
             "PushProvider",
             [
-                "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto,
+                "ProviderModel", "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient,
+                .crypto,
                 .cryptoExtras, .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .serviceLifecycle,
                 .swiftASN1, .x509,
             ]
@@ -167,7 +173,8 @@ let package = Package(
         module(
             "ProviderAPI",
             [
-                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .crypto,
+                "ProviderModel", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes",
+                "PushWire", .crypto,
                 .httpTypes,
                 .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
@@ -176,7 +183,8 @@ let package = Package(
         module(
             "PushBridges",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes", "PushWire",
+                "ProviderAPI", "ProviderModel", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes",
+                "PushWire",
                 .crypto, .cryptoExtras, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
                 .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
@@ -190,7 +198,8 @@ let package = Package(
         pages(
             "Dashboard",
             [
-                "PageResources", "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes",
+                "PageResources", "ProviderAPI", "ProviderModel", "PushHTTP", "PushProvider", "PushStore", "PushSupport",
+                "PushTypes",
                 "WebPages", .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
             ]
         ),
@@ -205,7 +214,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway",
+                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "ProviderModel", "PushBridges", "PushDevice",
+                "PushGateway",
                 "PushHTTP",
                 "PushProvider", "PushSender", "PushStore",
                 "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
@@ -218,7 +228,8 @@ let package = Package(
         .target(
             name: "PushTesting",
             dependencies: [
-                "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender", "PushStore",
+                "ProviderAPI", "ProviderModel", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender",
+                "PushStore",
                 "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1,
                 .nioPosix, .nioSSL, .serviceLifecycle, .swiftASN1, .x509,
             ],
@@ -249,7 +260,8 @@ let package = Package(
         tests(
             "PushHTTPTests",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTesting", "PushTypes",
+                "ProviderAPI", "ProviderModel", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTesting",
+                "PushTypes",
                 "PushWire", .asyncHTTPClient, .grdb, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics,
                 .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioPosix, .nioSSL,
             ]
@@ -265,7 +277,8 @@ let package = Package(
         tests(
             "PushBridgesTests",
             [
-                "ProviderAPI", "PushBridges", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
+                "ProviderAPI", "ProviderModel", "PushBridges", "PushHTTP", "PushProvider", "PushSender", "PushStore",
+                "PushSupport",
                 "PushTesting", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging,
                 .metrics, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
@@ -275,11 +288,16 @@ let package = Package(
             "AppSimulatorTests",
             ["AppSimulator", "MartletKit", "PushSupport", "PushTesting", "PushTypes", .crypto]
         ),
-        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", "PushWire", .grdb]),
+        tests("ProviderModelTests", ["ProviderModel", "PushSupport", "PushTesting", "PushTypes", "PushWire"]),
+        tests(
+            "PushStoreTests",
+            ["ProviderModel", "PushStore", "PushSupport", "PushTesting", "PushTypes", "PushWire", .grdb]
+        ),
         tests(
             "PushProviderTests",
             [
-                "MartletKit", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
+                "MartletKit", "ProviderModel", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
+                "PushTesting",
                 "PushTypes", "PushWire",
                 .crypto, .grdb,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix,
@@ -288,7 +306,8 @@ let package = Package(
         tests(
             "ProviderAPITests",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
+                "ProviderAPI", "ProviderModel", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
+                "PushTesting",
                 "PushTypes", "PushWire", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
                 .nioHTTP1,
             ]
@@ -304,7 +323,8 @@ let package = Package(
         tests(
             "MartletTests",
             [
-                "AppSimulator", "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore",
+                "AppSimulator", "ProviderAPI", "ProviderModel", "PushDevice", "PushGateway", "PushProvider",
+                "PushSender", "PushStore",
                 "PushSupport", "PushTesting", "PushTypes", "martlet", .argumentParser, .asyncHTTPClient, .configuration,
                 .logging, .nioCore, .serviceLifecycle,
             ]
@@ -312,7 +332,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "AppSimulator", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway", "PushHTTP",
+                "AppSimulator", "MartletKit", "ProviderAPI", "ProviderModel", "PushBridges", "PushDevice",
+                "PushGateway", "PushHTTP",
                 "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .asyncHTTPClient,
                 .crypto, .logging, .nioCore, .nioHTTP1, .nioSSL,
             ]

@@ -2,6 +2,7 @@ import ArgumentParser
 import Benchmarking
 import Foundation
 import ProviderAPI
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTypes

@@ -1,6 +1,6 @@
 import Foundation
 import Fuzzing
-import PushStore
+import ProviderModel
 import PushTypes
 
 /// Fuzzes cron expressions. The first byte of an input is a time zone, the next eight are a time in milliseconds.

@@ -1,6 +1,6 @@
 import Foundation
 import Fuzzing
-import PushStore
+import ProviderModel
 import PushTypes
 
 @testable import PushProvider
@@ -87,7 +87,7 @@ enum EntitlementFuzz {
             return
         }
         for product in products {
-            let range = 1...EntitlementProduct.maximumID
+            let range = 1...IssueRecord.maximumProductID
             precondition(range.contains(product.utf8.count), "a product id of \(product.utf8.count) bytes")
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 import Fuzzing
-import PushStore
+import ProviderModel
 import PushSupport
 import PushTypes
 

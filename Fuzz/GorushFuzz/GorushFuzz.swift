@@ -1,6 +1,5 @@
 import Foundation
 import Fuzzing
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -1,7 +1,7 @@
 import Foundation
 import Fuzzing
+import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 
 @testable import ProviderAPI

@@ -1,6 +1,5 @@
 import Fuzzing
 import NIOCore
-import PushStore
 import PushSupport
 
 @testable import PushProvider

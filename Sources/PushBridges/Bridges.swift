@@ -1,5 +1,6 @@
 package import Hummingbird
 package import ProviderAPI
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

@@ -11,6 +11,18 @@ public enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
     public var maximumPayloadLength: Int { self == .framed ? 2048 : 256 }
 }
 
+extension PushType {
+    /// Indicates whether pushes of the type can go over the binary protocol, which has no field for it.
+    ///
+    /// The service took a push for an alert, a background update or a message of a device management server by its payload.
+    package var isCarriedByBinaryProtocol: Bool {
+        switch self {
+        case .alert, .background, .mdm, .voip, .complication: true
+        case .controls, .fileprovider, .liveactivity, .location, .pushtotalk, .widgets: false
+        }
+    }
+}
+
 /// One entry of the feedback service's list: an app that is gone from a device (reference 6).
 public struct FeedbackTuple: Hashable, Sendable {
     /// The time at which the push service noticed that the app is gone, in UNIX seconds. A token that was registered again

@@ -1,6 +1,7 @@
 import Foundation
 import MartletKit
 import NIOCore
+import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import MartletKit
+import ProviderModel
 import PushSupport
 import PushTesting
 import Testing

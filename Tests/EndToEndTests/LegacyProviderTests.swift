@@ -7,7 +7,6 @@ import PushGateway
 import PushHTTP
 import PushProvider
 import PushSender
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

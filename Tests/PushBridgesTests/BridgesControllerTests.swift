@@ -1,5 +1,6 @@
 import Logging
 import ProviderAPI
+import ProviderModel
 import PushBridges
 import PushStore
 import PushSupport

@@ -1,4 +1,4 @@
-package import PushStore
+package import ProviderModel
 import PushSupport
 import PushTypes
 

@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushStore
 import PushSupport
 package import PushTypes

@@ -1,4 +1,5 @@
 import Foundation
+package import ProviderModel
 package import PushStore
 import PushSupport
 package import PushTypes

@@ -2,7 +2,6 @@ import Foundation
 import HummingbirdCore
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

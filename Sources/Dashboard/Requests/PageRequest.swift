@@ -3,9 +3,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 import Synchronization

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
+import ProviderModel
 import PushHTTP
-import PushStore
 
 /// An area of the dashboard: pages that belong together, such as those of schedules.
 protocol PageArea: Sendable {

@@ -1,4 +1,5 @@
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
@@ -18,9 +19,9 @@ struct KeysController: Controller {
                 .responses(.ok(.list("keys", of: key))),
             .init(.post, "/v1/keys", .audited, id: "addKey", self.add)
                 .summary("Issues an API key; its text is in this response only.")
-                .body(KeySettings.addition.schema, maximum: maximum).responses(.created(key)),
+                .body(APIKeyRequest.addition.schema, maximum: maximum).responses(.created(key)),
             .init(.patch, "/v1/keys/{key}", .audited, id: "changeKey", "Changes an API key at once.", self.change)
-                .body(KeySettings.change.schema, maximum: maximum).responses(.ok(key)).errors(.conflict),
+                .body(APIKeyRequest.change.schema, maximum: maximum).responses(.ok(key)).errors(.conflict),
             .init(.delete, "/v1/keys/{key}", .audited, id: "deleteKey", "Removes an API key.", self.delete)
                 .responses(.noContent).errors(.conflict),
         ]
@@ -32,7 +33,7 @@ struct KeysController: Controller {
 
     /// Issues a key. The store keeps only a hash of its text.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let settings = try KeySettings(try await request.fields(KeySettings.addition), now: self.time.now)
+        let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.addition), now: self.time.now)
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the key") }
         guard let scopes = settings.scopes else { throw settings.invalidScopes }
         if scopes.contains(.registerSelf), settings.apps == nil {
@@ -68,7 +69,7 @@ struct KeysController: Controller {
 
     /// Changes the members that are in the body. The change counts from the next request on. `null` removes a limit.
     private func change(_ request: OperationRequest) async throws -> Response {
-        let settings = try KeySettings(try await request.fields(KeySettings.change), now: self.time.now)
+        let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in
             let before = try await self.store.keys().first { $0.id == id }
             if let before { try Self.check(settings, of: before) }
@@ -104,7 +105,7 @@ struct KeysController: Controller {
 
     /// Rejects a change that would make a public key secret, or a secret key public. The text of a public key is in
     /// every copy of its app.
-    private static func check(_ settings: KeySettings, of key: APIKeyRecord) throws {
+    private static func check(_ settings: APIKeyRequest, of key: APIKeyRecord) throws {
         if let scopes = settings.scopes, scopes.contains(.registerSelf) != key.isPublic {
             let message = "a public key stays public, and another one secret: issue a new key"
             throw settings.fields.error("scopes", "invalid_scopes", message)
@@ -119,100 +120,6 @@ struct KeysController: Controller {
         var key = key
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()
         return KeyResponse(record: key)
-    }
-}
-
-/// The members of an API key that a request sets.
-struct KeySettings {
-    private enum Members {
-        static let name = Member.text("name", 1...200)
-        static let scopes = Member.texts(
-            "scopes",
-            1...APIScope.allCases.count,
-            maximum: 32,
-            as: .choice(of: APIScope.self)
-        )
-        static let expiresAt = Member.time("expiresAt")
-        /// The seconds from now until the key expires, ten years at most.
-        static let expiresIn = Member.integer("expiresIn", 1...10 * 366 * 86_400).described("Seconds.")
-        static let rate = Member.integer("rate", 1...100_000).clearable
-            .described("Requests per second; default the server's.")
-        static let limits: [any ObjectMember] = [KeySettings.appsMember, Self.expiresAt, Self.expiresIn, Self.rate]
-    }
-
-    /// The member with the apps that a key or a person is limited to.
-    static let appsMember = Member.texts("apps", 1...100, maximum: Topic.maximumLength, as: .bundleID)
-        .described("Default: all apps.")
-
-    /// The members of a request that adds a key.
-    static let addition = RequestObject(required: [Members.name, Members.scopes], optional: Members.limits)
-    static let change = RequestObject(optional: Members.limits, [Members.name.neverNull, Members.scopes.neverNull])
-
-    let fields: JSONFields
-    let name: String?
-    let scopes: Set<APIScope>?
-    let apps: Update<Set<Topic>>?
-    let expiresAt: Update<Timestamp>?
-    let rate: Update<Int>?
-
-    /// - Throws: ``RequestError`` that names the member at fault.
-    init(_ fields: JSONFields, now: Timestamp) throws {
-        self.fields = fields
-        self.name = try fields.value(Members.name)
-        self.scopes = try Self.scopes(fields)
-        self.apps = try Self.apps(fields)
-        self.expiresAt = try Self.expiry(fields, now: now)
-        self.rate = try fields.value(Members.rate).map { $0.map { Int($0) } }
-        if fields.nulls.contains("scopes") { throw self.invalidScopes }
-        if fields.nulls.contains("name") { throw fields.wrongType("name", "a text") }
-    }
-
-    /// Sets the members of a key that the request names.
-    func apply(to key: inout APIKeyRecord) {
-        if let name { key.name = name }
-        if let scopes { key.scopes = scopes }
-        if let apps { key.apps = apps.value }
-        if let expiresAt { key.expiresAt = expiresAt.value }
-        if let rate { key.rate = rate.value }
-    }
-
-    var invalidScopes: RequestError { Self.invalidScopes(self.fields) }
-
-    private static func invalidScopes(_ fields: JSONFields) -> RequestError {
-        let known = APIScope.allCases.map(\.rawValue).joined(separator: ", ")
-        return fields.error("scopes", "invalid_scopes", "name at least one of \(known)")
-    }
-
-    private static func scopes(_ fields: JSONFields) throws -> Set<APIScope>? {
-        guard let texts = try fields.value(Members.scopes) else { return nil }
-        let scopes = Set(texts.compactMap(APIScope.init(rawValue:)))
-        guard !scopes.isEmpty, scopes.count == Set(texts).count else { throw Self.invalidScopes(fields) }
-        guard !scopes.contains(.registerSelf) || scopes.count == 1 else {
-            let message = "a key with registerSelf is public, and has no other scope: issue another key for the others"
-            throw fields.error("scopes", "invalid_scopes", message)
-        }
-        return scopes
-    }
-
-    static func apps(_ fields: JSONFields) throws -> Update<Set<Topic>>? {
-        if fields.nulls.contains("apps") { return .clear }
-        guard let texts = try fields.value(Self.appsMember) else { return nil }
-        let apps = Set(texts.compactMap { Topic($0) })
-        guard !apps.isEmpty, apps.count == Set(texts).count else {
-            throw fields.error("apps", "invalid_bundle_id", "name at least one bundle id, or leave it out for all apps")
-        }
-        return .set(apps)
-    }
-
-    /// Returns the time at which the key expires, which a request gives as a time or in seconds from now.
-    private static func expiry(_ fields: JSONFields, now: Timestamp) throws -> Update<Timestamp>? {
-        let (at, seconds) = (try fields.value(Members.expiresAt), try fields.value(Members.expiresIn))
-        guard at == nil || seconds == nil else {
-            throw fields.error("expiresIn", "conflicting_field", "give expiresAt or expiresIn, not both")
-        }
-        if let at, at <= now { throw fields.error("expiresAt", "in_the_past", "name a time in the future") }
-        if let end = at ?? seconds.map({ now.advanced(by: .seconds($0)) }) { return .set(end) }
-        return fields.nulls.contains("expiresAt") || fields.nulls.contains("expiresIn") ? .clear : nil
     }
 }
 

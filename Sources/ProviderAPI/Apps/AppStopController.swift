@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderModel
 package import PushHTTP
 import PushProvider
 import PushStore
@@ -13,14 +14,11 @@ struct AppStopController: Controller {
     let direct: DirectDispatch
     let time: any TimeSource
 
-    private static let reason = Member.text("reason", 1...300).described("Shown wherever the stop is.")
-    static let pauseRequest = RequestObject(optional: [Self.reason])
-
     var operations: [ProviderOperation] {
         [
             .init(.post, "/v1/apps/{app}:pause", .audited, id: "pauseApp", self.pause)
                 .summary("Stops everything of an app, urgent notifications too, until it is resumed.")
-                .tag(.apps).scope(.operate).body(Self.pauseRequest.schema, maximum: 16 * 1024, isRequired: false)
+                .tag(.apps).scope(.operate).body(AppRequest.stop.schema, maximum: 16 * 1024, isRequired: false)
                 .responses(.ok(AppStopResponse.schema)),
             .init(.post, "/v1/apps/{app}:resume", .audited, id: "resumeApp", self.resume)
                 .summary("Sends what waits, and everything from now on.")
@@ -30,11 +28,11 @@ struct AppStopController: Controller {
 
     private func pause(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.pauseRequest)
+        let fields = try await request.fields(AppRequest.stop)
         let wanted = AppStop(
             app: app.id,
             since: self.time.recorded,
-            reason: try fields.value(Self.reason),
+            reason: try fields.value(AppRequest.reason),
             by: request.caller?.reference
         )
         let stop = try await self.store.stop(wanted)

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import ProviderModel
 package import PushHTTP
 package import PushProvider
 import PushSender
@@ -10,17 +11,6 @@ package import PushTypes
 
 /// `/v1/apps/{app}/credentials`: the credentials of apps at the push service. No response holds a secret.
 struct CredentialsController: Controller {
-    private enum Members {
-        static let teamID = Member.text("teamId", maximum: 64, as: .string(length: 10...10))
-        static let keyID = Member.text("keyId", maximum: 64, as: .string(length: 10...10))
-        static let privateKey = Member.text("privateKey", 1...16 * 1024).described("The text of the .p8 file.")
-        static let certificate = Member.text("certificate", 1...64 * 1024).described("PEM, with the key.")
-        static let p12 = Member.text("p12", 1...256 * 1024).described("The archive in base64.")
-        static let passphrase = Member.text("passphrase", 1...1024)
-        static let transport = Member.choice("transport", of: PushTransport.self)
-            .described("The protocol of pushes with it. Default http2.")
-    }
-
     let store: any AppStore & EnvironmentStore
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
@@ -42,26 +32,13 @@ struct CredentialsController: Controller {
                 .tag(.apps).scope(.read).responses(.ok(.list("credentials", of: CredentialResponse.schema))),
             .init(.put, path, .audited, id: "setCredential", self.set)
                 .summary("Sets a token key, a certificate with its key in PEM, or a .p12.")
-                .tag(.apps).scope(.operate).body(Self.request.schema).responses(.ok(CredentialResponse.schema)),
+                .tag(.apps).scope(.operate).body(CredentialRequest.object.schema)
+                .responses(.ok(CredentialResponse.schema)),
             self.testing(path),
             .init(.delete, path, .audited, id: "deleteCredential", "Removes a credential.", self.delete)
                 .tag(.apps).scope(.operate).responses(.ok(StopResponse.schema)),
         ]
     }
-
-    /// The bodies that set a credential: one for each kind of credential.
-    private static let kinds = [
-        RequestObject(required: [Members.teamID, Members.keyID, Members.privateKey]),
-        RequestObject(required: [Members.certificate], optional: [Members.passphrase, Members.transport]),
-        RequestObject(required: [Members.p12], optional: [Members.passphrase, Members.transport]),
-    ]
-
-    static let request = RequestObject(
-        optional: [
-            Members.teamID, Members.keyID, Members.privateKey, Members.certificate, Members.p12, Members.passphrase,
-            Members.transport,
-        ]
-    ) { _ in Schema.any(of: Self.kinds.map { $0.schema }).named("CredentialRequest") }
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
@@ -80,12 +57,12 @@ struct CredentialsController: Controller {
     private func set(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.request)
-        let record = try Self.record(fields)
+        let fields = try await request.fields(CredentialRequest.object)
+        let record = try CredentialRequest.record(fields)
         let place = record.kind == "key" ? nil : try self.takeTest(of: app)
         defer { place?.end() }
         try Self.check(record, app: app, environment: environment, fields, now: self.time.now)
-        let transport = try Self.transport(fields)
+        let transport = try CredentialRequest.transport(fields)
         try await self.store.setCredential(record, over: transport, app: app.id, environment: environment)
         await self.changed("credential set", app, environment, ["kind": "\(record.kind)"])
         try await self.faults.credentialChanged(AppEnvironment(app: app.id, environment: environment))
@@ -117,45 +94,6 @@ struct CredentialsController: Controller {
         let subject: Logger.Metadata = ["app": "\(app.bundleID.name)", "environment": "\(environment.rawValue)"]
         self.logger.info(message, metadata: subject.merging(details) { $1 })
         await self.expiry.check()
-    }
-
-    /// Returns the protocol that a request names; HTTP/2 by default.
-    private static func transport(_ fields: JSONFields) throws -> PushTransport {
-        try fields.value(Members.transport) ?? .http2
-    }
-
-    /// Returns the credential in a request. A request holds a credential of exactly one kind.
-    ///
-    /// - Throws: ``RequestError`` with the code `conflicting_field` for a member of another kind.
-    static func record(_ fields: JSONFields) throws -> CredentialRecord {
-        // The members tell the kind. A token key has no optional members.
-        let isCertificate = fields.members["certificate"] != nil || fields.members["p12"] != nil
-        if let name = fields.nulls.subtracting(isCertificate ? ["passphrase", "transport"] : []).sorted().first {
-            throw fields.error(name, "invalid_value", "leave it out instead of null")
-        }
-        for kind in ["certificate", "p12"] where fields.members[kind] != nil {
-            for name in fields.members.keys.sorted() where name != kind && !["passphrase", "transport"].contains(name) {
-                throw fields.error(name, "conflicting_field", "it does not belong to \(kind)")
-            }
-        }
-        let passphrase = try fields.value(Members.passphrase)
-        if let pem = try fields.value(Members.certificate) {
-            return .certificate(pem: pem, passphrase: passphrase)
-        }
-        if let text = try fields.value(Members.p12) {
-            guard let archive = Data(base64Encoded: text, options: .ignoreUnknownCharacters), !archive.isEmpty else {
-                throw fields.error("p12", "invalid_value", "write the archive's bytes in base64")
-            }
-            return .archive(p12: Array(archive), passphrase: passphrase)
-        }
-        for name in ["passphrase", "transport"] where fields.members[name] != nil {
-            throw fields.error(name, "conflicting_field", "it belongs to certificate or p12")
-        }
-        return .key(
-            teamID: try fields.required(Members.teamID),
-            keyID: try fields.required(Members.keyID),
-            privateKey: try fields.required(Members.privateKey)
-        )
     }
 
     /// Takes a place in the budget of tests. Opening a certificate may take a second, because of its key derivation.
@@ -208,21 +146,17 @@ extension CredentialsController {
         .init(.post, "\(path):test", .audited, id: "testCredential", self.test)
             .summary("Tests the stored credential, or the one in the body, with a push that reaches no device.")
             .tag(.apps).scope(.operate)
-            .body(Self.testRequest.schema, isRequired: false)
+            .body(CredentialRequest.test.schema, isRequired: false)
             .responses(.ok(CredentialTestResponse.schema, "The test was made, whatever it found."))
             .errors(.conflict)
-    }
-
-    private static let testRequest = RequestObject(optional: Self.request.members) { _ in
-        Schema.any(of: [RequestObject().schema] + Self.kinds.map { $0.schema }).named("CredentialTestRequest")
     }
 
     private func test(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.testRequest)
+        let fields = try await request.fields(CredentialRequest.test)
         let isStored = fields.members.isEmpty && fields.nulls.isEmpty
-        let record = isStored ? nil : try Self.record(fields)
+        let record = isStored ? nil : try CredentialRequest.record(fields)
         let target = AppEnvironment(app: app.id, environment: environment)
         if record == nil, try await self.store.credential(app: app.id, environment: environment) == nil {
             throw RequestError.missingCredential(
@@ -236,7 +170,7 @@ extension CredentialsController {
         if let record { try Self.check(record, app: app, environment: environment, fields, now: self.time.now) }
         let test =
             if let record {
-                await self.tester.test(record, over: try Self.transport(fields), of: app, in: environment)
+                await self.tester.test(record, over: try CredentialRequest.transport(fields), of: app, in: environment)
             } else {
                 try await self.tester.testStored(target, measures: true)
             }
@@ -315,17 +249,6 @@ package struct CredentialResponse: ResponseObject {
         .optional("expiresAtMs", \.expires),
         .optional("fault", \.fault, "The reason for which it cannot be used."),
     ]
-}
-
-extension CredentialRecord {
-    /// The word of the API for the kind of the credential.
-    var kind: String {
-        switch self {
-        case .key: "key"
-        case .certificate: "certificate"
-        case .archive: "p12"
-        }
-    }
 }
 
 extension PushTransport: JSONRepresentable {}

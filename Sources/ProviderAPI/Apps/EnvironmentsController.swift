@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderModel
 package import PushHTTP
 import PushProvider
 import PushStore

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

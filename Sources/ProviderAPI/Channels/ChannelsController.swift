@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore
@@ -11,19 +12,6 @@ struct ChannelsController: Controller {
     let store: any AppStore
     let channels: ChannelDirectory
 
-    private static let words = ChannelStorage.allCases.map(\.word)
-    private static let storage = Member.text("storage", maximum: 16, as: .choice(Self.words))
-        .parsed("invalid_value", "use \(Self.words.joined(separator: " or "))") { ChannelStorage(word: $0) }
-    private static let name = Member.text("name", 1...ChannelRecord.maximumName)
-    static let addition = RequestObject(
-        required: [Member.environment],
-        optional: [
-            Self.storage
-                .described("newest: devices that were offline get the newest broadcast, for 8 h. Default none."),
-            Self.name,
-        ]
-    ) { $0.example(.texts(["environment": "production", "storage": "newest", "name": "match 7"])) }
-
     var operations: [ProviderOperation] {
         let all = "/v1/apps/{app}/channels"
         let environment = ParameterDescription.query(
@@ -34,7 +22,7 @@ struct ChannelsController: Controller {
         return [
             .init(.post, all, .audited, id: "createChannel", self.create)
                 .summary("Creates a channel at the push service, for good: it stays until it is deleted.")
-                .tag(.channels).scope(.send).body(Self.addition.schema, maximum: 16 * 1024)
+                .tag(.channels).scope(.send).body(ChannelRequest.addition.schema, maximum: 16 * 1024)
                 .responses(.init(status: 201, "Created.", ChannelResponse.schema)).errors(.conflict),
             .init(.get, all, id: "listChannels", self.list)
                 .summary("The channels, and whether the push service has them.")
@@ -56,16 +44,16 @@ struct ChannelsController: Controller {
 
     private func create(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.addition)
+        let fields = try await request.fields(ChannelRequest.addition)
         guard let environment = try fields.value(Member.environment) else {
             throw fields.error("environment", "missing_field", "name sandbox or production: they share no channels")
         }
-        let storage = try fields.value(Self.storage)
+        let storage = try fields.value(ChannelRequest.storage)
         let channel = try await self.channels.create(
             app,
             environment,
             storage: storage ?? .none,
-            name: try fields.value(Self.name)
+            name: try fields.value(ChannelRequest.name)
         )
         return try .json(ChannelResponse(channel), status: .created)
     }
@@ -100,21 +88,6 @@ struct ChannelsController: Controller {
     private static func id(_ request: OperationRequest) throws -> ChannelID {
         guard let id = ChannelID(request.path("channel")) else { throw RequestError.noSuch("channel") }
         return id
-    }
-}
-
-extension ChannelStorage {
-    /// The word of the API for the storage.
-    var word: String {
-        switch self {
-        case .none: "none"
-        case .newest: "newest"
-        }
-    }
-
-    init?(word: String) {
-        guard let storage = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = storage
     }
 }
 

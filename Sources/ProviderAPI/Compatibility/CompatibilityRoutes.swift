@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

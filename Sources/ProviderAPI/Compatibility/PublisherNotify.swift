@@ -2,9 +2,9 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

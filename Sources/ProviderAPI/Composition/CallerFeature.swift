@@ -1,3 +1,4 @@
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

@@ -1,7 +1,7 @@
 import Logging
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import ServiceLifecycle
 

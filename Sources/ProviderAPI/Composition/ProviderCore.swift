@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSender

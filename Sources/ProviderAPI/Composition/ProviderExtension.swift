@@ -1,5 +1,6 @@
 package import Hummingbird
 package import Logging
+package import ProviderModel
 package import PushHTTP
 package import PushProvider
 package import PushStore

@@ -2,8 +2,8 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 import Synchronization
 

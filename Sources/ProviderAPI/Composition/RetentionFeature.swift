@@ -1,6 +1,6 @@
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import ServiceLifecycle
 

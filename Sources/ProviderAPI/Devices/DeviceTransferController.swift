@@ -1,5 +1,6 @@
 import Hummingbird
 import Logging
+import ProviderModel
 package import PushHTTP
 package import PushProvider
 import PushStore

@@ -1,4 +1,5 @@
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
@@ -7,14 +8,6 @@ import PushTypes
 
 /// `/v1/apps/{app}/devices`: registration and lookup of devices.
 struct DevicesController: Controller {
-    /// The maximum number of registrations in one request.
-    private static let maximumBatch = 1000
-    private static let devices = Member.json(
-        "devices",
-        as: .array(of: DeviceRequest.object.schema, count: 1...Self.maximumBatch)
-    )
-    private static let batchRequest = RequestObject(required: [Self.devices])
-
     let store: any AppStore & DeviceStore & WebPushStore
     /// The pushes that wait in memory. An opt-out takes them back.
     let direct: DirectDispatch
@@ -34,7 +27,7 @@ struct DevicesController: Controller {
                 .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)).errors(.conflict),
             .init(.post, "\(path):batch", .unaudited, id: "registerDevices", self.registerAll)
                 .summary("Adds or refreshes up to 1,000 devices; each entry has its own result.")
-                .scope(.register).body(Self.batchRequest.schema, maximum: 4 * 1024 * 1024)
+                .scope(.register).body(DeviceBatchRequest.object.schema, maximum: 4 * 1024 * 1024)
                 .responses(.ok(BatchResponse.schema, "The result of each, in the order of the request.")),
             .init(.get, "\(path)/{token}", id: "showDevice", self.show)
                 .summary("The devices with this token: one per environment at most.")
@@ -67,16 +60,21 @@ struct DevicesController: Controller {
     /// Registers a batch of devices. An invalid entry gets an error of its own and does not affect the others.
     private func registerAll(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.batchRequest)
-        guard case .array(let values)? = try fields.value(Self.devices), (1...Self.maximumBatch).contains(values.count)
+        let fields = try await request.fields(DeviceBatchRequest.object)
+        guard case .array(let values)? = try fields.value(DeviceBatchRequest.devices),
+            (1...DeviceBatchRequest.maximumCount).contains(values.count)
         else {
-            throw fields.error("devices", "invalid_value", "an array of 1 to \(Self.maximumBatch) registrations")
+            throw fields.error(
+                "devices",
+                "invalid_value",
+                "an array of 1 to \(DeviceBatchRequest.maximumCount) registrations"
+            )
         }
         var registrations: [DeviceRegistration] = []
         var results: [BatchResponse.Entry?] = []
         for (index, value) in values.enumerated() {
             do {
-                let registration = try Self.registration(value, index)
+                let registration = try DeviceBatchRequest.registration(value, index)
                 try await self.subscriptions.check(registration, app: app.id, at: "devices[\(index)].")
                 registrations.append(registration)
                 results.append(nil)
@@ -89,17 +87,6 @@ struct DevicesController: Controller {
         var done = registered.makeIterator()
         let all = results.enumerated().map { $1 ?? BatchResponse.Entry(done.next(), index: $0) }
         return try .json(BatchResponse(results: all, underWay: underWay))
-    }
-
-    /// Returns the registration of one entry. Its errors name the entry by its position.
-    private static func registration(_ value: JSONValue, _ index: Int) throws(RequestError) -> DeviceRegistration {
-        let path = "devices[\(index)]"
-        guard case .object(let members) = value else {
-            throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: path)
-        }
-        return try DeviceRequest.registration(
-            JSONFields(members: members, path: path, known: DeviceRequest.object.known)
-        )
     }
 
     /// Responds with the devices of a token, which may be registered in both environments.

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
@@ -23,24 +24,6 @@ struct InstallationsController: Controller {
     var addresses = AddressPolicy()
     let time: any TimeSource
 
-    private static let secret = Member.text("secret", 1...100)
-        .described("That of an earlier response, with a changed token.")
-    private static let userProof = Member.text("userProof", 1...UserProof.maximumLength)
-        .described("A JWT that claims a user; null leaves the user.")
-    private static let members: [any ObjectMember] = [
-        DeviceRequest.Members.token.described("Hexadecimal or base64, but for the kind web."),
-        DeviceRequest.Members.kind.described("Default alert, or the kind that is stored."),
-        DeviceRequest.Members.activity.described("The app's id of the Live Activity."),
-        DeviceRequest.Members.tags
-            .described("They replace the installation's own: those that the app's installationTags allow."),
-        DeviceRequest.Members.attributes
-            .described("Those that the app's installationAttributes allow; null removes one, or all of them."),
-        Self.secret, Self.userProof,
-    ]
-    static let registration = RequestObject(optional: DeviceRequest.Members.own, Self.members) {
-        DeviceRequest.completed($0)
-    }
-
     /// The response to a registration, with the secret of the installation.
     private struct Registered: ResponseObject {
         let secret: String
@@ -58,7 +41,8 @@ struct InstallationsController: Controller {
         let path = "/v1/apps/{app}/installations/{installation}"
         let operations: [ProviderOperation] = [
             .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
-                .body(Self.registration.schema, maximum: 16 * 1024).responses(.ok(Registered.schema)).errors(.conflict),
+                .body(InstallationRequest.object.schema, maximum: 16 * 1024).responses(.ok(Registered.schema))
+                .errors(.conflict),
             .init(.delete, path, .unaudited, id: "deleteSelf", "Removes the caller's own device.", self.delete)
                 .parameters(.installationSecret).responses(.noContent),
         ]
@@ -68,9 +52,9 @@ struct InstallationsController: Controller {
     /// Registers or refreshes the device of an installation.
     private func register(_ request: OperationRequest) async throws -> Response {
         let (app, installation) = (try await request.app(self.store), try request.installation())
-        let fields = try await request.fields(Self.registration)
+        let fields = try await request.fields(InstallationRequest.object)
         let secret = self.store.installationSecret(installation, of: app.bundleID)
-        let own = try fields.value(Self.secret)
+        let own = try fields.value(InstallationRequest.secret)
         var registration = try DeviceRequest.ownRegistration(fields, app: app)
         registration.installation = installation
         try await SubscriptionValidator(store: self.store, addresses: self.addresses).check(registration, app: app.id)
@@ -92,8 +76,8 @@ struct InstallationsController: Controller {
 
     /// Returns the change of the user: the user that the request proves, or none after `null`; `nil` for no change.
     private func user(_ fields: JSONFields, _ app: AppRecord, _ installation: String) async throws -> Update<String>? {
-        if fields.nulls.contains(Self.userProof.name) { return .clear }
-        guard let text = try fields.value(Self.userProof) else { return nil }
+        if fields.nulls.contains(InstallationRequest.userProof.name) { return .clear }
+        guard let text = try fields.value(InstallationRequest.userProof) else { return nil }
         let secrets = try await self.store.userSecrets(app: app.id)
         return .set(try UserProof(text, secrets: secrets, installation: installation, now: self.time.now).user)
     }

@@ -1,4 +1,5 @@
 import Hummingbird
+package import ProviderModel
 import PushHTTP
 import PushProvider
 package import PushStore

@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderModel
 package import PushHTTP
 import PushProvider
 import PushStore
@@ -10,26 +11,16 @@ struct AudiencesController: Controller {
     let store: any AppStore & DeviceStore & LibraryStore
     let time: any TimeSource
 
-    private static let limit = Member.integer("limit", PageSize.range)
-    private static let countRequest = RequestObject(
-        required: [Member.audience],
-        optional: [Member.environment, Member.tokenKind]
-    )
-    static let previewRequest = RequestObject(
-        required: [Member.audience],
-        optional: [Member.environment, Member.tokenKind, Self.limit]
-    )
-
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/audience"
         return [
             .init(.post, "\(path):count", .readOnly, id: "countAudience", self.count)
                 .summary("Counts the active devices that an audience selects, with tokens of one kind; default alert.")
-                .tag(.audiences).scope(.read).cost(.query).body(Self.countRequest.schema)
+                .tag(.audiences).scope(.read).cost(.query).body(AudienceRequest.count.schema)
                 .responses(.ok(.object(required: [("count", .integer())]).named("Count"))),
             .init(.post, "\(path):preview", .readOnly, id: "previewAudience", self.preview)
                 .summary("Counts them, and lists some of them with inactive ones.")
-                .tag(.audiences).scope(.read).cost(.query).body(Self.previewRequest.schema)
+                .tag(.audiences).scope(.read).cost(.query).body(AudienceRequest.preview.schema)
                 .responses(.ok(AudiencePreviewResponse.schema)),
         ]
     }
@@ -37,7 +28,7 @@ struct AudiencesController: Controller {
     /// Counts the active devices of an audience, in one environment or in both.
     private func count(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.countRequest)
+        let fields = try await request.fields(AudienceRequest.count)
         let (audience, environment, kind) = try await self.conditions(fields, app)
         let count = try await self.store.count(app: app.id, audience: audience, environment: environment, kind: kind)
         return try .json(["count": count])
@@ -46,9 +37,9 @@ struct AudiencesController: Controller {
     /// Counts and lists devices. The list includes inactive devices; the number does not.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.previewRequest)
+        let fields = try await request.fields(AudienceRequest.preview)
         let (audience, environment, kind) = try await self.conditions(fields, app)
-        let limit = Int(try fields.value(Self.limit) ?? 10)
+        let limit = Int(try fields.value(AudienceRequest.limit) ?? 10)
         let devices = try await self.store.devices(
             app: app.id,
             audience: audience,
@@ -61,15 +52,12 @@ struct AudiencesController: Controller {
         return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
-    /// Returns the conditions that select devices. The audience is required, so that an empty body does not select
-    /// every device.
+    /// Returns the conditions that select devices.
     private func conditions(
         _ fields: JSONFields,
         _ app: AppRecord
     ) async throws -> (AudienceExpression, PushEnvironment?, DeviceTokenKind) {
-        guard let members = try fields.value(Member.audience) else {
-            throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
-        }
+        let members = try AudienceRequest.members(fields)
         let library = try await LibraryContents(ofAudience: .object(members), app: app.id, in: self.store)
         let audience = try AudienceExpression(
             json: members,
@@ -103,18 +91,16 @@ struct NamedAudiencesController: Controller {
         self.time = time
     }
 
-    static let bodies = LibraryOperations.Bodies(Member.audience)
-
     var operations: [ProviderOperation] {
         let own: [ProviderOperation] = [
             .init(.post, "/v1/apps/{app}/audiences", .audited, id: "addAudience", "Adds a named audience.") {
                 try await self.save($0, isNew: true)
             }
-            .scope(.send).body(Self.bodies.new.schema)
+            .scope(.send).body(AudienceRequest.named.new.schema)
             .responses(.created(NamedAudienceResponse.schema)).errors(.conflict),
             .init(.put, self.items.path, .audited, id: "saveAudience") { try await self.save($0, isNew: false) }
                 .summary("Replaces a named audience, or adds one of that name.")
-                .scope(.send).body(Self.bodies.saved.schema)
+                .scope(.send).body(AudienceRequest.named.saved.schema)
                 .responses(.ok(NamedAudienceResponse.schema), .created(NamedAudienceResponse.schema))
                 .errors(.conflict),
         ]
@@ -128,12 +114,10 @@ struct NamedAudiencesController: Controller {
         let (item, app, isNew) = try await self.items.save(
             request,
             isNew: isNew,
-            Self.bodies,
-            member: Member.audience.name
+            AudienceRequest.named,
+            member: AudienceRequest.audience.name
         ) { fields, _ in
-            guard let members = try fields.value(Member.audience) else {
-                throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
-            }
+            let members = try AudienceRequest.members(fields)
             _ = try AudienceExpression(json: members, path: "audience", now: self.time.now, named: nil)
             return members
         }

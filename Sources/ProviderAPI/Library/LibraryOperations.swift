@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
+import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -71,7 +71,7 @@ struct LibraryOperations {
                 try await self.restore($0, response)
             }
             .summary("Makes an earlier version of the \(name) the newest one again.")
-            .scope(.send).body(Self.restoreRequest.schema).responses(.ok(Item.schema)).errors(.conflict),
+            .scope(.send).body(LibraryItemRequest.restore.schema).responses(.ok(Item.schema)).errors(.conflict),
         ]
     }
 
@@ -157,47 +157,6 @@ struct LibraryOperations {
 
     // MARK: Changes
 
-    /// The name of a new item, or the new name of one.
-    private static let name = Member.text("name", 1...LibraryText.maximumName)
-        .checked("invalid_value", "a name is no UUID") { UUID(uuidString: $0) == nil }
-    /// The description of an item. An empty text removes it.
-    private static let description = RequestMember<String>(
-        "description",
-        .string(length: 0...LibraryText.maximumDescription).described("Absent keeps it, an empty text removes it.")
-    ) { (fields, name) throws(RequestError) in
-        if fields.members[name] == .string("") || fields.nulls.contains(name) { return "" }
-        return try fields.string(name, maximum: LibraryText.maximumDescription)
-    }
-    /// The version that the caller has seen. The change is made only if the item still has it.
-    private static let version = Self.expected("version")
-    private static let expectedVersion = Self.expected("expectedVersion")
-    private static let restored = Member.integer("version", 1...Int64.max)
-
-    private static func expected(_ name: String) -> RequestMember<Int64> {
-        Member.integer(name, 0...Int64.max).described("The version that it must have; 0 for a new one.")
-    }
-
-    static let restoreRequest = RequestObject(required: [Self.restored], optional: [Self.expectedVersion])
-
-    /// The bodies of the requests that add and save an item.
-    struct Bodies {
-        let new, saved: RequestObject
-
-        init(_ contents: any ObjectMember) {
-            self.new = RequestObject(
-                required: [LibraryOperations.name.described("No UUID."), contents],
-                optional: [LibraryOperations.description, LibraryOperations.version]
-            )
-            self.saved = RequestObject(
-                required: [contents],
-                optional: [
-                    LibraryOperations.name.described("Renames it. No UUID."), LibraryOperations.description,
-                    LibraryOperations.version,
-                ]
-            )
-        }
-    }
-
     /// Saves the item that a body describes.
     /// - Parameters:
     ///   - isNew: Whether the item is added: it must not exist, and the body has its name. Otherwise the path names it.
@@ -207,13 +166,13 @@ struct LibraryOperations {
     func save(
         _ request: OperationRequest,
         isNew: Bool,
-        _ bodies: Bodies,
+        _ bodies: LibraryItemRequest.Bodies,
         member: String,
         _ check: (JSONFields, AppRecord) throws -> [String: JSONValue]
     ) async throws -> (item: LibraryItem, app: AppRecord, isNew: Bool) {
         let app = try await request.app(self.store)
         let fields = try await request.fields(isNew ? bodies.new : bodies.saved)
-        let name = try fields.value(Self.name)
+        let name = try fields.value(LibraryItemRequest.name)
         let item: LibraryItemName
         if isNew {
             guard let name else { throw fields.error("name", "missing_field", "this member is required") }
@@ -233,8 +192,8 @@ struct LibraryOperations {
             by: request.caller?.reference,
             at: self.time.recorded
         )
-        (change.name, change.description, change.body) = (name, try fields.value(Self.description), body)
-        change.expected = try fields.value(Self.version)
+        (change.name, change.description, change.body) = (name, try fields.value(LibraryItemRequest.description), body)
+        change.expected = try fields.value(LibraryItemRequest.version)
         let result = try await self.store.changeLibrary(change, limits: self.limits)
         guard case .changed(let saved, let isNew) = result else { throw self.error(result) }
         request.made(saved.id)
@@ -246,8 +205,8 @@ struct LibraryOperations {
         _ response: @Sendable (LibraryItem, AppRecord) -> Item
     ) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.restoreRequest)
-        guard let version = try fields.value(Self.restored) else {
+        let fields = try await request.fields(LibraryItemRequest.restore)
+        guard let version = try fields.value(LibraryItemRequest.restored) else {
             throw fields.error("version", "missing_field", "name the version to restore")
         }
         var change = LibraryChange(
@@ -258,7 +217,7 @@ struct LibraryOperations {
             by: request.caller?.reference,
             at: self.time.recorded
         )
-        change.expected = try fields.value(Self.expectedVersion)
+        change.expected = try fields.value(LibraryItemRequest.expectedVersion)
         let result = try await self.store.changeLibrary(change, limits: self.limits)
         guard case .changed(let item, _) = result else { throw self.error(result) }
         return try .json(response(item, app))

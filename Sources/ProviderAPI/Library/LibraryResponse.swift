@@ -1,6 +1,6 @@
+package import ProviderModel
 package import PushHTTP
 import PushProvider
-package import PushStore
 import PushSupport
 import PushTypes
 

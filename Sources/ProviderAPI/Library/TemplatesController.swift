@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore
@@ -18,28 +19,20 @@ struct TemplatesController: Controller {
         (self.store, self.time) = (store, time)
     }
 
-    private static let content = RequestMember<JSONFields>(
-        "content",
-        .object(isOpen: true)
-            .described("The members of the content, as those of a notification; see docs/content.md.")
-    ) { (fields, name) throws(RequestError) in try fields.fields(name, known: NotificationContent.object.known) }
-    static let bodies = LibraryOperations.Bodies(Self.content)
-    private static let reference: [any ObjectMember] = [TemplateReference.versionMember, TemplateVariables.member]
-    static let previewRequest = RequestObject(optional: Self.reference, PreviewSubjectResolver.members)
-
     var operations: [ProviderOperation] {
         let own: [ProviderOperation] = [
             .init(.post, "/v1/apps/{app}/templates", .audited, id: "addTemplate", "Adds a template.") {
                 try await self.save($0, isNew: true)
             }
-            .scope(.send).body(Self.bodies.new.schema).responses(.created(TemplateResponse.schema)).errors(.conflict),
+            .scope(.send).body(TemplateRequest.bodies.new.schema).responses(.created(TemplateResponse.schema))
+            .errors(.conflict),
             .init(.put, self.items.path, .audited, id: "saveTemplate") { try await self.save($0, isNew: false) }
                 .summary("Adds a version of a template, or a template of that name.")
-                .scope(.send).body(Self.bodies.saved.schema)
+                .scope(.send).body(TemplateRequest.bodies.saved.schema)
                 .responses(.ok(TemplateResponse.schema), .created(TemplateResponse.schema)).errors(.conflict),
             .init(.post, "\(self.items.path):preview", .readOnly, id: "previewTemplate", self.preview)
                 .summary("Renders a template for a device or a user; sends nothing.")
-                .scope(.read).body(Self.previewRequest.schema)
+                .scope(.read).body(PreviewRequest.template.schema)
                 .responses(.ok(PreviewResponse.schema, "The push that would be sent.")),
         ]
         let common = self.items.operations(TemplateResponse.self) { TemplateResponse($0, app: $1.bundleID) }
@@ -51,16 +44,10 @@ struct TemplatesController: Controller {
         let (item, app, isNew) = try await self.items.save(
             request,
             isNew: isNew,
-            Self.bodies,
-            member: Self.content.name
+            TemplateRequest.bodies,
+            member: TemplateRequest.content.name
         ) { fields, app in
-            guard let content = try fields.value(Self.content) else {
-                throw fields.error("content", "missing_field", "name the content, for example {\"alert\":\"Hi\"}")
-            }
-            if let expiration = content.members["expiration"], expiration != .integer(0) {
-                let message = "one time cannot suit every use: take expiresIn, or 0"
-                throw content.error("expiration", "conflicting_field", message)
-            }
+            let content = try TemplateRequest.content(fields)
             warnings = try NotificationContent.read(
                 content,
                 bundleID: app.bundleID,
@@ -75,9 +62,9 @@ struct TemplatesController: Controller {
 
     private func preview(_ request: OperationRequest) async throws -> Response {
         let (item, app) = try await self.items.item(request)
-        let fields = try await request.fields(Self.previewRequest)
+        let fields = try await request.fields(PreviewRequest.template)
         var reference: [String: JSONValue] = ["id": .string(item.id.uuidString)]
-        for member in Self.reference { reference[member.name] = fields.members[member.name] }
+        for member in PreviewRequest.reference { reference[member.name] = fields.members[member.name] }
         let wanted: [String: JSONValue] = ["template": .object(reference), "to": .object(["all": .bool(true)])]
         let named = try JSONFields(members: wanted, path: nil, known: NotificationRequest.object.known)
         let notification = try await self.read(named, of: app)

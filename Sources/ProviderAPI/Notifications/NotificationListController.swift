@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

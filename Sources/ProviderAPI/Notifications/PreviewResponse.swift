@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 package import PushHTTP
 package import PushProvider
 import PushStore
@@ -129,35 +130,9 @@ struct SkippedRecipients: ResponseObject {
 struct PreviewSubjectResolver {
     let store: any DeviceStore & UserStore
 
-    private enum Members {
-        private static let lengths = 1...DeviceRequest.maximumText
-
-        static let device = Member.text("device", maximum: DeviceToken.maximumLength * 4, as: .writtenToken)
-            .described("The token of a registered device to render for.")
-            .parsed("invalid_token", "a device token is hex or base64") { DeviceToken(userInput: $0) }
-        static let user = Member.text("user", Self.lengths)
-        static let locale = Member.text("locale", Self.lengths)
-        static let timeZone = Member.text("timeZone", Self.lengths)
-        static let appVersion = Member.text("appVersion", Self.lengths)
-        static let attributes = Member.openObject("attributes", as: .map(of: .attribute))
-        static let badge = Member.integer("badge", BadgeChange.counts)
-        static let subject = Member.object(
-            "subject",
-            RequestObject(
-                optional: [Self.user, Self.locale, Self.timeZone, Self.appVersion, Self.attributes, Self.badge]
-            )
-        ).described("An invented device to render for.")
-    }
-
-    /// The members of a request that name or describe the device.
-    static let members: [any ObjectMember] = [
-        Members.device, Members.user.described("The user to render for, by the first registered device."),
-        Members.subject,
-    ]
-
     /// Returns the device that `device` or `user` names, or the one that `subject` describes.
     func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> PreviewSubject {
-        let given = Self.members.map { $0.name }.filter { fields.members[$0] != nil }.sorted()
+        let given = PreviewRequest.subjects.map { $0.name }.filter { fields.members[$0] != nil }.sorted()
         if given.count > 1 {
             throw fields.error(given[1], "conflicting_field", "name one device or user, or invent one")
         }
@@ -180,13 +155,13 @@ struct PreviewSubjectResolver {
         _ app: AppRecord,
         _ push: NotificationContent
     ) async throws -> DeviceRecord? {
-        if let token = try fields.value(Members.device) {
+        if let token = try fields.value(PreviewRequest.device) {
             guard let device = try await self.store.devices(app: app.id, token: token).first else {
                 throw fields.error("device", "no_such_device", "no device of this app has this token")
             }
             return device
         }
-        guard let user = try fields.value(Members.user) else { return nil }
+        guard let user = try fields.value(PreviewRequest.user) else { return nil }
         let devices = try await self.store.devices(
             app: app.id,
             audience: .user(user),
@@ -203,15 +178,15 @@ struct PreviewSubjectResolver {
 
     /// Returns the invented device that the member `subject` describes.
     private static func invented(_ fields: JSONFields) throws -> PreviewSubject {
-        guard let fields = try fields.value(Members.subject) else { return PreviewSubject() }
+        guard let fields = try fields.value(PreviewRequest.subject) else { return PreviewSubject() }
         let profile = RecipientProfile(
-            user: try fields.value(Members.user),
-            locale: try fields.value(Members.locale),
-            timeZone: try fields.value(Members.timeZone),
-            appVersion: try fields.value(Members.appVersion),
-            attributes: try fields.value(Members.attributes).map { try JSONValue.object($0).text }
+            user: try fields.value(PreviewRequest.user),
+            locale: try fields.value(PreviewRequest.locale),
+            timeZone: try fields.value(PreviewRequest.timeZone),
+            appVersion: try fields.value(PreviewRequest.appVersion),
+            attributes: try fields.value(PreviewRequest.attributes).map { try JSONValue.object($0).text }
         )
-        let badge = try fields.value(Members.badge).map(Int.init)
+        let badge = try fields.value(PreviewRequest.badge).map(Int.init)
         return PreviewSubject(profile: profile, badge: badge)
     }
 }

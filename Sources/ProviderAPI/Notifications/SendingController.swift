@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore
@@ -51,7 +52,7 @@ struct SendingController: Controller {
             .init(.post, "/v1/notifications/{notification}:resend", .unaudited, id: "resendNotification", self.resend)
                 .summary("Sends a notification that has ended again, to exactly the recipients that failed.")
                 .tag(.notifications).scope(.send).cost(.query).parameters(key)
-                .body(NotificationResend.object.schema, isRequired: false).responses(Self.accepted).errors(.conflict),
+                .body(ResendRequest.object.schema, isRequired: false).responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/apps/{app}/notifications:preview", .readOnly, id: "previewNotification", self.preview)
                 .summary("Renders a notification for a device and counts the recipients; sends nothing.")
                 .tag(.notifications).scope(.read).cost(.query)
@@ -62,15 +63,10 @@ struct SendingController: Controller {
                         .choice(["true", "false"])
                     )
                 )
-                .body(Self.previewRequest.schema)
+                .body(PreviewRequest.notification.schema)
                 .responses(.ok(PreviewResponse.schema, "The push that would be sent.")),
         ]
     }
-
-    static let previewRequest = NotificationRequest.makeObject(
-        named: "PreviewRequest",
-        with: PreviewSubjectResolver.members
-    )
 
     /// Accepts a notification. It is on disk before the response with 202.
     private func send(_ request: OperationRequest) async throws -> Response {
@@ -225,7 +221,7 @@ struct SendingController: Controller {
         guard let app = try await self.store.app(id: original.app) else { throw RequestError.noSuch("notification") }
         let data = try await request.body()
         let body = data.isEmpty ? .object([:]) : try JSONValue(parsing: data)
-        let resend = try NotificationResend(JSONFields(body, known: NotificationResend.object.known), of: original.id)
+        let resend = try ResendRequest(JSONFields(body, known: ResendRequest.object.known), of: original.id)
         let identity: JSONValue = .object(["resend": .string(original.id.uuidString), "body": body])
         let fingerprint = Array(SHA256.hash(data: try identity.text))
         // Keys of callers have no spaces, so none is the same as this one.
@@ -234,7 +230,7 @@ struct SendingController: Controller {
         if let earlier = try await self.earlier(idempotency, app) {
             return try await self.repeated(earlier, app, .null, nil, request)
         }
-        guard !original.isForgotten else { throw NotificationResend.forgotten }
+        guard !original.isForgotten else { throw ResendRequest.forgotten }
         var deliveries: [DeliveryRecord] = []
         if let count = original.audience.namedCount {
             deliveries = try await self.store.deliveries(
@@ -252,11 +248,11 @@ struct SendingController: Controller {
             app: app.id,
             key: request.caller?.reference,
             idempotency: idempotency
-        ) { if $0 == 0 { throw NotificationResend.nobody } }
+        ) { if $0 == 0 { throw ResendRequest.nobody } }
         switch acceptance {
         case .accepted: return try await self.accepted(notification, app, warnings: [], nil, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
-        case .originalForgotten: throw NotificationResend.forgotten
+        case .originalForgotten: throw ResendRequest.forgotten
         case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn, .sessionRemoved:
             throw Self.conflict
         }
@@ -303,7 +299,7 @@ extension SendingController {
     /// `count=false`.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.previewRequest)
+        let fields = try await request.fields(PreviewRequest.notification)
         var wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
         let subject = try await PreviewSubjectResolver(store: self.store).subject(fields, app, wanted.content)
         guard try Self.counts(request) else {

@@ -1,5 +1,6 @@
 import Foundation
 package import NIOCore
+package import ProviderModel
 import PushHTTP
 package import PushProvider
 package import PushStore

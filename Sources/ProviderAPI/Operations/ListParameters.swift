@@ -1,8 +1,7 @@
 import Foundation
 import Hummingbird
+import ProviderModel
 package import PushHTTP
-import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

@@ -1,6 +1,5 @@
+package import ProviderModel
 package import PushHTTP
-import PushProvider
-package import PushStore
 import PushSupport
 import PushTypes
 
@@ -72,17 +71,4 @@ extension Schema {
 
     /// A time in a query.
     static let queryTime = Schema.any(of: [.rfc3339, .integer(Self.calendarSeconds)])
-}
-
-/// The members that several operations have.
-extension Member {
-    /// The URL of a server to which the provider connects.
-    static let url = Self.text(
-        "url",
-        1...WebhookAddress.maximumLength,
-        pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\<>#]+$"
-    )
-
-    /// An audience of devices, as JSON that is not parsed yet.
-    static let audience = Self.openObject("audience", as: AudienceExpression.object.schema)
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 package import PushHTTP
 import PushProvider
 import PushStore

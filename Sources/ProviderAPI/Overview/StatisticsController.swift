@@ -1,4 +1,5 @@
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
@@ -12,22 +13,17 @@ struct AccountController: Controller {
     let signIns: SignInService
     let time: any TimeSource
 
-    private static let changes = RequestObject(optional: [PersonSettings.language])
-    private static let current = Member.text("current", 1...PasswordPolicy.maximumBytes)
-    private static let password = Member.text("password", 1...PasswordPolicy.maximumBytes)
-    static let passwordRequest = RequestObject(required: [Self.current, Self.password])
-
     var operations: [ProviderOperation] {
         let (path, me, maximum) = ("/v1/me", AccountResponse.schema, 16 * 1024)
         let operations: [ProviderOperation] = [
             .init(.get, path, id: "me", "The person or the API key of the request itself.", self.get)
                 .responses(.ok(me)),
             .init(.patch, path, .audited, id: "changeMe", "Changes the person's language.", self.change)
-                .body(Self.changes.schema, maximum: maximum)
+                .body(AccountRequest.change.schema, maximum: maximum)
                 .responses(.ok(me)).errors(.conflict),
             .init(.put, "\(path)/password", .audited, id: "changeOwnPassword", self.changePassword)
                 .summary("Changes the person's password, and ends all sessions of the person.")
-                .body(Self.passwordRequest.schema, maximum: maximum)
+                .body(AccountRequest.passwordChange.schema, maximum: maximum)
                 .responses(.noContent).errors(.forbidden, .conflict),
             .init(.get, "\(path)/sessions", id: "listOwnSessions", "The caller's sessions.", self.sessions)
                 .responses(.ok(.list("sessions", of: SessionResponse.schema))),
@@ -47,7 +43,7 @@ struct AccountController: Controller {
 
     private func change(_ request: OperationRequest) async throws -> Response {
         let caller = try Self.caller(request)
-        let language = try await request.fields(Self.changes).value(PersonSettings.language)
+        let language = try await request.fields(AccountRequest.change).value(PersonRequest.language)
         guard caller.isPerson else { throw RequestError.notAPerson }
         let change = try await self.store.changePerson(caller.id) { person in
             if let language { person.language = language.value }
@@ -58,8 +54,8 @@ struct AccountController: Controller {
 
     private func changePassword(_ request: OperationRequest) async throws -> Response {
         let caller = try Self.caller(request)
-        let fields = try await request.fields(Self.passwordRequest)
-        let (current, new) = (try fields.required(Self.current), try fields.required(Self.password))
+        let fields = try await request.fields(AccountRequest.passwordChange)
+        let (current, new) = (try fields.required(AccountRequest.current), try fields.required(AccountRequest.password))
         try await self.signIns.changePassword(of: caller, from: current, to: new)
         return .noContent
     }

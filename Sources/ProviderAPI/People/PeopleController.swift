@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
@@ -20,11 +21,11 @@ struct PeopleController: Controller {
                 .parameters(.cursor, .limit()).responses(.ok(.page("people", of: person))),
             .init(.post, all, .audited, id: "addPerson", self.add)
                 .summary("Adds a person, who chooses a password with the link in this response, within a day.")
-                .body(PersonSettings.addition.schema, maximum: maximum).responses(.created(person)).errors(.conflict),
+                .body(PersonRequest.addition.schema, maximum: maximum).responses(.created(person)).errors(.conflict),
             .init(.get, one, id: "getPerson", "One person.", self.get).responses(.ok(person)),
             .init(.patch, one, .audited, id: "changePerson", self.change)
                 .summary("Changes a person; another role, other apps and disabled end all sessions.")
-                .body(PersonSettings.change.schema, maximum: maximum)
+                .body(PersonRequest.change.schema, maximum: maximum)
                 .responses(.ok(person)).errors(.conflict),
             .init(.delete, one, .audited, id: "deletePerson", "Removes a person with all sessions.", self.delete)
                 .responses(.noContent).errors(.conflict),
@@ -48,7 +49,7 @@ struct PeopleController: Controller {
 
     /// Adds a person, who has no password until the link of the response is redeemed.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let settings = try PersonSettings(try await request.fields(PersonSettings.addition))
+        let settings = try PersonRequest(try await request.fields(PersonRequest.addition))
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the person") }
         guard let role = settings.role else {
             throw settings.fields.error("role", "missing_field", "name the role of the person")
@@ -66,7 +67,7 @@ struct PeopleController: Controller {
     }
 
     private func change(_ request: OperationRequest) async throws -> Response {
-        let settings = try PersonSettings(try await request.fields(PersonSettings.change))
+        let settings = try PersonRequest(try await request.fields(PersonRequest.change))
         return try await request.object("person") { id in
             let change = try await settings.fields.checkingApps {
                 try await self.store.changePerson(id) { settings.apply(to: &$0) }
@@ -121,61 +122,6 @@ struct PeopleController: Controller {
         """,
         at: "person"
     )
-}
-
-/// The members of a person that a request sets.
-struct PersonSettings {
-    private static let name = Member.text("name", 1...PersonRecord.maximumName)
-    private static let role = Member.choice("role", of: PersonRole.self)
-    private static let disabled = Member.bool("disabled").described("Whether the person cannot sign in.")
-    static let language = Member.text("language", 1...35, pattern: "^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$")
-        .described("A tag such as de, for the pages.")
-        .checked("invalid_language", "use a tag such as de or pt-BR") { text in
-            text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
-                (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { $0.isAlphanumeric }
-            }
-        }.clearable
-
-    /// The members of a request that adds a person.
-    static let addition = RequestObject(
-        required: [Self.name, Self.role],
-        optional: [KeySettings.appsMember, Self.language]
-    )
-    static let change = RequestObject(
-        optional: [
-            Self.name.neverNull, Self.role.neverNull, KeySettings.appsMember, Self.language,
-            Self.disabled.neverNull,
-        ]
-    )
-
-    let fields: JSONFields
-    let name: String?
-    let role: PersonRole?
-    let apps: Update<Set<Topic>>?
-    let isDisabled: Bool?
-    let language: Update<String>?
-
-    /// - Throws: ``RequestError`` that names the member at fault.
-    init(_ fields: JSONFields) throws {
-        self.fields = fields
-        self.name = try fields.value(Self.name).map { try PersonName.check($0) }
-        self.role = try fields.value(Self.role)
-        self.apps = try KeySettings.apps(fields)
-        self.isDisabled = try fields.value(Self.disabled)
-        self.language = try fields.value(Self.language)
-        for name in ["name", "role", "disabled"] where fields.nulls.contains(name) {
-            throw fields.error(name, "wrong_type", "it cannot be removed")
-        }
-    }
-
-    /// Sets the members of a person that the request names.
-    func apply(to person: inout PersonRecord) {
-        if let name { person.name = name }
-        if let role { person.role = role }
-        if let apps { person.apps = apps.value }
-        if let isDisabled { person.isDisabled = isDisabled }
-        if let language { person.language = language.value }
-    }
 }
 
 extension PersonRole: JSONRepresentable {}

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore
@@ -14,22 +15,6 @@ import PushTypes
 struct CatalogueController: Controller {
     /// The maximum length of a page that is cached, in bytes.
     private static let maximumKeptPage = 256 * 1024
-    private static let products = Member.texts("productIds", 1...100, maximum: 256)
-    private static let screenForm = "use a size in pixels such as 2048x1536"
-    private static let screenSize = Member.text("screenSize", maximum: 11, as: .screenSize)
-        .parsed("invalid_value", Self.screenForm) { ScreenSize($0) }
-    private static let transactions = Member.texts(
-        "transactions",
-        0...EntitlementProof.maximumTransactions,
-        maximum: EntitlementProof.maximumTransaction
-    ).described("The signed transactions of the app store.")
-    private static let proof: [any ObjectMember] = [
-        Self.transactions, EntitlementProof.accountMember.described("The publisher's account."),
-        EntitlementProof.tokenMember.described("The token of the publisher's server."),
-    ]
-    static let entitlementRequest = RequestObject(required: [Self.products], optional: Self.proof)
-    static let downloadRequest = RequestObject(required: [Self.screenSize], optional: Self.proof)
-
     let store: any AppStore & PublishingStore
     let entitlements: EntitlementResolver
     let addresses: FileAddresses
@@ -64,11 +49,11 @@ struct CatalogueController: Controller {
                 .parameters(account, match, .cursor, .limit()).responses(page, unchanged),
             .init(.post, "\(app)/entitlements", .readOnly, id: "entitlements", self.entitle)
                 .summary("Decides which issues a reader may download.")
-                .body(Self.entitlementRequest.schema, maximum: EntitlementProof.maximumRequest)
+                .body(EntitlementProof.entitlements.schema, maximum: EntitlementProof.maximumRequest)
                 .responses(.ok(.list("entitlements", of: EntitlementResponse.schema))),
             .init(.post, "\(app)/issues/{productId}:download", .readOnly, id: "downloadIssue", self.download)
                 .summary("The signed address of an issue's file for a screen.")
-                .body(Self.downloadRequest.schema, maximum: EntitlementProof.maximumRequest)
+                .body(EntitlementProof.download.schema, maximum: EntitlementProof.maximumRequest)
                 .responses(.ok(DownloadResponse.schema)).errors(.conflict, .unavailable),
         ]
         let preview = ProviderOperation(.get, "\(app)/catalogue:preview", id: "previewCatalogue", self.catalogue)
@@ -117,10 +102,10 @@ struct CatalogueController: Controller {
 
     private func entitle(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.entitlementRequest)
-        guard let products = try fields.value(Self.products), !products.isEmpty
+        let fields = try await request.fields(EntitlementProof.entitlements)
+        guard let products = try fields.value(EntitlementProof.products), !products.isEmpty
         else { throw fields.error("productIds", "missing_field", "name at least one product") }
-        let proof = try Self.proof(fields)
+        let proof = try EntitlementProof(fields)
         let found = try await self.visible(self.store.issues(app: app.id, productIDs: Set(products)), app, proof)
         let issues = Dictionary(found.map { ($0.productID, $0) }) { $1 }
         let published = found.filter { $0.state == .published }
@@ -136,10 +121,10 @@ struct CatalogueController: Controller {
 
     private func download(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.downloadRequest)
-        guard let screen = try fields.value(Self.screenSize)
-        else { throw fields.error("screenSize", "missing_field", Self.screenForm) }
-        let proof = try Self.proof(fields)
+        let fields = try await request.fields(EntitlementProof.download)
+        guard let screen = try fields.value(EntitlementProof.screenSize)
+        else { throw fields.error("screenSize", "missing_field", EntitlementProof.screenForm) }
+        let proof = try EntitlementProof(fields)
         let named = try await self.store.issue(app: app.id, productID: request.path("productId"))
         let issue = try await self.visible(named.map { [$0] } ?? [], app, proof).first
         guard let issue, issue.state == .published else { throw Self.missing(issue) }
@@ -198,14 +183,6 @@ struct CatalogueController: Controller {
         }
     }
 
-    private static func proof(_ fields: JSONFields) throws(RequestError) -> EntitlementProof {
-        var proof = EntitlementProof()
-        proof.transactions = try fields.value(Self.transactions) ?? []
-        proof.account = try fields.value(EntitlementProof.accountMember)
-        proof.authToken = try fields.value(EntitlementProof.tokenMember)
-        return proof
-    }
-
     /// Returns the error for an issue that is not published. The error for a draft is that for an issue which does not
     /// exist.
     private static func missing(_ issue: IssueRecord?) -> RequestError {
@@ -230,9 +207,4 @@ enum EntityTag {
             return text == "*" || text == tag || text == "W/\(tag)"
         }
     }
-}
-
-extension EntitlementProof {
-    static let accountMember = Member.text("account", 1...Self.maximumAccount)
-    static let tokenMember = Member.text("authToken", 1...Self.maximumToken)
 }

@@ -1,7 +1,7 @@
 import Foundation
+package import ProviderModel
 package import PushHTTP
 import PushProvider
-package import PushStore
 import PushSupport
 import PushTypes
 

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 package import PushProvider
 package import PushStore
@@ -13,29 +14,6 @@ struct EntitlementController: Controller {
     let checker: EntitlementChecker
     let time: any TimeSource
 
-    private typealias Form = EntitlementServerRecord.Form
-    private typealias WhenDown = EntitlementServerRecord.WhenDown
-
-    private static let form = Member.choice("form", of: Form.self).described("Default json.")
-    private static let whenDown = Member.choice("whenDown", of: WhenDown.self).described("Default allowKnown.")
-    /// The secret that the provider shares with the server: printable ASCII without spaces, so that a header can carry
-    /// it.
-    private static let secret = Member.text("secret", 16...256, pattern: "^[!-~]+$")
-        .described("Default: the present one, or a new one.")
-        .checked("invalid_value", "use 16 to 256 printable ASCII characters") { text in
-            text.utf8.count >= 16 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-        }
-    static let setRequest = RequestObject(
-        required: [Member.url],
-        optional: [Self.form, Self.whenDown, Self.secret]
-    ) { $0.example(.texts(["url": "https://publisher.example.com/entitlements", "form": "json"])) }
-
-    private static let products = Member.texts("productIds", 1...100, maximum: EntitlementProduct.maximumID)
-    static let testRequest = RequestObject(
-        required: [Self.products],
-        optional: [EntitlementProof.accountMember, EntitlementProof.tokenMember]
-    ) { $0.requiringOne(of: "account", "authToken") }
-
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/entitlement"
         let shown = ResponseDescription.ok(EntitlementServerResponse.schema)
@@ -44,12 +22,13 @@ struct EntitlementController: Controller {
                 .responses(shown),
             .init(.put, path, .audited, id: "setEntitlementServer", self.set)
                 .summary("Sets the publisher's server; a secret that is made is in this response only.")
-                .body(Self.setRequest.schema, maximum: 16 * 1024).responses(shown),
+                .body(EntitlementServerRequest.object.schema, maximum: 16 * 1024).responses(shown),
             .init(.delete, path, .audited, id: "removeEntitlementServer", self.remove)
                 .summary("Removes the publisher's server: transactions alone decide then.").responses(.noContent),
             .init(.post, "\(path):test", .audited, id: "testEntitlementServer", self.test)
                 .summary("Asks the publisher's server about an account, and returns the exchange without secrets.")
-                .body(Self.testRequest.schema, maximum: 64 * 1024).responses(.ok(PublisherExchange.schema)),
+                .body(EntitlementTestRequest.object.schema, maximum: 64 * 1024)
+                .responses(.ok(PublisherExchange.schema)),
             .init(.get, "\(path):grounds", id: "showEntitlementGrounds", self.showGrounds)
                 .summary("The ways in which somebody can be entitled to retail issues of the app.")
                 .responses(.ok(EntitlementChecker.Grounds.schema)),
@@ -67,14 +46,14 @@ struct EntitlementController: Controller {
 
     private func set(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.setRequest)
+        let fields = try await request.fields(EntitlementServerRequest.object)
         let url = try fields.required(Member.url)
-        let given = try fields.value(Self.secret)
+        let given = try fields.value(EntitlementServerRequest.secret)
         let server = EntitlementServerRecord(
             app: app.id,
             url: try WebhookAddress(url, policy: self.addresses).url,
-            form: try fields.value(Self.form) ?? .json,
-            whenDown: try fields.value(Self.whenDown) ?? .allowKnown,
+            form: try fields.value(EntitlementServerRequest.form) ?? .json,
+            whenDown: try fields.value(EntitlementServerRequest.whenDown) ?? .allowKnown,
             secret: given ?? WebhookSecret.make(),
             changedAt: self.time.now
         )
@@ -92,8 +71,8 @@ struct EntitlementController: Controller {
     /// Asks the publisher's server as a test. The response is 200 whatever the server answers.
     private func test(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.testRequest)
-        guard let products = try fields.value(Self.products), !products.isEmpty else {
+        let fields = try await request.fields(EntitlementTestRequest.object)
+        guard let products = try fields.value(EntitlementTestRequest.products), !products.isEmpty else {
             throw fields.error("productIds", "missing_field", "name one product or more")
         }
         let account = try fields.value(EntitlementProof.accountMember)

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
@@ -25,10 +26,11 @@ struct IssuesController: Controller {
                 .scope(.read).parameters(state, sort, .cursor, .limit())
                 .responses(.ok(.page("issues", of: IssueResponse.schema))).reservingPage(ofEntries: 1024),
             .init(.post, all, .audited, id: "addIssue", "Adds a draft.", self.add)
-                .scope(.send).body(Self.addition.schema).responses(.created(IssueResponse.schema)).errors(.conflict),
+                .scope(.send).body(IssueRequest.addition.schema).responses(.created(IssueResponse.schema))
+                .errors(.conflict),
             .init(.get, one, id: "showIssue", "One issue.", self.show).scope(.read).responses(shown),
             .init(.patch, one, .audited, id: "changeIssue", "Changes an issue.", self.change)
-                .scope(.send).body(Self.changesRequest.schema).responses(shown).errors(.conflict),
+                .scope(.send).body(IssueRequest.change.schema).responses(shown).errors(.conflict),
             .init(.delete, one, .audited, id: "deleteIssue", "Removes an issue that is not published.", self.delete)
                 .scope(.send).responses(.noContent).errors(.conflict),
             .init(.post, "\(one):publish", .audited, id: "publishIssue") { try await self.set(.published, $0) }
@@ -47,12 +49,12 @@ struct IssuesController: Controller {
         return [
             .init(.put, rendition, .audited, id: "setRendition") { try await self.setRendition($0, isSet: true) }
                 .summary("Sets the file of an issue for a screen size.")
-                .scope(.send).body(Self.fileRequest.schema).responses(shown).errors(.conflict),
+                .scope(.send).body(IssueRequest.fileChoice.schema).responses(shown).errors(.conflict),
             .init(.delete, rendition, .audited, id: "deleteRendition") { try await self.setRendition($0, isSet: false) }
                 .summary("Removes the file of an issue for a screen size.").scope(.send).responses(shown),
             .init(.put, cover, .audited, id: "setCover") { try await self.setCover($0, isSet: true) }
                 .summary("Sets the cover of an issue: an image, by its content.")
-                .scope(.send).body(Self.fileRequest.schema).responses(shown).errors(.conflict),
+                .scope(.send).body(IssueRequest.fileChoice.schema).responses(shown).errors(.conflict),
             .init(.delete, cover, .audited, id: "deleteCover") { try await self.setCover($0, isSet: false) }
                 .summary("Removes the cover of an issue.").scope(.send).responses(shown),
         ]
@@ -75,8 +77,8 @@ struct IssuesController: Controller {
     /// Adds a draft, which has no files yet.
     private func add(_ request: OperationRequest) async throws -> Response {
         let publication = try await request.object("publication") { try await self.store.publication($0) }
-        let fields = try await request.fields(Self.addition)
-        let changes = try Self.changes(fields)
+        let fields = try await request.fields(IssueRequest.addition)
+        let changes = try IssueRequest.changes(fields)
         let productID = try fields.required("productId", changes.productID)
         let date = try fields.required("date", changes.date)
         var issue = IssueRecord(
@@ -102,7 +104,7 @@ struct IssuesController: Controller {
 
     /// Changes the members that are in the body and leaves the others. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
-        let changes = try Self.changes(try await request.fields(Self.changesRequest))
+        let changes = try IssueRequest.changes(try await request.fields(IssueRequest.change))
         return try await self.change(request, changes)
     }
 
@@ -186,48 +188,11 @@ struct IssuesController: Controller {
 
     /// Returns the hash of the file that the body names.
     private func file(_ request: OperationRequest) async throws -> ContentHash {
-        try await request.fields(Self.fileRequest).required(Self.file)
+        try await request.fields(IssueRequest.fileChoice).required(IssueRequest.file)
     }
 }
 
 extension IssuesController {
-    private static let productID = Member.text("productId", maximum: 256, as: .productID)
-        .checked("invalid_product_id", "use 1 to 256 letters, digits, dots, hyphens or underscores") { text in
-            text.utf8.allSatisfy { $0.isAlphanumeric || ".-_".utf8.contains($0) }
-        }
-    private static let title = Member.text("title", 1...1000)
-    private static let number = Member.text("number", 1...100).clearable
-    private static let date = Member.text("date", maximum: 10, as: .date)
-        .parsed("invalid_date", "use a date such as 2026-11-20") { CivilDate($0) }
-    private static let access = Member.choice(
-        "access",
-        of: IssueAccess.self,
-        maximum: 16,
-        message: "use free or retail"
-    )
-
-    static let addition = RequestObject(
-        required: [Self.productID, Self.title, Self.date],
-        optional: [Self.number, Self.access.described("Default free.")]
-    ) { $0.example(.texts(["productId": "com.example.issue7", "title": "Issue 7", "date": "2026-11-20"])) }
-    static let changesRequest = RequestObject(
-        optional: [Self.productID, Self.title, Self.number, Self.date, Self.access]
-    )
-
-    private static let file = Member.contentHash("file")
-    static let fileRequest = RequestObject(required: [Self.file.described("The SHA-256 of one of the app's files.")])
-
-    /// Reads the members of an issue that the body names.
-    private static func changes(_ fields: JSONFields) throws(RequestError) -> IssueChanges {
-        var changes = IssueChanges()
-        changes.productID = try fields.value(Self.productID)
-        changes.title = try fields.value(Self.title)
-        changes.number = try fields.value(Self.number)
-        changes.date = try fields.value(Self.date)
-        changes.access = try fields.value(Self.access)
-        return changes
-    }
-
     /// Returns the response with the changed issue, or throws the reason for which it was not changed.
     ///
     /// - Parameters:
@@ -274,23 +239,6 @@ extension ContentWarning {
         guard issue.renditions.isEmpty else { return nil }
         let message = "the issue has no file: readers see it in the catalogue and cannot download it, so upload one"
         return [ContentWarning(field: "renditions", message: message)]
-    }
-}
-
-extension Schema {
-    /// The product id of an issue, as the App Store and pushes name it.
-    static let productID = Schema.string(length: 1...256, pattern: "^[A-Za-z0-9._-]+$")
-    /// A SHA-256 in hexadecimal.
-    static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
-    static let screenSize = Schema.string(length: 3...11, pattern: "^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$")
-    static let date = Schema.string(length: 10...10, pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")
-}
-
-extension Member {
-    /// Makes a member that holds the SHA-256 of a file's content.
-    static func contentHash(_ name: String) -> RequestMember<ContentHash> {
-        Self.text(name, maximum: 64, as: .contentHash)
-            .parsed("invalid_hash", "use the 64 hexadecimal digits of a SHA-256") { ContentHash(hex: $0) }
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import ProviderModel
 package import PushHTTP
 package import PushProvider
 import PushStore
@@ -14,23 +15,16 @@ struct NotifyController: Controller {
     let waits: HeldWaveRegistry
     let time: any TimeSource
 
-    private static let again = Member.bool("again")
-        .described("Notifies once more where the earlier notification has ended.")
-    private static let counts = Member.bool("counts")
-        .described("Default true. false leaves the number of devices out.")
-    static let notifyRequest = RequestObject(optional: [Self.again])
-    private static let previewRequest = RequestObject(optional: [Self.counts])
-
     var operations: [ProviderOperation] {
         let accepted = ResponseDescription(status: 202, "It is accepted.", NotificationResponse.schema)
         return [
             .init(.post, "/v1/issues/{issue}:notify", .audited, id: "notifyIssue", self.notify)
                 .summary("Wakes the devices with Newsstand to load an issue; once, however often it is called.")
-                .tag(.publishing).scope(.send).body(Self.notifyRequest.schema, isRequired: false)
+                .tag(.publishing).scope(.send).body(IssueRequest.notify.schema, isRequired: false)
                 .responses(accepted, .ok(NotificationResponse.schema, "It was accepted before.")).errors(.conflict),
             .init(.post, "/v1/issues/{issue}:preview", .readOnly, id: "previewIssue", self.preview)
                 .summary("Says what Notify would do now: the devices and the waves, or the reason for a refusal.")
-                .tag(.publishing).scope(.read).cost(.query).body(Self.previewRequest.schema, isRequired: false)
+                .tag(.publishing).scope(.read).cost(.query).body(IssueRequest.notifyPreview.schema, isRequired: false)
                 .responses(.ok(NotifyPreview.schema)),
             .init(.get, "/v1/apps/{app}/downloads", id: "showDownloads", self.showDownloads)
                 .summary("The app's open downloads and their bandwidth, for which waves wait.")
@@ -41,7 +35,7 @@ struct NotifyController: Controller {
     private func preview(_ request: OperationRequest) async throws -> Response {
         let issue = try await request.object("issue") { try await self.store.issue($0) }
         guard let app = try await self.store.app(id: issue.app) else { throw RequestError.noSuch("issue") }
-        let counts = try await request.fields(Self.previewRequest).value(Self.counts)
+        let counts = try await request.fields(IssueRequest.notifyPreview).value(IssueRequest.counts)
         return try .json(NotifyPreview(plan: try await self.notifier.plan(issue, app: app, counts: counts ?? true)))
     }
 
@@ -53,7 +47,7 @@ struct NotifyController: Controller {
     private func notify(_ request: OperationRequest) async throws -> Response {
         let issue = try await request.object("issue") { try await self.store.issue($0) }
         guard let app = try await self.store.app(id: issue.app) else { throw RequestError.noSuch("issue") }
-        let again = try await request.fields(Self.notifyRequest).value(Self.again)
+        let again = try await request.fields(IssueRequest.notify).value(IssueRequest.again)
         let outcome = try await self.notifier.notify(
             issue,
             app: app,

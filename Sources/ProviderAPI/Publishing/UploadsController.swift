@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore
@@ -13,9 +14,6 @@ import PushTypes
 struct UploadsController: Controller {
     /// The content types of a body with a part of a file: the one of the draft, and plain bytes.
     private static let partTypes = ["application/partial-upload", "application/octet-stream"]
-    /// The maximum lengths of a content type and of a name, in bytes.
-    private static let (maximumType, maximumName) = (128, 256)
-
     let store: any AppStore & FileStore
     let uploads: UploadService
     let maximumFile: Int
@@ -34,7 +32,11 @@ struct UploadsController: Controller {
             contentTypes: Self.partTypes,
             stream: StreamedBody(minimumBytes: 16 * 1024)
         )
-        let name = ParameterDescription.query("name", "Default: its hash.", .string(length: 1...Self.maximumName))
+        let name = ParameterDescription.query(
+            "name",
+            "Default: its hash.",
+            .string(length: 1...UploadRequest.maximumName)
+        )
         let whole = BodyDescription(
             .string(),
             maximum: self.maximumFile,
@@ -48,7 +50,8 @@ struct UploadsController: Controller {
                 .scope(.read).responses(.ok(.list("uploads", of: UploadResponse.schema))),
             .init(.post, all, .audited, id: "beginUpload", self.begin)
                 .summary("Begins the upload of a file; one that the app has already is complete at once.")
-                .scope(.send).body(self.beginning.schema).responses(.created(UploadResponse.schema))
+                .scope(.send).body(UploadRequest(maximumFile: self.maximumFile).object.schema)
+                .responses(.created(UploadResponse.schema))
                 .errors(.conflict, .unavailable),
             .init(.get, one, id: "showUpload", "One upload.", self.show).scope(.read).responses(shown),
             .init(.head, one, id: "uploadOffset", "The position of the next byte, as a field.", self.offset)
@@ -76,38 +79,19 @@ struct UploadsController: Controller {
         return try .page("uploads", try await self.store.openUploads(app: app.id).map(UploadResponse.init))
     }
 
-    private static let hash = Member.contentHash("sha256")
-    private static let contentType = Member.text("contentType", 3...Self.maximumType, pattern: Self.mediaType)
-        .described("Default application/octet-stream.")
-        .checked("invalid_value", "use a media type such as application/zip") { Self.isMediaType($0) }
-    private static let name = Member.text("name", 1...Self.maximumName).described("Default the hash.")
-
-    /// The member with the length of a file. A file that is too long is rejected when its upload begins.
-    private var size: RequestMember<Int64> {
-        let maximum = self.maximumFile
-        return RequestMember<Int64>("size", .integer(1...Int64(maximum))) { (fields, name) throws(RequestError) in
-            let size = try fields.integer(name, in: Int64.min...Int64.max)
-            guard size ?? 1 >= 1 else { throw fields.error(name, "invalid_value", "use 1 to \(maximum) bytes") }
-            return size
-        }
-    }
-
-    private var beginning: RequestObject {
-        RequestObject(required: [self.size, Self.hash], optional: [Self.contentType, Self.name])
-    }
-
     private func begin(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(self.beginning)
-        let (size, hash) = (try fields.required(self.size), try fields.required(Self.hash))
-        let type = try fields.value(Self.contentType)
+        let wanted = UploadRequest(maximumFile: self.maximumFile)
+        let fields = try await request.fields(wanted.object)
+        let (size, hash) = (try fields.required(wanted.size), try fields.required(UploadRequest.hash))
+        let type = try fields.value(UploadRequest.contentType)
         let upload = UploadRecord(
             id: UUID(),
             app: app.id,
             size: Int(size),
             hash: hash,
-            contentType: type ?? Self.plainType,
-            name: try fields.value(Self.name) ?? hash.hex,
+            contentType: type ?? UploadRequest.plainType,
+            name: try fields.value(UploadRequest.name) ?? hash.hex,
             createdAt: self.time.recorded
         )
         request.made(upload.id)
@@ -161,15 +145,16 @@ struct UploadsController: Controller {
         let app = try await request.app(self.store)
         let name = try request.value(
             "name",
-            { (1...Self.maximumName).contains($0.utf8.count) ? $0 : nil },
-            orThrow: .invalid("name", "use 1 to \(Self.maximumName) bytes")
+            { (1...UploadRequest.maximumName).contains($0.utf8.count) ? $0 : nil },
+            orThrow: .invalid("name", "use 1 to \(UploadRequest.maximumName) bytes")
         )
         let type = request.http.headers[.contentType].map { $0.prefix { $0 != ";" }.filter { $0 != " " } } ?? ""
         let announced = request.http.headers[.contentLength].flatMap { Int($0) }
         let file = NewFile(
             app: app.id,
             name: name ?? "",
-            contentType: type.utf8.count <= Self.maximumType && Self.isMediaType(type) ? type : Self.plainType,
+            contentType: type.utf8.count <= UploadRequest.maximumType && UploadRequest.isMediaType(type)
+                ? type : UploadRequest.plainType,
             announcedSize: announced
         )
         let body = UploadBody(request.http.body, maximum: .max, announced: announced)
@@ -194,16 +179,6 @@ struct UploadsController: Controller {
         let files = try await self.store.files(app: app.id, after: after, limit: limit)
         let next = files.count == limit ? files.last?.hash.hex : nil
         return try .page("files", files.map(FileResponse.init), next: next)
-    }
-
-    private static let plainType = "application/octet-stream"
-
-    /// The pattern of a type and a subtype without parameters.
-    private static let mediaType = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$"
-
-    /// Returns `true` for a type and a subtype without parameters.
-    private static func isMediaType(_ text: String) -> Bool {
-        text.wholeMatch(of: #/[A-Za-z0-9!#$&^_.+\-]+\/[A-Za-z0-9!#$&^_.+\-]+/#) != nil
     }
 
     /// Runs `body`, and turns a failure of an upload into its response.

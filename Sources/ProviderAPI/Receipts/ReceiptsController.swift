@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import ProviderModel
 package import PushHTTP
 import PushProvider
 import PushStore

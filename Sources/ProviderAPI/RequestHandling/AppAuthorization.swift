@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

@@ -1,4 +1,5 @@
 import Logging
+import ProviderModel
 import PushHTTP
 import PushStore
 import PushSupport

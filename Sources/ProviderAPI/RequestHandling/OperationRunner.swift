@@ -3,6 +3,7 @@ import HTTPTypes
 package import Hummingbird
 package import Logging
 package import NIOCore
+package import ProviderModel
 package import PushHTTP
 package import PushProvider
 package import PushStore

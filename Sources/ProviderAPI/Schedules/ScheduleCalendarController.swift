@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

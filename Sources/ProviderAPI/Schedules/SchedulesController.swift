@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
@@ -17,13 +18,6 @@ struct SchedulesController: Controller {
     /// The maximum number of attempts to pause or resume a schedule that other requests change at the same time.
     private static let maximumAttempts = 16
 
-    private static let name = Member.text("name", 1...200)
-    private static let notification = Member.object("notification", NotificationRequest.object)
-    static let request = RequestObject(required: [Self.name, RecurringSchedule.member, Self.notification]) {
-        $0.named("ScheduleRequest")
-    }
-    private static let previewRequest = RequestObject(required: [RecurringSchedule.member])
-
     private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
 
     var operations: [ProviderOperation] {
@@ -31,18 +25,19 @@ struct SchedulesController: Controller {
         let path = "/v1/schedules/{schedule}"
         let operations: [ProviderOperation] = [
             .init(.post, "/v1/apps/{app}/schedules", .audited, id: "addSchedule", "Adds a schedule.", self.add)
-                .scope(.send).body(Self.request.schema).responses(.created(ScheduleResponse.schema)).errors(.conflict),
+                .scope(.send).body(ScheduleRequest.object.schema).responses(.created(ScheduleResponse.schema))
+                .errors(.conflict),
             .init(.get, "/v1/apps/{app}/schedules", id: "listSchedules", "The app's schedules.", self.list)
                 .scope(.read).parameters(.cursor, .limit())
                 .responses(.ok(.page("schedules", of: ScheduleResponse.Entry.schema))).reservingPage(ofEntries: 640),
             .init(.post, "/v1/apps/{app}/schedules:preview", .readOnly, id: "previewSchedule", self.preview)
                 .summary("The times at which a schedule would run.")
-                .scope(.read).parameters(Self.count).body(Self.previewRequest.schema)
+                .scope(.read).parameters(Self.count).body(ScheduleRequest.preview.schema)
                 .responses(.ok(RunsResponse.schema)),
             .init(.get, path, id: "showSchedule", "One schedule.", self.show)
                 .scope(.read).responses(shown),
             .init(.put, path, .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
-                .scope(.send).body(Self.request.schema).responses(shown).errors(.conflict),
+                .scope(.send).body(ScheduleRequest.object.schema).responses(shown).errors(.conflict),
             .init(.delete, path, .audited, id: "deleteSchedule", "Removes a schedule.", self.delete)
                 .scope(.send).responses(.noContent).errors(.conflict),
             self.pause("pause", "Stops all runs.", isPaused: true),
@@ -66,14 +61,14 @@ struct SchedulesController: Controller {
         _ request: OperationRequest,
         app: AppRecord
     ) async throws -> (schedule: ScheduleRecord, warnings: [ContentWarning]) {
-        let fields = try await request.fields(Self.request)
+        let fields = try await request.fields(ScheduleRequest.object)
         let now = self.time.now
-        let name = try fields.required(Self.name)
+        let name = try fields.required(ScheduleRequest.name)
         let rule = try self.rule(in: fields)
-        guard let notification = try fields.value(Self.notification) else {
+        guard let notification = try fields.value(ScheduleRequest.notification) else {
             throw fields.error("notification", "missing_field", "name the content and the audience")
         }
-        try Self.checkTimes(notification)
+        try ScheduleRequest.checkTimes(notification)
         let library = try await LibraryContents(of: notification, app: app.id, in: self.store)
         let wanted = try NotificationRequest(
             notification,
@@ -98,19 +93,6 @@ struct SchedulesController: Controller {
             ContentWarning(field: "notification.\($0.field)", message: $0.message)
         }
         return (schedule, times + content)
-    }
-
-    /// Rejects absolute times in the notification, which would suit one run only.
-    private static func checkTimes(_ notification: JSONFields) throws {
-        if let expiration = notification.members["expiration"], expiration != .integer(0) {
-            let message = "one time cannot suit every run: use expiresIn, which counts from each run, or 0"
-            throw notification.error("expiration", "conflicting_field", message)
-        }
-        guard case .object(let when)? = notification.members["when"] else { return }
-        for name in ["at", "localTime"] where when[name] != nil {
-            let message = "the schedule sets the time: use window alone"
-            throw notification.error("when.\(name)", "conflicting_field", message)
-        }
     }
 
     /// Adds a schedule. Its first run is the next one that its rule names.
@@ -231,7 +213,7 @@ struct SchedulesController: Controller {
     /// Lists the runs that a schedule with the rule in the body would have.
     private func preview(_ request: OperationRequest) async throws -> Response {
         _ = try await request.app(self.store)
-        return try self.runs(of: try self.rule(in: try await request.fields(Self.previewRequest)), request)
+        return try self.runs(of: try self.rule(in: try await request.fields(ScheduleRequest.preview)), request)
     }
 
     /// Returns the next runs of a rule; none without a rule.

@@ -1,6 +1,5 @@
 import Foundation
 import PushProvider
-import PushStore
 import PushSupport
 
 /// The admin key that a provider issues while it has no key at all.

@@ -1,5 +1,5 @@
+import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 
 /// The path parameters of the API, for the OpenAPI document.

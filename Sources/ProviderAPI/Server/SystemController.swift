@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import ProviderModel
 package import PushHTTP
 import PushProvider
 import PushStore

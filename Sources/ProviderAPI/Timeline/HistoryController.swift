@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore
@@ -18,9 +19,6 @@ struct HistoryController: Controller {
 
     let store: any Store
 
-    private static let count = Member.integer("count", BadgeChange.counts)
-    static let badge = RequestObject(required: [Self.count]) { $0.named("Badge") }
-
     var operations: [ProviderOperation] {
         let badge = "/v1/apps/{app}/users/{user}/badge"
         return [
@@ -29,10 +27,11 @@ struct HistoryController: Controller {
             self.history("/v1/apps/{app}/users/{user}/history", id: "userHistory", self.ofUser)
                 .summary("The same for all devices of a user."),
             .init(.get, badge, id: "showBadge", "The user's badge count.", self.showBadge)
-                .tag(.devices).scope(.read).responses(.ok(Self.badge.schema)),
+                .tag(.devices).scope(.read).responses(.ok(BadgeRequest.object.schema)),
             .init(.put, badge, .unaudited, id: "setBadge", self.setBadge)
                 .summary("Sets the user's badge count, from which the next push continues.")
-                .tag(.devices).scope(.send).body(Self.badge.schema, maximum: 4096).responses(.ok(Self.badge.schema)),
+                .tag(.devices).scope(.send).body(BadgeRequest.object.schema, maximum: 4096)
+                .responses(.ok(BadgeRequest.object.schema)),
             .init(.get, "/v1/deliveries/{apnsId}", id: "showDelivery", "The delivery with this apns-id.", self.delivery)
                 .tag(.notifications).scope(.read).responses(.ok(DeliveryResponse.schema)),
         ]
@@ -123,7 +122,7 @@ struct HistoryController: Controller {
     private func setBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let user = try request.user()
-        let count = try await request.fields(Self.badge).required(Self.count)
+        let count = try await request.fields(BadgeRequest.object).required(BadgeRequest.count)
         guard try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user)) else {
             throw RequestError.noSuch("app", by: "bundle id")
         }

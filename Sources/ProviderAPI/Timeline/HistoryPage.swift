@@ -1,6 +1,6 @@
 import Foundation
+import ProviderModel
 package import PushHTTP
-import PushStore
 
 /// A page of the merged history of several devices: deliveries and token events, each newest first.
 struct HistoryPage {

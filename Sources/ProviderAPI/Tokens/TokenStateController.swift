@@ -1,5 +1,6 @@
 import Hummingbird
 import Logging
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore
@@ -12,12 +13,6 @@ struct VAPIDController: Controller {
     let store: any AppStore & WebPushStore
     let time: any TimeSource
 
-    private static let key = Member.text("privateKey", 1...1024)
-        .described("32 bytes in base64url, or PEM: the key of another server. Default a new one.")
-        .parsed("invalid_value", "a private key of P-256: base64url of 32 bytes, or PEM") { VAPIDKey(text: $0) }
-    static let setRequest = RequestObject(required: [VAPIDContact.member], optional: [Self.key])
-    private static let rotateRequest = RequestObject(optional: [Self.key])
-
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/vapid"
         let shown = ResponseDescription.ok(VAPIDResponse.schema)
@@ -28,11 +23,11 @@ struct VAPIDController: Controller {
             .init(.put, path, .audited, id: "setVapid", self.set)
                 .summary("Makes or takes the app's first VAPID key, and sets the contact.")
                 .scope(.admin)
-                .body(Self.setRequest.schema, maximum: 16 * 1024)
+                .body(VAPIDKeyRequest.set.schema, maximum: 16 * 1024)
                 .responses(shown).errors(.conflict),
             .init(.post, "\(path):rotate", .audited, id: "rotateVapid", self.rotate)
                 .summary("Makes or takes a new VAPID key; earlier subscriptions keep theirs.")
-                .scope(.admin).body(Self.rotateRequest.schema, maximum: 16 * 1024, isRequired: false)
+                .scope(.admin).body(VAPIDKeyRequest.rotate.schema, maximum: 16 * 1024, isRequired: false)
                 .responses(shown).errors(.conflict),
         ]
         return operations.map { $0.tag(.devices) }
@@ -50,9 +45,9 @@ struct VAPIDController: Controller {
 
     private func set(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.setRequest)
-        let contact = try fields.required(VAPIDContact.member)
-        let key = try fields.value(Self.key)
+        let fields = try await request.fields(VAPIDKeyRequest.set)
+        let contact = try fields.required(VAPIDKeyRequest.contact)
+        let key = try fields.value(VAPIDKeyRequest.key)
         let known = try await self.store.vapidKeys(app: app.id)
         if let newest = known.first, key == nil || key?.publicKey == newest.publicKey {
             _ = try await self.store.setVAPIDContact(contact, app: app.id)
@@ -68,9 +63,9 @@ struct VAPIDController: Controller {
 
     private func rotate(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.rotateRequest)
+        let fields = try await request.fields(VAPIDKeyRequest.rotate)
         guard let newest = try await self.store.vapidKeys(app: app.id).first else { throw RequestError.noVAPIDKey }
-        try await self.add(try fields.value(Self.key) ?? VAPIDKey(), contact: newest.contact, to: app)
+        try await self.add(try fields.value(VAPIDKeyRequest.key) ?? VAPIDKey(), contact: newest.contact, to: app)
         return try .json(try await self.response(app))
     }
 
@@ -92,44 +87,6 @@ struct VAPIDController: Controller {
         let keys = try await self.store.vapidKeys(app: app.id)
         guard let newest = keys.first else { throw RequestError.noVAPIDKey }
         return VAPIDResponse(newest: newest, earlier: keys.dropFirst().map { Base64URL.encode($0.publicKey) })
-    }
-}
-
-/// The contact of the sender, which VAPID tells push services (RFC 8292).
-private enum VAPIDContact {
-    /// The member with the contact. A contact that some push service would reject is invalid.
-    static let member = Member.text("contact", 1...200, pattern: "^(mailto:|https://).+$")
-        .described("Whom a push service can turn to: a mailto: URL, or an https: URL.")
-        .checked(
-            "invalid_value",
-            "use mailto:name@domain or https://domain with a domain of the internet: Apple rejects others"
-        ) { text in Self.host(of: text).map { Self.isPublic($0) } ?? false }
-
-    private static func host(of text: String) -> Substring? {
-        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
-        if text.lowercased().hasPrefix("mailto:") {
-            let parts = text.dropFirst("mailto:".count).split(separator: "@", omittingEmptySubsequences: false)
-            return parts.count == 2 && !parts[0].isEmpty ? parts[1] : nil
-        }
-        guard text.lowercased().hasPrefix("https://") else { return nil }
-        return text.dropFirst("https://".count).prefix { !"/?#:".contains($0) }
-    }
-
-    private static func isPublic(_ host: Substring) -> Bool {
-        let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false)
-        let isName = labels.allSatisfy { label in
-            (1...63).contains(label.utf8.count)
-                && label.utf8.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                        UInt8(ascii: "-"):
-                        true
-                    default: false
-                    }
-                }
-        }
-        guard isName, labels.count >= 2, let last = labels.last else { return false }
-        return last.utf8.contains { !(48...57).contains($0) } && !["localhost", "local", "invalid"].contains(last)
     }
 }
 

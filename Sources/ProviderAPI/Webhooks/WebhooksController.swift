@@ -1,5 +1,6 @@
 package import Foundation
 import Hummingbird
+package import ProviderModel
 package import PushHTTP
 package import PushProvider
 package import PushStore
@@ -18,38 +19,18 @@ struct WebhooksController: Controller {
     let postTest: @Sendable (WebhookRecord, Topic) async -> WebhookTestResult
     let time: any TimeSource
 
-    private typealias Event = WebhookRecord.Event
-
-    private static let events = Member.texts(
-        "events",
-        1...Event.allCases.count,
-        maximum: 32,
-        as: .choice(of: Event.self)
-    )
-    private static let active = Member.bool("active")
-    private static let (since, block) = (Member.time("since"), Member.integer("block", 1...Int64.max))
-
-    static let addition = RequestObject(required: [Member.url], optional: [Self.events]) {
-        $0.example(.texts(["url": "https://hooks.example.com/push"]))
-    }
-    static let changes = RequestObject(optional: [Member.url, Self.events, Self.active])
-    static let replayRequest = RequestObject(optional: [Self.since, Self.block]) {
-        $0.requiringOne(of: "since", "block")
-            .described("One of both: a time, or the first number in the id of a post.")
-    }
-
     var operations: [ProviderOperation] {
         let (shown, maximum) = (ResponseDescription.ok(WebhookResponse.schema), 16 * 1024)
         let (all, one) = ("/v1/apps/{app}/webhooks", "/v1/webhooks/{webhook}")
         let operations: [ProviderOperation] = [
             .init(.post, all, .audited, id: "addWebhook", "Adds a webhook, with its secret.", self.add)
-                .body(Self.addition.schema, maximum: maximum)
+                .body(WebhookRequest.addition.schema, maximum: maximum)
                 .responses(.created(WebhookResponse.schema)).errors(.conflict),
             .init(.get, all, id: "listWebhooks", "The app's webhooks.", self.list)
                 .responses(.ok(.list("webhooks", of: WebhookResponse.schema))),
             .init(.get, one, id: "showWebhook", "One webhook.", self.show).responses(shown),
             .init(.patch, one, .audited, id: "changeWebhook", "Changes a webhook.", self.change)
-                .body(Self.changes.schema, maximum: maximum).responses(shown),
+                .body(WebhookRequest.change.schema, maximum: maximum).responses(shown),
             .init(.delete, one, .audited, id: "deleteWebhook", "Removes a webhook.", self.delete).responses(.noContent),
             .init(.post, "\(one):rotate", .audited, id: "rotateSecret", "Adds a secret.", self.rotate).responses(shown),
             .init(.post, "\(one):finish-rotation", .audited, id: "finishRotation") {
@@ -58,7 +39,7 @@ struct WebhooksController: Controller {
             .summary("Signs with the newest secret only.").responses(shown),
             .init(.post, "\(one):replay", .audited, id: "replayWebhook", self.replay)
                 .summary("Posts events again, from a time or a block on.")
-                .body(Self.replayRequest.schema, maximum: maximum).responses(shown),
+                .body(WebhookRequest.replay.schema, maximum: maximum).responses(shown),
             .init(.post, "\(one):test", .audited, id: "testWebhook", self.test)
                 .summary("Posts a test event at once, and returns what the receiver responds.")
                 .responses(.ok(WebhookTestResult.schema)),
@@ -78,14 +59,14 @@ struct WebhooksController: Controller {
     /// The address is checked now and again before each post, because names may resolve to other addresses later.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.addition)
+        let fields = try await request.fields(WebhookRequest.addition)
         let url = try fields.required(Member.url)
         let webhook = WebhookRecord(
             id: UUID(),
             app: app.id,
             url: try WebhookAddress(url, policy: self.addresses).url,
             secret: WebhookSecret.make(),
-            events: try Self.events(fields) ?? WebhookRecord.Event.standard,
+            events: try WebhookRequest.events(fields) ?? WebhookRecord.Event.standard,
             createdAt: self.time.now
         )
         guard try await self.store.addWebhook(webhook, limit: Self.maximum) else {
@@ -110,9 +91,9 @@ struct WebhooksController: Controller {
 
     /// Changes the members that are in the body, and leaves the others.
     private func change(_ request: OperationRequest) async throws -> Response {
-        let fields = try await request.fields(Self.changes)
+        let fields = try await request.fields(WebhookRequest.change)
         let url = try fields.value(Member.url).map { try WebhookAddress($0, policy: self.addresses).url }
-        let (events, isActive) = (try Self.events(fields), try fields.value(Self.active))
+        let (events, isActive) = (try WebhookRequest.events(fields), try fields.value(WebhookRequest.active))
         return try await self.update(request) { ($0.url, $0.events, $0.isActive) = (url, events, isActive) }
     }
 
@@ -134,9 +115,9 @@ struct WebhooksController: Controller {
     /// Moves the webhook back to a time or a block, from which events are posted again.
     private func replay(_ request: OperationRequest) async throws -> Response {
         let webhook = try await self.webhook(request)
-        let fields = try await request.fields(Self.replayRequest)
+        let fields = try await request.fields(WebhookRequest.replay)
         let start: WebhookReplay.Start
-        switch (try fields.value(Self.since), try fields.value(Self.block)) {
+        switch (try fields.value(WebhookRequest.since), try fields.value(WebhookRequest.block)) {
         case (let since?, nil): start = .since(since)
         case (nil, let block?): start = .block(block)
         default: throw fields.error("since", "missing_field", "give either since or block")
@@ -188,20 +169,6 @@ struct WebhooksController: Controller {
         var response = WebhookResponse(webhook: webhook, app: app?.bundleID, secret: secret)
         response.warnings = warnings.isEmpty ? nil : warnings
         return try .json(response)
-    }
-
-    /// Returns the kinds of events that the body names; `nil` if it names none.
-    private static func events(_ fields: JSONFields) throws -> Set<WebhookRecord.Event>? {
-        guard let names = try fields.value(Self.events) else { return nil }
-        let events = Set(names.compactMap(WebhookRecord.Event.init(rawValue:)))
-        guard !events.isEmpty, events.count == Set(names).count else {
-            throw fields.error(
-                "events",
-                "invalid_value",
-                "name one or more of \(Event.allCases.map(\.rawValue).joined(separator: ", "))"
-            )
-        }
-        return events
     }
 }
 

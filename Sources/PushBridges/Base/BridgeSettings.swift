@@ -1,4 +1,5 @@
 import Logging
+package import ProviderModel
 package import PushStore
 package import PushSupport
 import PushTypes

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOSSL
 package import ProviderAPI
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

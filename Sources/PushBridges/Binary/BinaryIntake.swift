@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Logging
 import Metrics
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

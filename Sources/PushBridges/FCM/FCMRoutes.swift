@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

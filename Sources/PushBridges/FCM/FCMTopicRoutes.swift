@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOHTTP1
 import ProviderAPI
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

@@ -1,6 +1,7 @@
 import Hummingbird
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

@@ -1,4 +1,5 @@
 import Logging
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

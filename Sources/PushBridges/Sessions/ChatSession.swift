@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 package import NIOCore
+package import ProviderModel
 package import PushStore
 package import PushSupport
 package import PushTypes

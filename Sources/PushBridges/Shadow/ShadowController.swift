@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderAPI
+package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore

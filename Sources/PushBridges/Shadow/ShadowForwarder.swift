@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

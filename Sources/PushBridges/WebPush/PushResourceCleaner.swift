@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOHTTP1
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

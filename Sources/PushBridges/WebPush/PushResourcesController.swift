@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import HummingbirdCore
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushStore
 import PushSupport

@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

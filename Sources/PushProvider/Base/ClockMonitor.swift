@@ -1,4 +1,5 @@
 package import Logging
+import ProviderModel
 package import PushStore
 package import PushSupport
 import PushTypes

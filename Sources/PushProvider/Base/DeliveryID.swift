@@ -1,5 +1,5 @@
 package import Foundation
-package import PushStore
+package import ProviderModel
 
 /// The `apns-id`s of a notification's deliveries (decision 13).
 ///

@@ -1,4 +1,4 @@
-package import PushStore
+package import ProviderModel
 import ServiceLifecycle
 
 /// Wakes a service that sleeps, because there is new work, a slot is free, or the clock was set.

@@ -1,3 +1,4 @@
+package import ProviderModel
 package import PushSender
 package import PushStore
 package import PushSupport

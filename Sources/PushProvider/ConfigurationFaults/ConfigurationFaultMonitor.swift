@@ -1,5 +1,6 @@
 package import Logging
-package import PushStore
+package import ProviderModel
+import PushStore
 import PushSupport
 import PushTypes
 import ServiceLifecycle

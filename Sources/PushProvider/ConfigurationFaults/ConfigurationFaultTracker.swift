@@ -1,6 +1,7 @@
 import Foundation
 package import Logging
 import Metrics
+package import ProviderModel
 package import PushSender
 package import PushStore
 package import PushSupport

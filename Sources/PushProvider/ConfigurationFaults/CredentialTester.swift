@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+package import ProviderModel
 package import PushSender
 package import PushStore
 package import PushSupport

@@ -1,6 +1,7 @@
 import Crypto
 package import Foundation
 package import Logging
+package import ProviderModel
 package import PushStore
 package import PushSupport
 package import PushTypes

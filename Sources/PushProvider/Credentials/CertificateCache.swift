@@ -1,6 +1,6 @@
 import Crypto
+package import ProviderModel
 package import PushSender
-package import PushStore
 import Synchronization
 
 /// A cache of the certificates that were opened lately, and of the errors of those that could not be opened.

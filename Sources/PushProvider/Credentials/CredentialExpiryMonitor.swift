@@ -1,4 +1,5 @@
 package import Logging
+import ProviderModel
 import PushSender
 package import PushStore
 package import PushSupport

@@ -1,5 +1,6 @@
 import Crypto
 package import Logging
+import ProviderModel
 package import PushSender
 package import PushStore
 package import PushSupport

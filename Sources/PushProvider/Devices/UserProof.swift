@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-package import PushStore
+package import ProviderModel
 package import PushSupport
 package import PushTypes
 
@@ -10,7 +10,7 @@ package import PushTypes
 /// that installation only. Without it, a stolen proof can be used until it expires.
 package struct UserProof: Hashable, Sendable {
     /// The maximum length of a proof, in bytes.
-    package static let maximumLength = 4096
+    package static let maximumLength = InstallationRequest.maximumProof
     /// The maximum time until a proof expires.
     package static let maximumLifetime: Duration = .seconds(3600)
     /// The maximum difference between the clocks of the back end and of the provider.

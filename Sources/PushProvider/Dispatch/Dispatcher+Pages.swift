@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTypes

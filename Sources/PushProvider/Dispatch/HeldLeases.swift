@@ -1,5 +1,6 @@
 package import Foundation
-package import PushStore
+package import ProviderModel
+import PushStore
 package import PushTypes
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Logging
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport

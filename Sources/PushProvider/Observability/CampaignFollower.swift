@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushStore
 
 /// Decides from the states of campaigns, which are read every second, which of their steps are logged.

@@ -1,5 +1,6 @@
 package import Logging
 package import Metrics
+import ProviderModel
 package import PushStore
 import PushSupport
 import PushTypes

@@ -1,9 +1,10 @@
+import ProviderModel
 package import PushSupport
 
 /// A URL of a webhook or another server, parsed by strict rules, so that no other URL parser can find a different host in it.
 package struct WebhookAddress: Hashable, Sendable {
     /// The maximum length of a URL, in bytes.
-    package static let maximumLength = 2048
+    package static let maximumLength = Member.maximumURL
 
     package let isSecure: Bool
     /// The host: a name or IPv4 address in lower case, or an IPv6 address without brackets.

@@ -1,6 +1,6 @@
 import Crypto
 package import Foundation
-package import PushStore
+package import ProviderModel
 package import PushSupport
 import PushTypes
 

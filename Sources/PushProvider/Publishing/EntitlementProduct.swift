@@ -1,12 +1,9 @@
 package import Foundation
-package import PushStore
+package import ProviderModel
 package import PushTypes
 
 /// The product of an issue that is not free, about which entitlement is decided.
 package struct EntitlementProduct: Hashable, Sendable {
-    /// The maximum length of a product id, in bytes.
-    package static let maximumID = 256
-
     package let productID: String
     package let publication: UUID
     package let publishedAt: Timestamp?

@@ -1,4 +1,4 @@
-import PushStore
+import ProviderModel
 
 /// The limits on uploads and downloads.
 package struct PublishingSettings: Hashable, Sendable {

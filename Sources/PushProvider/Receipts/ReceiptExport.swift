@@ -1,5 +1,6 @@
 package import Foundation
 package import NIOCore
+import ProviderModel
 package import PushStore
 import PushSupport
 

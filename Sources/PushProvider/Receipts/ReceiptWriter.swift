@@ -1,5 +1,6 @@
 import Foundation
 package import Metrics
+package import ProviderModel
 package import PushStore
 package import PushSupport
 import PushTypes

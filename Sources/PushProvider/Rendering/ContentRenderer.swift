@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushStore
 import PushTypes
 
@@ -110,15 +111,6 @@ package struct ContentRenderer: Sendable {
     func samples() -> [(locale: String?, payload: [UInt8])] {
         if let fixed = self.fixed { return [(nil, Array(fixed))] }
         return self.variants.map { variant in (variant.locale, PayloadAssembler.sample(variant.payload)) }
-    }
-
-    /// The variables of all variants that have no default.
-    var namesWithoutDefault: Set<String> {
-        var names: Set<String> = []
-        for variant in self.variants {
-            for case .variable(let name, _, nil) in variant.payload.segments { names.insert(name) }
-        }
-        return names
     }
 
     private mutating func variantIndex(for locale: String?) -> Int {

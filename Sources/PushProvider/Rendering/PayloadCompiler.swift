@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushSupport
 
 /// A payload as the segments from which it is assembled for each device.
@@ -27,8 +28,6 @@ struct CompiledPayload {
 
 /// Compiles the payloads of one notification, which share one list of attribute names.
 struct PayloadCompiler {
-    /// The maximum number of different attributes in one notification.
-    static let maximumNames = 64
     private static let builtIn: [String: CompiledPayload.Source] = [
         "user": .user, "locale": .locale, "timeZone": .timeZone, "appVersion": .appVersion,
     ]
@@ -130,11 +129,24 @@ struct PayloadCompiler {
         } else if let index = self.names.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) {
             source = .attribute(index)
         } else {
-            guard self.names.count < Self.maximumNames else { throw PayloadTemplate.Damage() }
+            guard self.names.count < PayloadTemplate.maximumNames else { throw PayloadTemplate.Damage() }
             self.names.append(name)
             source = .attribute(self.names.count - 1)
         }
         self.sources.insert(source)
         return source
     }
+}
+
+extension PayloadMarker {
+    /// Adds the member to a compiled payload, whose last segment ends the object.
+    func add(to payload: inout CompiledPayload) {
+        guard case .literal(let end)? = payload.segments.popLast() else { return }
+        let marked = Array(payload.segments.isEmpty ? self.add(to: Data(end)) : self.add(toEnd: end))
+        payload.segments.append(.literal(marked))
+        payload.literalCount += marked.count - end.count
+    }
+
+    /// Adds the member to the last part of the text of an object that has other members.
+    private func add(toEnd end: [UInt8]) -> Data { Data(end.dropLast() + Array(",\(self.text)}".utf8)) }
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 package import Logging
+import ProviderModel
 package import PushStore
 package import PushSupport
 import PushTypes

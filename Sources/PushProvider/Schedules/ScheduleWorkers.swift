@@ -1,4 +1,4 @@
-import PushStore
+import ProviderModel
 import Synchronization
 
 /// The apps whose scheduled work is in progress.

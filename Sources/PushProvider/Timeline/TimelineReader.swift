@@ -1,3 +1,4 @@
+package import ProviderModel
 package import PushStore
 package import PushSupport
 import PushTypes

@@ -1,5 +1,6 @@
 import Foundation
 package import Logging
+import ProviderModel
 package import PushStore
 import PushTypes
 import Synchronization

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport

@@ -1,6 +1,7 @@
 package import Foundation
 package import Logging
 package import Metrics
+package import ProviderModel
 package import PushStore
 package import PushSupport
 package import PushTypes

@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushStore
 package import PushTypes
 

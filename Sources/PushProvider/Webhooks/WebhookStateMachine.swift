@@ -1,4 +1,4 @@
-import PushStore
+import ProviderModel
 package import PushSupport
 import PushTypes
 

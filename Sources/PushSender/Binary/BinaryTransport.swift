@@ -67,15 +67,3 @@ private final class PartialCall: PushCall {
         self.call.takeBack { isRecalled(self.positions[$0]) }
     }
 }
-
-extension PushType {
-    /// Indicates whether pushes of the type can go over the binary protocol, which has no field for it.
-    ///
-    /// The service took a push for an alert, a background update or a message of a device management server by its payload.
-    package var isCarriedByBinaryProtocol: Bool {
-        switch self {
-        case .alert, .background, .mdm, .voip, .complication: true
-        case .controls, .fileprovider, .liveactivity, .location, .pushtotalk, .widgets: false
-        }
-    }
-}

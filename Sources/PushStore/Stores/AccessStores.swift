@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushTypes
 
 /// API keys, found by the SHA-256 of the key.

@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushTypes
 
 /// The configured bridges to other systems.

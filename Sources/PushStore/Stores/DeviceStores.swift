@@ -1,3 +1,4 @@
+package import ProviderModel
 package import PushSupport
 package import PushTypes
 

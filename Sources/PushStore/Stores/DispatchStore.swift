@@ -1,11 +1,12 @@
 package import Foundation
+package import ProviderModel
 package import PushSupport
 package import PushTypes
 
 /// The ledger as the dispatcher works on it.
 package protocol DispatchStore: Sendable {
     /// Recovers from the end of the last process: ends all leases, and queues recipients that were in flight under the
-    /// guarantee `atMostOnce`, to be ended as ``EndedRetry/Cause/interrupted``. It is called at the start of the only process
+    /// guarantee `atMostOnce`, to be ended as ``EndingCause/interrupted``. It is called at the start of the only process
     /// that uses the store.
     /// - Returns: The number of those recipients.
     func recover(now: Timestamp) async throws -> Int

@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushTypes
 
 /// Checks and statistics of the store for operators.

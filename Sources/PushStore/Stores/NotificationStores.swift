@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushTypes
 
 /// The notifications and the states of their recipients, as the API shows them.

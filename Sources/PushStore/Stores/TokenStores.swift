@@ -1,3 +1,4 @@
+package import ProviderModel
 package import PushTypes
 
 /// The states of tokens and environments, and their history.

@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushTypes
 
 /// The data for sending to browsers: the VAPID keys of apps, and the subscriptions.

@@ -1,4 +1,5 @@
 package import Foundation
+package import ProviderModel
 package import PushTypes
 
 /// The webhooks, and the events for them.

@@ -151,6 +151,11 @@ package struct JSONFields: Sendable {
         RequestError(.invalid, code: code, message: message, path: self.pathOf(name))
     }
 
+    /// Returns an error of the object as a whole.
+    package func error(_ code: String, _ message: String) -> RequestError {
+        RequestError(.invalid, code: code, message: message, path: self.place)
+    }
+
     /// Returns the error of a member whose type is not the wanted one.
     package func wrongType(_ name: String, _ wanted: String) -> RequestError {
         self.error(name, "wrong_type", "it must be \(wanted)")

@@ -239,3 +239,19 @@ extension RequestMember where Value: Hashable & Sendable {
         }
     }
 }
+
+/// A value with one JSON form, which is the same in requests, in the store and in responses.
+package protocol StoredJSON: Sendable {
+    /// The members of the JSON form.
+    static var object: RequestObject { get }
+    /// Reads the JSON form.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(_ fields: JSONFields) throws(RequestError)
+    /// The canonical JSON form.
+    var json: JSONValue { get }
+}
+
+extension StoredJSON {
+    /// Decodes the stored form, also of earlier versions.
+    package init(stored: JSONValue) throws(RequestError) { try self.init(JSONFields(stored, known: Self.object.known)) }
+}

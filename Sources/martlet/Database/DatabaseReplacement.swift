@@ -1,6 +1,5 @@
 import Foundation
 import ProviderAPI
-import PushStore
 import PushSupport
 
 /// Replaces a database by another.

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import ProviderAPI
+import ProviderModel
 import PushBridges
 import PushSender
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -1,5 +1,4 @@
 import Foundation
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

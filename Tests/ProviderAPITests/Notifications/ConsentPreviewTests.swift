@@ -1,7 +1,7 @@
 import Foundation
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

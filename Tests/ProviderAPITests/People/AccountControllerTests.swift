@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import ProviderAPI
+import ProviderModel
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import Testing

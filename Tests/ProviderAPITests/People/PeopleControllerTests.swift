@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
+import ProviderModel
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import Testing

@@ -3,9 +3,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOEmbedded
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import Testing

@@ -1,6 +1,5 @@
 import Foundation
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
 import Synchronization

@@ -1,12 +1,11 @@
 import Foundation
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
 
 @testable import ProviderAPI
-@testable import PushProvider
+@testable import ProviderModel
 
 /// The schemas of requests beside the parsers of these: both allow the same values.
 @Suite(.timeLimit(.patience)) struct SchemaAgreementTests {
@@ -100,42 +99,42 @@ import Testing
         (#"{\#(Self.key),"certificate":"x"}"#, false), (#"{"p12":null,"certificate":"x"}"#, false),
     ])
     func credentials(text: String, isAllowed: Bool) throws {
-        #expect(SchemaCheck(CredentialsController.request.schema).allows(try Self.json(text)) == isAllowed)
-        let fields = try JSONFields(parsing: Data(text.utf8), known: CredentialsController.request.known)
-        #expect(((try? CredentialsController.record(fields)) != nil) == isAllowed)
+        #expect(SchemaCheck(CredentialRequest.object.schema).allows(try Self.json(text)) == isAllowed)
+        let fields = try JSONFields(parsing: Data(text.utf8), known: CredentialRequest.object.known)
+        #expect(((try? CredentialRequest.record(fields)) != nil) == isAllowed)
     }
 
     /// The objects of requests whose members are listed.
     private static let objects: [(name: String, members: [any ObjectMember])] = [
-        ("notification", NotificationRequest.object.members), ("resend", NotificationResend.object.members),
-        ("preview", SendingController.previewRequest.members), ("broadcast", BroadcastRequest.object.members),
+        ("notification", NotificationRequest.object.members), ("resend", ResendRequest.object.members),
+        ("preview", PreviewRequest.notification.members), ("broadcast", BroadcastRequest.object.members),
         ("alert", AlertBuilder.object.members), ("localized text", AlertBuilder.Localized.object.members),
         ("sound", AlertBuilder.Sound.object.members), ("template", TemplateReference.object.members),
-        ("audience", AudienceExpression.object.members), ("schedule", SchedulesController.request.members),
-        ("device", DeviceRequest.object.members), ("installation", InstallationsController.registration.members),
-        ("preferences", Preferences.object.members), ("badge", HistoryController.badge.members),
-        ("audience preview", AudiencesController.previewRequest.members),
-        ("new webhook", WebhooksController.addition.members), ("webhook", WebhooksController.changes.members),
-        ("replay", WebhooksController.replayRequest.members), ("new app", AppsController.addition.members),
-        ("app", AppsController.changes.members), ("stop", AppStopController.pauseRequest.members),
-        ("credential", CredentialsController.request.members), ("new key", KeySettings.addition.members),
-        ("key", KeySettings.change.members), ("new person", PersonSettings.addition.members),
-        ("person", PersonSettings.change.members), ("password", AccountController.passwordRequest.members),
-        ("channel", ChannelsController.addition.members), ("receipts", ReceiptRequest.object.members),
-        ("receipt", ReceiptRequest.receipt.members), ("reactivation", ReactivationController.request.members),
-        ("VAPID key", VAPIDController.setRequest.members), ("new issue", IssuesController.addition.members),
-        ("issue", IssuesController.changesRequest.members), ("file", IssuesController.fileRequest.members),
-        ("notify", NotifyController.notifyRequest.members),
-        ("new publication", PublicationsController.addition.members),
-        ("publication", PublicationsController.changes.members),
-        ("entitlements", CatalogueController.entitlementRequest.members),
-        ("download", CatalogueController.downloadRequest.members),
-        ("entitlement server", EntitlementController.setRequest.members),
-        ("entitlement test", EntitlementController.testRequest.members),
-        ("restore", LibraryOperations.restoreRequest.members), ("new template", TemplatesController.bodies.new.members),
-        ("saved template", TemplatesController.bodies.saved.members),
-        ("template preview", TemplatesController.previewRequest.members),
-        ("new audience", NamedAudiencesController.bodies.new.members),
+        ("audience", AudienceExpression.object.members), ("schedule", ScheduleRequest.object.members),
+        ("device", DeviceRequest.object.members), ("installation", InstallationRequest.object.members),
+        ("preferences", Preferences.object.members), ("badge", BadgeRequest.object.members),
+        ("audience preview", AudienceRequest.preview.members),
+        ("new webhook", WebhookRequest.addition.members), ("webhook", WebhookRequest.change.members),
+        ("replay", WebhookRequest.replay.members), ("new app", AppRequest.addition.members),
+        ("app", AppRequest.change.members), ("stop", AppRequest.stop.members),
+        ("credential", CredentialRequest.object.members), ("new key", APIKeyRequest.addition.members),
+        ("key", APIKeyRequest.change.members), ("new person", PersonRequest.addition.members),
+        ("person", PersonRequest.change.members), ("password", AccountRequest.passwordChange.members),
+        ("channel", ChannelRequest.addition.members), ("receipts", ReceiptRequest.object.members),
+        ("receipt", ReceiptRequest.receipt.members), ("reactivation", ReactivationRequest.object.members),
+        ("VAPID key", VAPIDKeyRequest.set.members), ("new issue", IssueRequest.addition.members),
+        ("issue", IssueRequest.change.members), ("file", IssueRequest.fileChoice.members),
+        ("notify", IssueRequest.notify.members),
+        ("new publication", PublicationRequest.addition.members),
+        ("publication", PublicationRequest.change.members),
+        ("entitlements", EntitlementProof.entitlements.members),
+        ("download", EntitlementProof.download.members),
+        ("entitlement server", EntitlementServerRequest.object.members),
+        ("entitlement test", EntitlementTestRequest.object.members),
+        ("restore", LibraryItemRequest.restore.members), ("new template", TemplateRequest.bodies.new.members),
+        ("saved template", TemplateRequest.bodies.saved.members),
+        ("template preview", PreviewRequest.template.members),
+        ("new audience", AudienceRequest.named.new.members),
     ]
 
     @Test(arguments: Self.objects.indices) func theMembersHaveTheBoundsOfTheirSchemas(index: Int) throws {

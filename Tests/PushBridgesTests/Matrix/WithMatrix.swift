@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import Logging
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSender
 import PushStore

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOHTTP1
 import ProviderAPI
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTesting

@@ -1,5 +1,5 @@
 import Foundation
-import PushStore
+import ProviderModel
 import Testing
 
 @testable import PushProvider

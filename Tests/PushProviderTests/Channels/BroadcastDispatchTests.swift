@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport
@@ -160,8 +161,8 @@ import Testing
             try await fixture.settle()
             let failed = try await fixture.progress(of: notification)
             let deliveries = try await fixture.deliveries(of: notification)
-            let fields = try JSONFields(.object(["expiresIn": 600]), known: NotificationResend.object.known)
-            let resend = try NotificationResend(fields, of: notification.id)
+            let fields = try JSONFields(.object(["expiresIn": 600]), known: ResendRequest.object.known)
+            let resend = try ResendRequest(fields, of: notification.id)
             let request = try resend.request(failed, deliveries, now: fixture.time.now)
             #expect(request.audience == notification.audience && request.environment == .sandbox)
             #expect(throws: RequestError.self) { try resend.request(failed, [], now: fixture.time.now) }

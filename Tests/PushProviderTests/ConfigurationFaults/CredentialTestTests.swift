@@ -1,5 +1,5 @@
+import ProviderModel
 import PushSender
-import PushStore
 import PushTypes
 import Testing
 

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
+import ProviderModel
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 import Testing

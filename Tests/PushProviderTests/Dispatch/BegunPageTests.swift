@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushSender
 import PushSupport
 import PushTesting
@@ -64,10 +65,10 @@ import Testing
             let (accepted, unknown) = crashes ? (0, 1) : (1, 0)
             try await store.expect(notification, .done, accepted: accepted, failed: 1, skipped: 1, unknown: unknown)
             let reasons = try await fixture.deliveries(of: notification).compactMap(\.reason)
-            #expect(reasons.contains(EndedRetry.Cause.otherKind.rawValue))
-            #expect(reasons.contains(EndedRetry.Cause.unreadable.rawValue))
+            #expect(reasons.contains(EndingCause.otherKind.rawValue))
+            #expect(reasons.contains(EndingCause.unreadable.rawValue))
             let counts = try await store.skipCounts(of: notification.id)
-            #expect(counts == [SkipCount(reason: EndedRetry.Cause.otherKind.rawValue, count: 1)])
+            #expect(counts == [SkipCount(reason: EndingCause.otherKind.rawValue, count: 1)])
             #expect(try await store.checkIntegrity().isEmpty)
         }
     }
@@ -113,13 +114,13 @@ import Testing
             try await fixture.delete(1)
             try await fixture.settle(after: .seconds(3600))
             let delivery = try #require(try await fixture.deliveries(of: notification).first)
-            #expect(delivery.reason == EndedRetry.Cause.deviceRemoved.rawValue)
+            #expect(delivery.reason == EndingCause.deviceRemoved.rawValue)
             let reader = TimelineReader(store: fixture.store, gateway: nil, faults: nil, time: fixture.time)
             let key = RecipientKey(notification: notification.id, recipient: delivery.recipient)
             let timeline = try #require(try await reader.timelines(of: [key]).first)
             #expect(timeline.notes.isEmpty)
             let end = try #require(timeline.steps.last { $0.event == .ended })
-            #expect(end.at == delivery.at && end.text.contains(EndedRetry.Cause.deviceRemoved.rawValue))
+            #expect(end.at == delivery.at && end.text.contains(EndingCause.deviceRemoved.rawValue))
         }
     }
 }

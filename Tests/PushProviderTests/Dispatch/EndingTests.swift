@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushSender
 import PushSupport
 import PushTesting
@@ -25,7 +26,7 @@ import Testing
             let events = try await self.events(fixture)
             #expect(events.map(\.state) == ["accepted", "failed"])
             #expect(events.map(\.user) == ["alice", "alice"])
-            #expect(events[1].reason == EndedRetry.Cause.cancelled.rawValue)
+            #expect(events[1].reason == EndingCause.cancelled.rawValue)
             #expect(events[1].token == DeviceToken.numbered(1).hex)
         }
     }
@@ -71,7 +72,7 @@ import Testing
             try await fixture.settle()
             #expect(fixture.sender.sent.isEmpty)
             let events = try await self.events(fixture)
-            #expect(events.map(\.reason) == [EndedRetry.Cause.interrupted.rawValue])
+            #expect(events.map(\.reason) == [EndingCause.interrupted.rawValue])
             #expect(events.map(\.state) == ["unknown"])
             try await fixture.store.expect(notification, .done, failed: 0, unknown: 1)
         }
@@ -93,7 +94,7 @@ import Testing
             #expect(fixture.sentTokens == [.numbered(1), .numbered(3)])
             try await fixture.store.expect(notification, .done, accepted: 2, failed: 3)
             let reasons = try await self.events(fixture).compactMap(\.reason)
-            #expect(reasons == Array(repeating: EndedRetry.Cause.unreadable.rawValue, count: 3))
+            #expect(reasons == Array(repeating: EndingCause.unreadable.rawValue, count: 3))
             #expect(try await store.checkIntegrity().count == 3)
             try await store.database.write { try $0.execute(sql: "DELETE FROM device WHERE environment = 5") }
         }

@@ -1,3 +1,4 @@
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport

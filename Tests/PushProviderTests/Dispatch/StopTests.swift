@@ -1,3 +1,4 @@
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport
@@ -84,7 +85,7 @@ import Testing
                     #expect(progress.state == .done)
                     #expect(progress.progress.skipped == 1)
                     let reasons = try await fixture.deliveries(of: second).map(\.reason)
-                    #expect(reasons == [EndedRetry.Cause.erased.rawValue])
+                    #expect(reasons == [EndingCause.erased.rawValue])
                 case .app, .device, .credential: break
                 }
             }
@@ -191,7 +192,7 @@ import Testing
             try await fixture.settle(after: .seconds(61))
             #expect(fixture.sender.sent.isEmpty)
             try await fixture.store.expect(notification, .done, skipped: 1, recipients: 1)
-            #expect(try await fixture.deliveries(of: notification).map(\.reason) == [EndedRetry.Cause.erased.rawValue])
+            #expect(try await fixture.deliveries(of: notification).map(\.reason) == [EndingCause.erased.rawValue])
         }
     }
 

@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

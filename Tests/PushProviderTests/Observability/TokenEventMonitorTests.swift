@@ -1,5 +1,6 @@
 import Logging
 import Metrics
+import ProviderModel
 import PushHTTP
 import PushSender
 import PushStore

@@ -1,5 +1,5 @@
 import Foundation
-import PushStore
+import ProviderModel
 import PushTesting
 import PushTypes
 import Testing

@@ -5,6 +5,7 @@ import PushTesting
 import PushTypes
 import Testing
 
+@testable import ProviderModel
 @testable import PushProvider
 
 @Suite struct ContentRendererTests {
@@ -227,5 +228,22 @@ import Testing
                 for: RecipientProfile(attributes: "{}")
             )
         }
+    }
+
+    @Test(
+        arguments: [
+            #"{"alert":"Hi {{name|you}} \"{{city}}\" {{{{","template":true}"#,
+            #"{"alert":"Hi","badge":"+1","data":{"a":"{{user|\u00e9\n}}","{{b}}":["{{c}}",1.5]},"template":true}"#,
+            #"{"badge":"+1"}"#, #"{"alert":"{{a}}","template":true,"receipts":"device"}"#,
+            #"{"alert":"x","localizations":{"de":{"alert":"{{name|Sie}}"},"pt_BR":{"sound":"s"}},"template":true}"#,
+        ]
+    )
+    func aRequestIsMeasuredAsItIsRendered(body: String) throws {
+        let content = try Content.parse(body).content
+        let marker = PayloadMarker(content, notification: PayloadMarker.sampleID)
+        let measured = try PayloadTemplate(stored: content.payload).minimumLengths()
+        let rendered = try ContentRenderer(content).samples()
+        #expect(measured.map(\.locale) == rendered.map(\.locale))
+        #expect(measured.map { marker?.length(ofMarked: $0.length) ?? $0.length } == rendered.map(\.payload.count))
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import ProviderModel
 import PushProvider
 import Testing
 
@@ -35,7 +36,7 @@ import Testing
         let sealer = ContentSealer(bundleID: "com.example.app", notification: self.notification)
         let texts = try (0..<3).map { _ in try sealer.seal(Data(count: length), to: key) }
         #expect(Set(texts).count == 3)
-        #expect(texts.allSatisfy { $0.utf8.count == ContentSealer.sealedLength(ofPayload: length) })
+        #expect(texts.allSatisfy { $0.utf8.count == EnvelopeText.sealedLength(ofPayload: length) })
     }
 
     @Test("Keys of another length and of small order are refused")
@@ -43,12 +44,12 @@ import Testing
         let one = Data([1]) + Data(count: 31)
         let ofOrderEight = try #require(Data(base64Encoded: "4Ot6fDtBuK4WVuP68Z/EatoJjeucMrH9hmIFFl9JuAA="))
         for key in [Data(), Data(count: 31), Data(count: 33), Data(count: 32), one, ofOrderEight] {
-            #expect(!ContentSealer.accepts(key))
+            #expect(!InstallationPublicKey.isUsable(key))
         }
         let sealer = ContentSealer(bundleID: "com.example.app", notification: self.notification)
         for key in [Data(), Data(count: 31), Data(count: 33)] {
             #expect(throws: ContentSealer.UnusableKey.self) { try sealer.seal(self.payload, to: key) }
         }
-        #expect(ContentSealer.accepts(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation))
+        #expect(InstallationPublicKey.isUsable(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import MartletKit
+import ProviderModel
 import PushProvider
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let keys = EncryptionKeys(storage: try FolderStorage(folder: folder))
         let key = try keys.current()
-        #expect(ContentSealer.accepts(key.publicKey))
+        #expect(InstallationPublicKey.isUsable(key.publicKey))
         let notification = UUID()
         let payload = #"{"aps":{"alert":{"title":"Your order","body":"ä € 🛒"}},"class":"Order","property":42}"#
         let sealer = ContentSealer(bundleID: "com.example.app", notification: notification)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Logging
+import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes

@@ -1,3 +1,4 @@
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport
@@ -102,7 +103,7 @@ import Testing
             try await fixture.store.expect(notification, .done, skipped: 1)
             #expect(fixture.sender.sent.isEmpty)
             #expect(
-                try await fixture.deliveries(of: notification).map(\.reason) == [EndedRetry.Cause.otherKind.rawValue]
+                try await fixture.deliveries(of: notification).map(\.reason) == [EndingCause.otherKind.rawValue]
             )
         }
     }

@@ -2,7 +2,6 @@ import Foundation
 import NIOCore
 import NIOPosix
 import PushSender
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

@@ -1,7 +1,6 @@
 import Foundation
 import NIOHTTP1
 import PushSender
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

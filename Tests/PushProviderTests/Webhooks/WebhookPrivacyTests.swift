@@ -1,5 +1,4 @@
 import NIOHTTP1
-import PushStore
 import PushTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTesting

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushStore
 import PushTesting
 import PushTypes
@@ -245,8 +246,8 @@ import Testing
     }
 
     /// Ends due recipients without another try, as the dispatcher does.
-    private func endDue(_ store: any ProviderStore) async throws -> [EndedRetry.Cause] {
-        var causes: [EndedRetry.Cause] = []
+    private func endDue(_ store: any ProviderStore) async throws -> [EndingCause] {
+        var causes: [EndingCause] = []
         for claim in try await self.due(store) {
             var page = PageResult(claim)
             for case .ended(let retry) in claim.recipients {

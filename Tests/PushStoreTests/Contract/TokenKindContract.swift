@@ -1,3 +1,4 @@
+import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes
@@ -251,7 +252,7 @@ import Testing
             #expect(page.recipients == [])
             #expect(page.ended.map(\.cause) == [.otherKind])
             #expect(page.ended.first?.recipient?.device == id)
-            #expect(EndedRetry.Cause.otherKind.state == .skipped)
+            #expect(EndingCause.otherKind.state == .skipped)
             try await store.commit(claim) { result in
                 result.deliveries = page.ended.map {
                     DeliveryResult(recipient: $0.id, device: id, state: .skipped, attempts: 0, at: self.now)

@@ -1,6 +1,5 @@
 import ProviderAPI
 import PushHTTP
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

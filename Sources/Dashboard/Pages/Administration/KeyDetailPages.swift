@@ -2,7 +2,6 @@ import Foundation
 import Hummingbird
 import ProviderAPI
 import PushHTTP
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

@@ -1,7 +1,7 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 import WebPages
 

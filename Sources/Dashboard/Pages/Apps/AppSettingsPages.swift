@@ -1,8 +1,8 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import WebPages
 

@@ -3,7 +3,6 @@ import Hummingbird
 import ProviderAPI
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

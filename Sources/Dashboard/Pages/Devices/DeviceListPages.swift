@@ -1,7 +1,6 @@
 import Hummingbird
 import ProviderAPI
 import PushHTTP
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

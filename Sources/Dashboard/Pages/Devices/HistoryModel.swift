@@ -1,6 +1,5 @@
 import Foundation
 import ProviderAPI
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

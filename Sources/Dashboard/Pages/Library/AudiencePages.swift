@@ -1,7 +1,6 @@
 import Foundation
 import ProviderAPI
 import PushHTTP
-import PushStore
 import PushSupport
 import WebPages
 

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushStore
 import PushSupport

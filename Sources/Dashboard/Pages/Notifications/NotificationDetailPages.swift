@@ -1,9 +1,9 @@
 import Foundation
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

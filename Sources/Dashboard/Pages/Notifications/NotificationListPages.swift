@@ -2,7 +2,6 @@ import Hummingbird
 import ProviderAPI
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import WebPages
 

@@ -1,6 +1,6 @@
 import ProviderAPI
+import ProviderModel
 import PushProvider
-import PushStore
 import PushTypes
 import WebPages
 

@@ -1,5 +1,5 @@
 import ProviderAPI
-import PushStore
+import ProviderModel
 import PushSupport
 import PushTypes
 import WebPages

@@ -1,7 +1,7 @@
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import WebPages
 

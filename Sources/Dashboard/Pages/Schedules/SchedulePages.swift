@@ -1,8 +1,8 @@
 import Foundation
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

@@ -1,5 +1,6 @@
 import Crypto
 package import Foundation
+package import ProviderModel
 package import PushProvider
 package import PushStore
 package import PushSupport

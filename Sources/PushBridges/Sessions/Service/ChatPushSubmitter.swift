@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Metrics
 import NIOCore
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

@@ -4,6 +4,7 @@ package import Metrics
 package import NIOCore
 import NIOPosix
 package import ProviderAPI
+package import ProviderModel
 import PushHTTP
 package import PushProvider
 package import PushStore

@@ -1,4 +1,5 @@
 package import NIOCore
+package import ProviderModel
 import PushHTTP
 package import PushStore
 package import PushSupport

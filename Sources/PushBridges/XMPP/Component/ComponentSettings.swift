@@ -1,5 +1,6 @@
 import Foundation
 import NIOSSL
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

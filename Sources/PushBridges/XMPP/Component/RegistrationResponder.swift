@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Logging
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

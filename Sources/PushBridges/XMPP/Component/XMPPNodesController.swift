@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushStore

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushSupport
 
 /// The columns of a CSV file of devices, read from its header row.

@@ -1,4 +1,5 @@
 package import NIOCore
+import ProviderModel
 package import PushStore
 import PushSupport
 

@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import PushStore
+import ProviderModel
 import PushSupport
 
 /// Reads registrations from the bytes of a file, which may come in buffers of any size.

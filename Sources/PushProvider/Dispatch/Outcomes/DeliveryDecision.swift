@@ -1,6 +1,6 @@
 import Foundation
+import ProviderModel
 import PushSender
-import PushStore
 package import PushSupport
 import PushTypes
 

@@ -1,5 +1,5 @@
+import ProviderModel
 import PushSender
-import PushStore
 import PushTypes
 
 /// The results of one page, counted for ``DispatchMetrics``.
@@ -21,7 +21,7 @@ struct DeliveryTally: Hashable, Sendable {
         /// There was no connection, or no response.
         case connection
         /// The recipient was not tried, or not again.
-        case ended(EndedRetry.Cause)
+        case ended(EndingCause)
         /// The recipient's preferences exclude the notification.
         case skipped(SkipReason)
         /// No push could be made: expired, no credential, or content that cannot be rendered.
@@ -93,7 +93,7 @@ extension SkipReason {
     }
 }
 
-extension EndedRetry.Cause {
+extension EndingCause {
     /// The value of the label `reason`.
     fileprivate var label: String {
         switch self {

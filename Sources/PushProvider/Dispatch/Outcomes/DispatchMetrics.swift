@@ -1,5 +1,6 @@
 package import Metrics
-package import PushStore
+package import ProviderModel
+import PushStore
 import PushSupport
 import PushTypes
 import Synchronization

@@ -1,4 +1,5 @@
 import Logging
+import ProviderModel
 import PushStore
 import PushSupport
 import ServiceLifecycle

@@ -1,4 +1,4 @@
-import PushStore
+import ProviderModel
 import PushTypes
 
 /// Decides how many recipients may be sent to now at a given pace, and at what time to ask again.

@@ -1,5 +1,5 @@
 package import Foundation
-import PushStore
+import ProviderModel
 package import PushTypes
 import Synchronization
 

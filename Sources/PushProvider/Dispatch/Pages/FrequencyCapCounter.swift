@@ -1,3 +1,4 @@
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTypes
@@ -38,5 +39,16 @@ struct FrequencyCapCounter: Sendable {
         let reached = try await self.batcher.commit(reservation).get()
         guard !reached.isEmpty else { return }
         work.skip { counts($0) && reached.contains(BadgeOwner.recipient($0)) ? .capReached : nil }
+    }
+}
+
+/// The names under which the store keeps badge counts.
+package enum BadgeOwner {
+    /// Returns the name for a user: all devices of a user show the same count.
+    package static func user(_ user: String) -> String { "user:\(user)" }
+
+    /// Returns the name for a recipient: its user, or the device if it has no user.
+    static func recipient(_ recipient: Recipient) -> BytewiseString {
+        BytewiseString(recipient.profile?.user.map(Self.user) ?? "device:\(recipient.device ?? recipient.id)")
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import PushStore
+import ProviderModel
 import PushTypes
 import Synchronization
 

@@ -1,4 +1,5 @@
 import NIOCore
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport

@@ -1,5 +1,6 @@
 import Foundation
 package import Logging
+package import ProviderModel
 package import PushStore
 package import PushSupport
 package import PushTypes

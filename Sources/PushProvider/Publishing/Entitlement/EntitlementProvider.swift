@@ -1,4 +1,4 @@
-package import PushStore
+package import ProviderModel
 package import PushSupport
 
 /// Decides about entitlement to the issues that are not free.
@@ -28,27 +28,6 @@ package struct EntitlementRequest: Sendable {
     ) {
         (self.app, self.products, self.proof, self.client) = (app, products, proof, client)
     }
-}
-
-/// The proof of entitlement that an app sends, within its limits.
-package struct EntitlementProof: Hashable, Sendable {
-    /// The maximum number of transactions, and the maximum length of one, in bytes.
-    package static let (maximumTransactions, maximumTransaction) = (20, CompactJWS.maximumLength)
-    /// The maximum length of the name of an account, in bytes.
-    package static let maximumAccount = 256
-    /// The maximum length of the token of an account, in bytes.
-    package static let maximumToken = 4096
-    /// The maximum length of a request with a proof, in bytes. It has room for twenty transactions and the other members.
-    package static let maximumRequest = 512 * 1024
-
-    /// The signed transactions of the App Store.
-    package var transactions: [String] = []
-    /// The publisher's account.
-    package var account: String?
-    /// The token that the publisher's server has given to the app's user.
-    package var authToken: String?
-
-    package init() {}
 }
 
 /// The decision about one product.

@@ -1,5 +1,6 @@
 import Foundation
 package import Logging
+import ProviderModel
 package import PushStore
 package import PushTypes
 import ServiceLifecycle

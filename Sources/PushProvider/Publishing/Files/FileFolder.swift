@@ -1,6 +1,6 @@
 package import Foundation
 import NIOPosix
-package import PushStore
+package import ProviderModel
 import PushSupport
 import Synchronization
 

@@ -1,4 +1,5 @@
 package import Logging
+package import ProviderModel
 package import PushStore
 import PushSupport
 import ServiceLifecycle

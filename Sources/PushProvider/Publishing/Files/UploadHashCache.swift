@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import NIOCore
-import PushStore
+import ProviderModel
 import PushSupport
 import Synchronization
 

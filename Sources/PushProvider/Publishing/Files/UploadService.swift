@@ -2,6 +2,7 @@ import Crypto
 package import Foundation
 package import Logging
 package import NIOCore
+package import ProviderModel
 package import PushStore
 package import PushSupport
 import PushTypes

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+package import ProviderModel
 package import PushStore
 package import PushSupport
 package import PushTypes

@@ -1,5 +1,6 @@
 package import Logging
 package import Metrics
+package import ProviderModel
 package import PushSender
 package import PushStore
 package import PushSupport

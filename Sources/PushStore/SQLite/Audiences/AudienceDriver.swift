@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// Index ranges that together contain all devices of an audience, and possibly others. If they have few entries, these

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+package import ProviderModel
 import PushSupport
 import PushTypes
 import Synchronization

@@ -1,4 +1,5 @@
 import GRDB
+import ProviderModel
 import PushTypes
 import Synchronization
 

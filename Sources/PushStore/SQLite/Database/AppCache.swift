@@ -1,4 +1,5 @@
 import GRDB
+import ProviderModel
 import PushSupport
 import PushTypes
 import Synchronization

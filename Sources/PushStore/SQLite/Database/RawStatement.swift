@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import ProviderModel
 import PushTypes
 
 /// A prepared statement that reads and binds values without GRDB's boxes. For a campaign these would cost more than the

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// Access to columns as typed values; `nil` for NULL and for values of other types.
@@ -115,6 +116,10 @@ extension Database {
 }
 
 extension DeviceToken {
+    var databaseValue: DatabaseValue { Data(self.bytes).databaseValue }
+}
+
+extension ContentHash {
     var databaseValue: DatabaseValue { Data(self.bytes).databaseValue }
 }
 

@@ -1,4 +1,5 @@
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// Counts an audience's active devices in steps over ranges of ids, so that no step reads a snapshot for long, regardless of

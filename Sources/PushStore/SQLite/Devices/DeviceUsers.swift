@@ -1,4 +1,5 @@
 import GRDB
+package import ProviderModel
 import PushTypes
 
 /// Reads and writes the former users of devices, within a transaction. A delivery belongs to the user that the device had at
@@ -89,7 +90,7 @@ struct DeviceUsers {
         """
 
     /// The reasons of final states without a further try.
-    private static let untried = [EndedRetry.Cause.leftAudience, .cancelled, .deviceRemoved]
+    private static let untried = [EndingCause.leftAudience, .cancelled, .deviceRemoved]
         .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
     /// Returns the SQL for the time of a recipient's first try, or of its notification's opening if there was none.

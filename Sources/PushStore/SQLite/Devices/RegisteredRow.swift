@@ -1,4 +1,5 @@
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// The columns of a stored device that a registration depends on.

@@ -1,4 +1,5 @@
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// Reads and writes the recipients that wait for another try, within a transaction.

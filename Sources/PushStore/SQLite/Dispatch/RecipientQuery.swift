@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// A query for recipients: a page of devices or named tokens after a cursor, or single recipients for another try.
@@ -137,7 +138,7 @@ struct RecipientQuery: Sendable {
         return try database.integers(sql: sql, arguments, isKept: false)
     }
 
-    fileprivate static func ended(_ id: Int64, _ cause: EndedRetry.Cause, _ recipient: Recipient? = nil) -> EndedRetry {
+    fileprivate static func ended(_ id: Int64, _ cause: EndingCause, _ recipient: Recipient? = nil) -> EndedRetry {
         EndedRetry(id: id, recipient: recipient, attempts: 0, cause: cause)
     }
 
@@ -210,7 +211,7 @@ struct RecipientQuery: Sendable {
         var kind: DeviceTokenKind?
 
         /// The cause for which the recipient ends if it cannot be sent to.
-        var lack: EndedRetry.Cause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
+        var lack: EndingCause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
     /// Returns a token that the notification names, with its device if it is registered. The channel of a broadcast has
@@ -332,7 +333,7 @@ extension RecipientQuery {
             recipient?.movedFrom = home
             recipient?.environment = environment
         }
-        var cause: EndedRetry.Cause? = isCancelled ? .cancelled : nil
+        var cause: EndingCause? = isCancelled ? .cancelled : nil
         if retry.isInterrupted { cause = .interrupted }
         if cause == nil, lack == .otherKind || lack == .erased { cause = lack }
         if cause == nil, let recipient, recipient.id > 0 {
@@ -358,7 +359,7 @@ extension RecipientQuery {
     private func current(
         _ retry: DueRetry,
         in database: Database
-    ) throws -> (Recipient?, orElse: EndedRetry.Cause, hasLeft: Bool) {
+    ) throws -> (Recipient?, orElse: EndingCause, hasLeft: Bool) {
         if retry.recipient < 0 {
             let named = try self.target(-retry.recipient, in: database)
             return (named.recipient, named.lack, false)
@@ -375,7 +376,7 @@ extension RecipientQuery {
     private enum Decision {
         case send
         case wait(until: Timestamp?)
-        case end(EndedRetry.Cause)
+        case end(EndingCause)
     }
 
     /// Decides whether a recipient is sent to, by the states of its device and of related ones.

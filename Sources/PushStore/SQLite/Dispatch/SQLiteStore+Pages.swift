@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {

@@ -1,4 +1,5 @@
 import GRDB
+package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// Commits a page that is its whole notification, such as a push to a few named tokens, within a transaction.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+package import ProviderModel
 import PushSupport
 package import PushTypes
 import Synchronization

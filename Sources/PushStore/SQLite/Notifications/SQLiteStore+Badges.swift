@@ -1,4 +1,5 @@
 import GRDB
+package import ProviderModel
 
 extension SQLiteStore {
     /// The maximum badge count.

@@ -1,5 +1,6 @@
 package import Foundation
 import GRDB
+package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
@@ -108,7 +109,7 @@ extension NotificationRow {
     fileprivate static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
         guard try database.hasRow(sql: "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'", number)
         else { return }
-        let reason = try DeliveryReason(EndedRetry.Cause.unreadable.rawValue).id(in: database)
+        let reason = try DeliveryReason(EndingCause.unreadable.rawValue).id(in: database)
         let sql = """
             INSERT INTO delivery (notification, recipient, state, attempts, at, reason)
                 SELECT notification, recipient, ?4, attempts, ?2, ?3 FROM retry

@@ -1,4 +1,5 @@
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// The columns by which a notification's recipients may be skipped; none if that cannot happen to any device of the app.

@@ -1,4 +1,5 @@
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// A walk over an index in its order, which ends after enough matching rows, or after a bounded number of rows.

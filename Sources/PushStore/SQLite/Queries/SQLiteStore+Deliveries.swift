@@ -1,5 +1,6 @@
 package import Foundation
 import GRDB
+package import ProviderModel
 package import PushTypes
 
 /// Reads the states of recipients, within a transaction.

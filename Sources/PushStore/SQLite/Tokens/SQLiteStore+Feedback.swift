@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {

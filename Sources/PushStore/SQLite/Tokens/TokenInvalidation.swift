@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// Applies changes of tokens' states to their devices, and records them.

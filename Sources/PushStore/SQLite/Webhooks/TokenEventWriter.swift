@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushTypes
 
 /// Writes token events within one transaction, and announces them to webhooks.

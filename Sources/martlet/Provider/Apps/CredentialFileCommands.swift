@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import ProviderModel
 import PushSender
-import PushStore
 import PushSupport
 import PushTypes
 

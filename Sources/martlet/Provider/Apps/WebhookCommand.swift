@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushStore
+import ProviderModel
 import PushSupport
 
 /// `martlet webhook`: manages the webhooks of a provider.

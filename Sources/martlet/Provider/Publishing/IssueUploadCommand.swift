@@ -2,7 +2,7 @@ import ArgumentParser
 import Crypto
 import Foundation
 import NIOCore
-import PushStore
+import ProviderModel
 import PushSupport
 import PushTypes
 

@@ -1,6 +1,7 @@
 import Foundation
 import Metrics
 import ProviderAPI
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

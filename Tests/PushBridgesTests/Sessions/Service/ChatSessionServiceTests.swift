@@ -1,3 +1,4 @@
+import ProviderModel
 import PushBridges
 import PushSupport
 import PushTesting

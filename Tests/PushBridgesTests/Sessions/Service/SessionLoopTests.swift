@@ -3,6 +3,7 @@ import NIOCore
 import NIOEmbedded
 import NIOPosix
 import NIOTLS
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSender

@@ -1,4 +1,5 @@
 import NIOCore
+import ProviderModel
 import PushBridges
 import PushStore
 import PushSupport

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTesting

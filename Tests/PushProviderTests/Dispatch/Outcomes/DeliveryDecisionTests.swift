@@ -1,6 +1,6 @@
 import Foundation
+import ProviderModel
 import PushSender
-import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport

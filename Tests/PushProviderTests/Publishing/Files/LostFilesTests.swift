@@ -1,4 +1,4 @@
-import PushStore
+import ProviderModel
 import PushSupport
 import PushTypes
 import Testing

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import PushStore
+import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes

@@ -1,5 +1,6 @@
 import Foundation
 import Metrics
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes
@@ -137,8 +138,8 @@ import Testing
     }
 
     /// A retry that ends because another user has the device is that of the user to whom it was sent before.
-    @Test(arguments: StoreBackend.available, [EndedRetry.Cause.leftAudience, .cancelled, .deviceRemoved])
-    func anEndWithoutATryIsTheFormerUsers(backend: StoreBackend, cause: EndedRetry.Cause) async throws {
+    @Test(arguments: StoreBackend.available, [EndingCause.leftAudience, .cancelled, .deviceRemoved])
+    func anEndWithoutATryIsTheFormerUsers(backend: StoreBackend, cause: EndingCause) async throws {
         try await backend.withStore { store, app in
             try await self.register("alice", at: -1, store, app)
             _ = try await store.start(app: app)

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushTesting
 import PushTypes
 import Testing

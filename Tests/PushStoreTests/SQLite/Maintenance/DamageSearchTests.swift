@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes
@@ -82,7 +83,7 @@ import Testing
             #expect(try await store.nextDue(lane: .bulk) == nil)
             let deliveries = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
             #expect(deliveries.map(\.attempts) == [2])
-            #expect(deliveries.first?.reason == EndedRetry.Cause.unreadable.rawValue)
+            #expect(deliveries.first?.reason == EndingCause.unreadable.rawValue)
             #expect(try await store.checkIntegrity(isAtRest: true) == [])
             let later = self.now.advanced(by: .seconds(1))
             while try await store.forget(before: later, limit: 10) > 0 {}

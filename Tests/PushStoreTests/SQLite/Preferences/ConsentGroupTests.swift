@@ -1,4 +1,5 @@
 import GRDB
+import ProviderModel
 import PushTesting
 import PushTypes
 import Testing

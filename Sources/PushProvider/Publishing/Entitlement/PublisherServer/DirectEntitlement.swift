@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import PushStore
+import ProviderModel
 import PushSupport
 import PushTypes
 import Synchronization

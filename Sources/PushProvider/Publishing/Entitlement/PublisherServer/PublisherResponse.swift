@@ -1,5 +1,5 @@
 import Foundation
-import PushStore
+import ProviderModel
 import PushSupport
 
 /// The response of a publisher's server.
@@ -88,7 +88,7 @@ extension PublisherResponse {
         }
         var products: Set<String> = []
         for value in values {
-            guard case .string(let product) = value, (1...EntitlementProduct.maximumID).contains(product.utf8.count)
+            guard case .string(let product) = value, (1...IssueRecord.maximumProductID).contains(product.utf8.count)
             else {
                 throw .malformed(reason: "'entitled' has an entry that is not a product id")
             }
@@ -154,8 +154,8 @@ extension PublisherResponse {
 
     private static func product(_ text: String) throws -> String {
         let product = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard (1...EntitlementProduct.maximumID).contains(product.utf8.count) else {
-            throw XMLFault(.notWellFormed, "a productId has no text of 1 to \(EntitlementProduct.maximumID) bytes")
+        guard (1...IssueRecord.maximumProductID).contains(product.utf8.count) else {
+            throw XMLFault(.notWellFormed, "a productId has no text of 1 to \(IssueRecord.maximumProductID) bytes")
         }
         return product
     }

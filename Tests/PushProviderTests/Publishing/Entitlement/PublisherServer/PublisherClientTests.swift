@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import NIOHTTP1
-import PushStore
+import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes

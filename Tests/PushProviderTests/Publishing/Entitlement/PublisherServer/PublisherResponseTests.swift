@@ -1,4 +1,4 @@
-import PushStore
+import ProviderModel
 import Testing
 
 @testable import PushProvider

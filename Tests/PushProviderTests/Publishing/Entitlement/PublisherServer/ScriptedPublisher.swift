@@ -1,4 +1,4 @@
-import PushStore
+import ProviderModel
 import PushTesting
 import Synchronization
 

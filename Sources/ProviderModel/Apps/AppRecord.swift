@@ -1,0 +1,194 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// An app to which notifications are sent.
+package struct AppRecord: Hashable, Sendable {
+    package var id: Int64
+    package var bundleID: Topic
+    package var name: String?
+    /// The maximum number of pushes per second of all the app's campaigns together; `nil` for no limit.
+    package var rate: Int?
+    /// The tags and the attributes that installations may write themselves: none by default.
+    package var installationTags = NamePatterns(), installationAttributes = NamePatterns()
+    /// The frequency cap of its users; `nil` for no limit.
+    package var cap: FrequencyCap?
+    package var createdAt: Timestamp
+    /// The maximum level of receipts that are reported for its notifications, unless a notification has its own.
+    package var receipts: ReceiptLevel = .none
+
+    package init(
+        id: Int64,
+        bundleID: Topic,
+        name: String? = nil,
+        rate: Int? = nil,
+        installationTags: NamePatterns = NamePatterns(),
+        installationAttributes: NamePatterns = NamePatterns(),
+        cap: FrequencyCap? = nil,
+        createdAt: Timestamp,
+        receipts: ReceiptLevel = .none
+    ) {
+        (self.id, self.bundleID, self.name, self.rate) = (id, bundleID, name, rate)
+        (self.installationTags, self.installationAttributes) = (installationTags, installationAttributes)
+        (self.cap, self.createdAt, self.receipts) = (cap, createdAt, receipts)
+    }
+}
+
+/// Changes of an app's settings. A setting that is `nil` stays.
+package struct AppChanges: Hashable, Sendable {
+    package var name: Update<String>?
+    package var rate: Update<Int>?
+    package var receipts: ReceiptLevel?
+    package var installationTags, installationAttributes: NamePatterns?
+    package var cap: Update<FrequencyCap>?
+
+    package init(
+        name: Update<String>? = nil,
+        rate: Update<Int>? = nil,
+        receipts: ReceiptLevel? = nil,
+        cap: Update<FrequencyCap>? = nil
+    ) {
+        (self.name, self.rate, self.receipts, self.cap) = (name, rate, receipts, cap)
+    }
+}
+
+/// The tags or attributes that installations may write, by their names or by prefixes.
+package struct NamePatterns: Hashable, Sendable {
+    /// The maximum number of patterns of an app.
+    package static let maximum = 100
+
+    /// The patterns. One that ends in `*` matches every name that begins with the rest.
+    package var texts: [String]
+
+    package init(_ texts: [String] = []) { self.texts = texts }
+
+    /// Returns `true` if a text can be a pattern: it has `*` only at its end, and no control characters.
+    package static func isPattern(_ text: String) -> Bool {
+        !text.dropLast().contains("*") && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
+    }
+
+    package func match(_ name: String) -> Bool {
+        self.texts.contains { pattern in
+            pattern.last == "*"
+                ? name.utf8.starts(with: pattern.utf8.dropLast()) : name.utf8.elementsEqual(pattern.utf8)
+        }
+    }
+
+    /// Reads the stored form: one pattern a line.
+    package init(stored text: String?) { self.init((text ?? "").split(separator: "\n").map(String.init)) }
+
+    /// The form in the database; `nil` for none.
+    package var stored: String? { self.texts.isEmpty ? nil : self.texts.joined(separator: "\n") }
+}
+
+/// An app's credential for the push service, in one environment. The store seals its secrets with the master key.
+package enum CredentialRecord: Hashable, Sendable {
+    /// A signing key for provider tokens, with its private key in PEM.
+    case key(teamID: String, keyID: String, privateKey: String)
+    /// A certificate and its key in one PEM text, and the key's passphrase if it has one.
+    case certificate(pem: String, passphrase: String?)
+    /// A certificate and its key in a `.p12` archive, with its passphrase if it has one.
+    case archive(p12: [UInt8], passphrase: String?)
+}
+
+/// The state of an app in an environment, derived from the responses to its pushes.
+package struct EnvironmentHealth: Hashable, Sendable {
+    /// The time at which the circuit breaker opened; `nil` while it is closed and tokens are deactivated.
+    package var breakerOpenSince: Timestamp?
+    package var breakerReason: String?
+    /// The time of the first push that was accepted with the credential; `nil` before that.
+    package var provenAt: Timestamp?
+    /// The epoch of the credential to which the state applies (``StoredCredential/epoch``).
+    package var epoch: Int64
+
+    package init(epoch: Int64 = 0) { self.epoch = epoch }
+}
+
+/// The id of a record that belongs to an app. Requests name such a record without its app.
+package enum AppOwnedRecord: Hashable, Sendable {
+    case notification(UUID)
+    case schedule(UUID)
+    case webhook(UUID)
+    case publication(UUID)
+    case issue(UUID)
+    case upload(UUID)
+    /// The notification of a delivery.
+    case delivery(DeliveryPrefix)
+}
+
+/// The stop of an app by a person.
+///
+/// Nothing of a stopped app is sent, urgent or not, until the app is resumed. Its notifications are accepted and wait.
+package struct AppStop: Hashable, Sendable {
+    package var app: Int64
+    package var since: Timestamp
+    /// The reason that the person gave.
+    package var reason: String?
+    package var by: KeyReference?
+
+    package init(app: Int64, since: Timestamp, reason: String?, by: KeyReference?) {
+        (self.app, self.since, self.reason, self.by) = (app, since, reason, by)
+    }
+}
+
+/// The maximum number of notifications that a user gets in a window of time.
+package struct FrequencyCap: Hashable, Sendable {
+    package static let maximumCount: Int64 = 1000
+    /// The maximum length of the window, in seconds.
+    package static let maximumWindow: Int64 = 30 * 86_400
+
+    package var count: Int
+    /// The length of the window, in seconds.
+    package var window: Int64
+
+    package init(count: Int, window: Int64) { (self.count, self.window) = (count, window) }
+}
+
+/// A request to count a notification towards the caps of a page's users, before it is sent to them.
+package struct FrequencyCapReservation: Hashable, Sendable {
+    package var cap: FrequencyCap
+    package var app: Int64
+    /// The number of the notification.
+    package var notification: Int64
+    /// The holders of caps: users, or devices without a user.
+    package var holders: Set<BytewiseString>
+    /// The time by the steady clock.
+    package var now: Timestamp
+
+    package init(_ cap: FrequencyCap, app: Int64, notification: Int64, holders: Set<BytewiseString>, now: Timestamp) {
+        (self.cap, self.app, self.notification) = (cap, app, notification)
+        (self.holders, self.now) = (holders, now)
+    }
+}
+
+/// A user of an app, or a whole app, that is being erased.
+package struct ErasureRecord: Hashable, Sendable {
+    package var id: Int64
+    package var app: Int64
+    /// The user; `nil` for a whole app, and after the rows have been deleted.
+    package var user: String?
+    /// The time of the request, by the steady clock.
+    package var requestedAt: Timestamp
+    /// Indicates whether all rows have been deleted, so that only the free space of the file has to be overwritten.
+    package var isEmptied: Bool
+    /// The number of the latest request that began or extended the erasure, from 1.
+    package var request: Int64
+    /// The number of the latest request that was answered as complete; 0 for none.
+    package var answered: Int64
+
+    package init(
+        id: Int64,
+        app: Int64,
+        user: String? = nil,
+        requestedAt: Timestamp,
+        isEmptied: Bool,
+        request: Int64,
+        answered: Int64
+    ) {
+        (self.id, self.app, self.user, self.requestedAt) = (id, app, user, requestedAt)
+        (self.isEmptied, self.request, self.answered) = (isEmptied, request, answered)
+    }
+
+    /// Indicates whether the erasure is in progress. A further request for the same user only asks for its state then.
+    package var isUnderWay: Bool { self.answered < self.request }
+}

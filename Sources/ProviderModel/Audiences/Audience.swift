@@ -1,0 +1,182 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// The audience of a notification.
+package enum Audience: Hashable, Sendable {
+    /// Named tokens, registered or not.
+    case tokens([DeviceToken])
+    /// The active devices for which the expression holds.
+    case devices(AudienceExpression)
+    /// The devices that follow a channel. Only the push service knows them: the channel is the one recipient.
+    case channel(BroadcastChannel)
+}
+
+/// The channel that a broadcast goes to.
+package struct BroadcastChannel: Hashable, Sendable {
+    package var id: ChannelID
+    package var storage: ChannelStorage
+
+    package init(id: ChannelID, storage: ChannelStorage) { (self.id, self.storage) = (id, storage) }
+}
+
+/// A condition on a device.
+package indirect enum AudienceExpression: Hashable, Sendable {
+    case everyone
+    case token(DeviceToken)
+    case user(String)
+    case tag(String)
+    /// An attribute with such a value: a number, a text or a boolean.
+    case attribute(name: String, Comparison, JSONValue)
+    /// An attribute with any value.
+    case hasAttribute(String)
+    /// A locale, with or without a region: `pt` matches `pt-BR` too.
+    case locale(String)
+    /// The version of the app, compared part by part as numbers.
+    case appVersion(Comparison, AppVersion)
+    case timeZone(String)
+    /// A Live Activity, by the app's id of it.
+    case activity(String)
+    /// The time of the latest registration.
+    case lastSeen(Comparison, Timestamp)
+    /// An outcome of an earlier notification. It is used by resends, and cannot occur in a request.
+    case outcomes(RecipientOutcomes)
+    case and([AudienceExpression])
+    case or([AudienceExpression])
+    case not(AudienceExpression)
+
+    /// A comparison of a stored value with that of a condition.
+    package enum Comparison: String, Hashable, Sendable, CaseIterable {
+        case equal = "is"
+        case atLeast
+        case above
+        case atMost
+        case below
+    }
+}
+
+extension AudienceExpression {
+    /// Indicates whether the expression has a condition on a Live Activity.
+    package var namesActivity: Bool {
+        switch self {
+        case .activity: true
+        case .and(let expressions), .or(let expressions): expressions.contains(where: \.namesActivity)
+        case .not(let expression): expression.namesActivity
+        default: false
+        }
+    }
+}
+
+/// A version such as `2.10.1`, comparable part by part.
+package struct AppVersion: Hashable, Sendable, Comparable {
+    package let text: String
+    /// The first three parts with 20 bits each, so that 2.10.1 is less than 2.11. Larger parts saturate.
+    package let number: Int64
+
+    /// Reads a version; `nil` unless the text begins with a number. A suffix such as `-beta` is ignored.
+    package init?(_ text: String) {
+        var parts: [Int64] = []
+        for part in text.split(separator: ".", omittingEmptySubsequences: false).prefix(3) {
+            let digits = part.prefix { $0.isASCII && $0.isNumber }
+            guard !digits.isEmpty else { break }
+            parts.append(min(Int64(digits) ?? Self.largestPart, Self.largestPart))
+            guard digits.endIndex == part.endIndex else { break }
+        }
+        guard !parts.isEmpty else { return nil }
+        self.text = text
+        self.number = (0..<3).reduce(0) { $0 << 20 | (parts.indices.contains($1) ? parts[$1] : 0) }
+    }
+
+    private static let largestPart: Int64 = 1 << 20 - 1
+
+    package static func < (left: AppVersion, right: AppVersion) -> Bool { left.number < right.number }
+}
+
+/// A snapshot of the named audiences of an app that a request may refer to.
+package struct NamedAudiences: Hashable, Sendable {
+    /// The member of a condition that refers to a named audience.
+    package static let member = "named"
+    /// A snapshot without named audiences.
+    package static let none = NamedAudiences([:])
+
+    /// The conditions by their names, in the form of a request.
+    private let conditions: [BytewiseString: [String: JSONValue]]
+
+    package init(_ conditions: [BytewiseString: [String: JSONValue]]) { self.conditions = conditions }
+
+    /// Returns the condition of that name; `nil` if there is none.
+    func condition(_ name: String) -> [String: JSONValue]? { self.conditions[BytewiseString(name)] }
+
+    /// Returns the names of all named audiences to which an audience in a request refers.
+    package static func names(in audience: JSONValue) -> Set<BytewiseString> {
+        switch audience {
+        case .object(let members):
+            var names: Set<BytewiseString> = []
+            if case .string(let name)? = members[Self.member] { names.insert(BytewiseString(name)) }
+            for word in ["and", "or", "not"] { if let inner = members[word] { names.formUnion(Self.names(in: inner)) } }
+            return names
+        case .array(let elements): return elements.reduce(into: []) { $0.formUnion(Self.names(in: $1)) }
+        case .string, .integer, .number, .bool, .null: return []
+        }
+    }
+}
+
+/// An audience of the devices for which an earlier notification ended in certain states.
+///
+/// These are the devices with such a delivery in the ledger. The store keeps the deliveries until the later notification has
+/// ended.
+package struct RecipientOutcomes: Hashable, Sendable {
+    package var notification: UUID
+    package var states: Set<DeliveryRecord.State>
+    /// The reasons that match; `nil` for all but ``exceptReasons``.
+    package var reasons: [String]?
+    package var exceptReasons: [String]
+
+    package init(
+        of notification: UUID,
+        states: Set<DeliveryRecord.State>,
+        reasons: [String]?,
+        exceptReasons: [String] = []
+    ) {
+        (self.notification, self.states) = (notification, states)
+        (self.reasons, self.exceptReasons) = (reasons, exceptReasons)
+    }
+
+    /// Returns `true` if a delivery with this state and reason matches.
+    package func holds(_ state: DeliveryRecord.State, reason: String?) -> Bool {
+        guard self.states.contains(state) else { return false }
+        guard let reasons else { return !(reason.map(self.exceptReasons.contains) ?? false) }
+        return reason.map(reasons.contains) ?? false
+    }
+}
+
+extension RecipientOutcomes {
+    init?(stored json: JSONValue) {
+        guard case .object(let members) = json, case .string(let id)? = members["notification"],
+            let notification = UUID(uuidString: id), let words = Self.texts(members["states"])
+        else { return nil }
+        let states = words.compactMap { word in DeliveryRecord.State.allCases.first { $0.word == word } }
+        guard !states.isEmpty, states.count == words.count else { return nil }
+        self.init(
+            of: notification,
+            states: Set(states),
+            reasons: Self.texts(members["reasons"]),
+            exceptReasons: Self.texts(members["exceptReasons"]) ?? []
+        )
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "notification": .string(self.notification.uuidString),
+            "states": .array(self.states.map(\.word).sorted().map(JSONValue.string)),
+        ]
+        members["reasons"] = self.reasons.map { .array($0.map(JSONValue.string)) }
+        if !self.exceptReasons.isEmpty { members["exceptReasons"] = .array(self.exceptReasons.map(JSONValue.string)) }
+        return .object(members)
+    }
+
+    private static func texts(_ value: JSONValue?) -> [String]? {
+        guard case .array(let values)? = value else { return nil }
+        return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+    }
+}

@@ -1,0 +1,230 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// The protocol of another system that a bridge translates into notifications.
+package enum BridgeKind: String, Hashable, Sendable, CaseIterable {
+    /// The Matrix push gateway API. The name of a bridge is the `app_id`, or a pattern with `*` and `?`.
+    case matrix
+    /// An XMPP push component (XEP-0114, XEP-0357). The name is the component's domain at one server.
+    case xmpp
+    /// The REST API of gorush. The name is the topic, or `default`.
+    case gorush
+    /// The HTTP v1 API of Firebase Cloud Messaging. The name is the project's id.
+    case fcm
+    /// Push resources of Web Push that end at an installation of the app. The name is `receive`.
+    case webPush = "webpush"
+    /// The legacy binary interface for old providers. The name is the topic.
+    case binary
+    /// Sessions that the provider keeps at chat servers for users. The name is the protocol, such as `irc`.
+    case session
+}
+
+/// A configured bridge, which translates the requests of another system for one app.
+package struct BridgeRecord: Hashable, Sendable {
+    /// The maximum length of a name, in bytes.
+    package static let maximumName = 255
+    /// The maximum number of bridges of an app, of all kinds together. It is low because a change of any bridge makes
+    /// requests read all bridges of their kind again.
+    package static let maximumOfApp = 50
+
+    package var kind: BridgeKind
+    /// The name by which the other system addresses it, unique among the bridges of its kind.
+    package var name: String
+    package var app: Int64
+    /// The environment of its pushes; `nil` for that of each device.
+    package var environment: PushEnvironment?
+    /// The settings of the kind, a JSON object.
+    package var settings: JSONValue
+    /// The secret shared with the other system; empty for none. The store seals it with the master key.
+    package var secret: String
+    /// The name of this version of the record, a new one with each change.
+    package var revision: UUID
+    package var changedAt: Timestamp
+    /// The position in the order in which bridges were added. The store assigns it.
+    package var number: Int64 = 0
+
+    package init(
+        kind: BridgeKind,
+        name: String,
+        app: Int64,
+        environment: PushEnvironment? = nil,
+        settings: JSONValue = .object([:]),
+        secret: String = "",
+        revision: UUID = UUID(),
+        changedAt: Timestamp
+    ) {
+        (self.kind, self.name, self.app, self.environment) = (kind, name, app, environment)
+        (self.settings, self.secret, self.revision, self.changedAt) = (settings, secret, revision, changedAt)
+    }
+
+    /// Returns the length of an app's bundle id if the name of a Matrix bridge begins with it; otherwise 0. Of two apps, the
+    /// one with the greater length has the better claim to the name, and to the app ids that it matches.
+    package static func claim(to name: String, of bundleID: String) -> Int {
+        let isOwn =
+            name == bundleID || GlobPattern.literals(of: name).starts(with: "\(bundleID).".unicodeScalars)
+        return isOwn ? bundleID.utf8.count : 0
+    }
+
+    /// Returns the bundle ids with which the name of a Matrix bridge may begin, shortest first.
+    package static func bundleIDs(beginning name: String) -> [String] {
+        let literals = GlobPattern.literals(of: name)
+        return literals.indices.filter { literals[$0] == "." }.map { String(literals[..<$0]) } + [name]
+    }
+}
+
+/// A bridge whose name begins with the bundle id of another app, which overrules it. The bridge was set before that app was
+/// added, or by an earlier version.
+///
+/// A binary bridge loses all its pushes, and a Matrix bridge those that also match a bridge of the other app.
+package struct OverruledBridge: Hashable, Sendable {
+    package var kind: BridgeKind
+    package var name: String
+    /// The app of the bridge.
+    package var app: Int64
+    package var bundleID: Topic
+    /// The bundle id of the app that overrules it.
+    package var owner: Topic
+
+    package init(
+        kind: BridgeKind,
+        name: String,
+        app: Int64,
+        bundleID: Topic,
+        owner: Topic
+    ) {
+        (self.kind, self.name, self.app, self.bundleID, self.owner) = (kind, name, app, bundleID, owner)
+    }
+}
+
+/// The result of setting a bridge.
+package enum BridgeChangeResult: Hashable, Sendable {
+    /// The stored bridge, and the other app whose bridge it has replaced; `nil` for none.
+    case done(BridgeRecord, displaced: Topic?)
+    /// Nothing is changed: the name belongs to another app's bridge.
+    case nameTaken
+    /// Nothing is added: some app ids that this Matrix bridge matches belong to another app, by its bundle id or by a bridge.
+    case nameOverlaps
+    /// Nothing is changed: the name of this binary bridge is a topic of another app.
+    case topicTaken
+    /// Nothing is added: the app has ``BridgeRecord/maximumOfApp`` bridges.
+    case tooMany
+}
+
+/// The bridge that a notification came over.
+package struct NotificationOrigin: Hashable, Sendable, CustomStringConvertible {
+    package var kind: BridgeKind
+    /// The name of the bridge.
+    package var bridge: String
+
+    package init(_ kind: BridgeKind, bridge: String) { (self.kind, self.bridge) = (kind, bridge) }
+
+    /// Reads the text of an origin; `nil` for any other.
+    package init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let kind = BridgeKind(rawValue: String(parts[0])) else { return nil }
+        self.init(kind, bridge: String(parts[1]))
+    }
+
+    /// The kind and the name, such as `matrix com.example.MyApp.ios.prod`.
+    package var description: String { "\(self.kind.rawValue) \(self.bridge)" }
+}
+
+/// An entry for the feedback list of an old provider: a token that the push service has called invalid.
+package struct LegacyToken: Hashable, Sendable {
+    package var token: DeviceToken
+    /// The time from which the token is invalid, according to the push service.
+    package var since: Timestamp
+
+    package init(token: DeviceToken, since: Timestamp) { (self.token, self.since) = (token, since) }
+}
+
+/// A named token that a response has proven invalid. It is stored for the bridge that the notification came over.
+package struct InvalidNamedToken: Hashable, Sendable {
+    package var token: DeviceToken
+    package var environment: PushEnvironment
+    /// The time from which the token is invalid, according to the push service.
+    package var since: Timestamp
+    /// Indicates whether the app was removed from the device, which the feedback list reports; otherwise the token is bad.
+    package var isUnregistered: Bool
+
+    package init(token: DeviceToken, environment: PushEnvironment, since: Timestamp, isUnregistered: Bool) {
+        (self.token, self.environment) = (token, environment)
+        (self.since, self.isUnregistered) = (since, isUnregistered)
+    }
+}
+
+/// A push that came over the legacy bridge. It is compared with later ones to recognize repetitions.
+package struct LegacyPush: Hashable, Sendable {
+    package var app: Int64
+    package var token: DeviceToken
+    package var payload: Data
+    /// The value of the header `apns-expiration`; `nil` without one.
+    package var expiration: String?
+
+    package init(
+        app: Int64,
+        token: DeviceToken,
+        payload: Data,
+        expiration: String? = nil
+    ) {
+        (self.app, self.token, self.payload, self.expiration) = (app, token, payload, expiration)
+    }
+}
+
+/// The comparison of one shadowed request: what the bridge would have sent, and what the old server answered.
+package struct ShadowComparison: Hashable, Sendable {
+    /// The maximum number of differences of one request that are kept. Further ones are only counted.
+    package static let maximumDifferences = 100
+
+    /// The differences, one for each field; empty where both agree.
+    package var differences: [ShadowDifference] = []
+
+    package init() {}
+}
+
+/// A difference between the verdict of a bridge and the answer of the old server. It contains nothing of a notification's
+/// content.
+package struct ShadowDifference: Hashable, Sendable {
+    /// The maximum length of a verdict, in bytes.
+    package static let maximumText = 120
+
+    /// The time of the request.
+    package var at: Timestamp
+    /// The part of the answer that differs, such as `status`, `counts`, `token` or `notification`.
+    package var subject: String
+    /// The beginning of the token, or the member of the request at fault; `nil` for the whole request.
+    package var field: String?
+    /// The verdict of the bridge, a reason or a number.
+    package var ours: String
+    /// The verdict of the old server.
+    package var theirs: String
+
+    package init(at: Timestamp, subject: String, field: String? = nil, ours: String, theirs: String) {
+        (self.at, self.subject, self.field, self.ours, self.theirs) = (at, subject, field, ours, theirs)
+    }
+}
+
+/// The report about the shadowed requests of a bridge.
+package struct ShadowReport: Hashable, Sendable {
+    /// The maximum number of differences that are kept for a bridge.
+    package static let maximumDifferences = 1000
+
+    /// The time of the first request.
+    package var since: Timestamp
+    package var requests: Int
+    /// The requests without any difference.
+    package var agreements: Int
+    /// The newest differences, the newest first.
+    package var differences: [ShadowDifference]
+
+    package init(
+        since: Timestamp,
+        requests: Int,
+        agreements: Int,
+        differences: [ShadowDifference]
+    ) {
+        (self.since, self.requests, self.agreements) = (since, requests, agreements)
+        self.differences = differences
+    }
+}

@@ -1,0 +1,30 @@
+package import PushTypes
+
+/// A broadcast channel of an app, as the provider knows it.
+package struct ChannelRecord: Hashable, Sendable {
+    /// The maximum length of a name, in bytes.
+    package static let maximumName = 200
+
+    package var id: ChannelID
+    package var app: Int64
+    package var environment: PushEnvironment
+    package var storage: ChannelStorage
+    /// The name that people gave it; `nil` for none.
+    package var name: String?
+    /// The time since which the provider has known it.
+    package var createdAt: Timestamp
+    /// The time of its deletion; `nil` while it exists.
+    package var deletedAt: Timestamp?
+
+    package init(
+        id: ChannelID,
+        app: Int64,
+        environment: PushEnvironment,
+        storage: ChannelStorage,
+        name: String? = nil,
+        createdAt: Timestamp
+    ) {
+        (self.id, self.app, self.environment, self.storage) = (id, app, environment, storage)
+        (self.name, self.createdAt) = (name, createdAt)
+    }
+}

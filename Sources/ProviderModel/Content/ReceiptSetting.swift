@@ -1,0 +1,37 @@
+import PushSupport
+import PushTypes
+
+/// The level of receipts of a notification, which its request or the app's setting decides.
+struct ReceiptSetting {
+    static let member = Member.receiptPrivacy("receipts")
+        .described("The receipt level that apps may report at most. Default the app's.")
+
+    /// The level that the request names; `nil` if it names none.
+    private let wanted: ReceiptLevel?
+    let privacy: ReceiptLevel
+
+    /// - Parameter standard: The app's level.
+    /// - Throws: ``RequestError`` if the request wants receipts of a push for which an app can send none.
+    init(
+        _ fields: JSONFields,
+        _ pushType: PushType,
+        isWallet: Bool,
+        standard: ReceiptLevel
+    ) throws(RequestError) {
+        self.wanted = try fields.value(Self.member)
+        let isPossible = PayloadMarker.isPossible(pushType, isWallet: isWallet)
+        if let wanted, wanted != .none, !isPossible {
+            let message = "the app does not get the payload of this push, so that it can send no receipts"
+            throw fields.error(Self.member.name, "conflicting_field", message)
+        }
+        self.privacy = isPossible ? self.wanted ?? standard : .none
+    }
+
+    /// Returns the warning for a payload that has no room for the member `martlet`, so that the notification is sent without
+    /// receipts; `nil` if the app's setting wants none, or the request names a level itself.
+    func warning(limit: Int) -> ContentWarning? {
+        guard self.wanted == nil, self.privacy != .none else { return nil }
+        let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"
+        return ContentWarning(field: Self.member.name, message: message)
+    }
+}

@@ -1,0 +1,70 @@
+package import PushSupport
+
+/// The limits on a device's attributes and tags, with those of earlier registrations.
+package enum DeviceBounds {
+    /// The maximum number of attributes of a device.
+    package static let attributes = 100
+    /// The maximum size of a device's attributes with their names, in bytes of JSON text.
+    package static let attributeBytes = 16 * 1024
+    /// The maximum number of tags of a device.
+    package static let tags = 100
+    /// The maximum size of a device's tags together, in bytes.
+    package static let tagBytes = 16 * 1024
+    /// The maximum number of update tokens of Live Activities of an installation. The end of an activity is not reported, so
+    /// a further token replaces the oldest.
+    package static let activities = 32
+
+    /// Returns the limit that a device's attributes would exceed; `nil` for none.
+    ///
+    /// A device that exceeds the limit already may stay as large or shrink, so that it can be refreshed.
+    package static func excess(
+        attributes after: [String: JSONValue],
+        _ text: String,
+        before: Size?
+    ) -> ExceededDeviceBound? {
+        let before = before ?? Size(count: 0, bytes: 0)
+        if after.count > Self.attributes, after.count > before.count {
+            return ExceededDeviceBound(field: "attributes", code: "too_many", limit: "\(Self.attributes) attributes")
+        }
+        if text.utf8.count > Self.attributeBytes, text.utf8.count > before.bytes {
+            let limit = "\(Self.attributeBytes) bytes of attributes"
+            return ExceededDeviceBound(field: "attributes", code: "too_large", limit: limit)
+        }
+        return nil
+    }
+
+    /// Returns the limit that a device's new tags exceed; `nil` for none.
+    package static func excess(tags: Set<BytewiseString>) -> ExceededDeviceBound? {
+        if tags.count > Self.tags {
+            return ExceededDeviceBound(field: "tags", code: "too_many", limit: "\(Self.tags) tags")
+        }
+        let bytes = tags.reduce(0) { $0 + $1.text.utf8.count }
+        guard bytes > Self.tagBytes else { return nil }
+        return ExceededDeviceBound(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
+    }
+
+    /// The number and size of stored attributes.
+    package struct Size: Hashable, Sendable {
+        package var count, bytes: Int
+
+        package init(count: Int, bytes: Int) { (self.count, self.bytes) = (count, bytes) }
+    }
+}
+
+/// A limit that a registration would exceed.
+package struct ExceededDeviceBound: Hashable, Sendable {
+    /// The member of the registration at fault.
+    package var field: String
+    /// The code of the API error.
+    package var code: String
+    /// The limit in words, such as `100 attributes`.
+    package var limit: String
+
+    package init(
+        field: String,
+        code: String,
+        limit: String
+    ) {
+        (self.field, self.code, self.limit) = (field, code, limit)
+    }
+}

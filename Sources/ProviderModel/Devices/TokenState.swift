@@ -1,0 +1,130 @@
+package import Foundation
+package import PushTypes
+
+/// The state of a token of an app in one environment, derived from its device and from pushes that named it.
+package enum TokenState: Hashable, Sendable {
+    /// Nothing final is known about the token.
+    case unknown
+    /// The push service accepted the newest push to the token that has a final state.
+    case reached
+    /// The push service calls the token invalid for good.
+    /// - Parameter at: The time of the response that said so; `nil` for the token of an inactive device.
+    case invalid(at: Timestamp?)
+
+    /// Returns `true` if the token is invalid for a caller that got it at a time.
+    package func isInvalid(since: Timestamp) -> Bool {
+        guard case .invalid(let at) = self else { return false }
+        return at.map { $0 >= since } ?? true
+    }
+}
+
+/// A change of the state of a device's token.
+///
+/// The provider's token invalidation policy decides it from the response to a push, and the store applies it
+/// (`TokenInvalidation`). Each change but ``Kind/confirmed`` is recorded as an event (``TokenEventRecord/Action``).
+package struct TokenStateChange: Hashable, Sendable {
+    /// The kind of a change.
+    package enum Kind: Hashable, Sendable {
+        /// The token was suspected, and a push to it was accepted.
+        case confirmed
+        /// The device is inactive from now on, unless it registered at this time or later (reference 7.7).
+        case deactivated(since: Timestamp)
+        /// The token is invalid, or the environment or topic is wrong. It is not proven which.
+        case suspected
+        /// The device would be deactivated, but too many other devices would be as well. An operator decides.
+        case withheld(since: Timestamp)
+        /// The token works in this environment and not in its own.
+        case moved(to: PushEnvironment)
+    }
+
+    package var device: Int64
+    package var kind: Kind
+    /// The reason that the push service gave.
+    package var reason: String?
+    /// The token that was sent to or that a feedback list names. A device that has another token by now does not change.
+    /// `nil` if the time of the registration decides.
+    package var token: DeviceToken?
+
+    package init(device: Int64, kind: Kind, reason: String? = nil, token: DeviceToken? = nil) {
+        (self.device, self.kind, self.reason, self.token) = (device, kind, reason, token)
+    }
+}
+
+/// An entry in the history of a token.
+package struct TokenEventRecord: Hashable, Sendable {
+    /// The change of the token's state by a response (``TokenStateChange``), a registration or an operator.
+    package enum Action: String, Hashable, Sendable, CaseIterable {
+        /// A registration reactivated the token, or an operator undid its deactivation.
+        case reactivated
+        /// The installation has another token now.
+        case replaced
+        case deactivated
+        /// The deactivation was withheld, because the circuit breaker was open. An operator decides about it.
+        case withheld
+        /// An operator has decided about a withheld deactivation.
+        case settled
+        /// The device stayed active, because it registered after the time from which the push service calls the token invalid.
+        case keptAlive
+        case suspected
+        /// The token was moved to the other environment.
+        case moved
+        case deleted
+    }
+
+    package var id, app, device: Int64
+    package var token: DeviceToken
+    package var environment: PushEnvironment
+    package var action: Action
+    package var reason: String?
+    /// The notification whose push led to the change.
+    package var notification: UUID?
+    package var at: Timestamp
+
+    package init(
+        id: Int64,
+        app: Int64,
+        device: Int64,
+        token: DeviceToken,
+        environment: PushEnvironment,
+        action: Action,
+        reason: String? = nil,
+        notification: UUID? = nil,
+        at: Timestamp
+    ) {
+        (self.id, self.app, self.device, self.token, self.environment) = (id, app, device, token, environment)
+        (self.action, self.reason, self.notification, self.at) = (action, reason, notification, at)
+    }
+}
+
+/// The conditions on deactivations of tokens that are to be undone.
+package struct DeactivationFilter: Hashable, Sendable {
+    /// The range of times of the deactivations; its end is exclusive.
+    package var from, to: Timestamp
+    /// The reason that the push service gave; `nil` for any.
+    package var reason: String?
+    /// The environment; `nil` for both.
+    package var environment: PushEnvironment?
+    /// The notification whose push led to the deactivation; `nil` for any.
+    package var notification: UUID?
+
+    package init(
+        from: Timestamp,
+        to: Timestamp,
+        reason: String? = nil,
+        environment: PushEnvironment? = nil,
+        notification: UUID? = nil
+    ) {
+        (self.from, self.to, self.reason) = (from, to, reason)
+        (self.environment, self.notification) = (environment, notification)
+    }
+}
+
+/// The result of undoing deactivations.
+package struct Reactivation: Hashable, Sendable {
+    /// The devices that are active again.
+    package var devices: Int
+    /// `false` if the limit was reached before the end. The same call continues then.
+    package var isComplete: Bool
+
+    package init(devices: Int, isComplete: Bool) { (self.devices, self.isComplete) = (devices, isComplete) }
+}

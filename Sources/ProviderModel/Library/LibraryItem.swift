@@ -1,0 +1,177 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// An audience or a template that an app keeps under a name for its notifications.
+package struct LibraryItem: Hashable, Sendable {
+    /// The kinds of items. Each kind has its own names.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case audience
+        case template
+    }
+
+    package var id: UUID
+    package var app: Int64
+    package var kind: Kind
+    /// The position in lists of items.
+    package var number: Int64 = 0
+    package var name: String
+    package var description: String?
+    /// The audience in the form of a request, or the members of the content.
+    package var body: [String: JSONValue]
+    /// The number of the current version, from 1. Each change makes a new version, and versions never change.
+    package var version: Int64
+    package var createdAt: Timestamp
+    /// The caller that added the item; `nil` if it is not known.
+    package var createdBy: KeyReference?
+    package var changedAt: Timestamp
+    package var changedBy: KeyReference?
+
+    package init(
+        id: UUID,
+        app: Int64,
+        kind: Kind,
+        name: String,
+        description: String?,
+        body: [String: JSONValue],
+        version: Int64,
+        createdAt: Timestamp,
+        createdBy: KeyReference?
+    ) {
+        (self.id, self.app, self.kind, self.name, self.description) = (id, app, kind, name, description)
+        (self.body, self.version, self.createdAt, self.createdBy) = (body, version, createdAt, createdBy)
+        (self.changedAt, self.changedBy) = (createdAt, createdBy)
+    }
+}
+
+/// The name of an item, without its contents.
+package struct LibraryEntry: Hashable, Sendable {
+    package var id: UUID
+    /// The position in lists of items.
+    package var number: Int64
+    package var name: String
+
+    package init(
+        id: UUID,
+        number: Int64,
+        name: String
+    ) {
+        (self.id, self.number, self.name) = (id, number, name)
+    }
+}
+
+/// A version of an item.
+package struct LibraryVersion: Hashable, Sendable {
+    package var version: Int64
+    package var name: String
+    package var description: String?
+    package var body: [String: JSONValue]
+    package var at: Timestamp
+    package var by: KeyReference?
+    /// The earlier version that this one restores; `nil` for others.
+    package var restoredFrom: Int64?
+
+    package init(
+        version: Int64,
+        name: String,
+        description: String? = nil,
+        body: [String: JSONValue],
+        at: Timestamp,
+        by: KeyReference? = nil,
+        restoredFrom: Int64? = nil
+    ) {
+        (self.version, self.name, self.description, self.body, self.at) = (version, name, description, body, at)
+        (self.by, self.restoredFrom) = (by, restoredFrom)
+    }
+}
+
+/// The reference to an item of an app, by its id or name.
+package enum LibraryItemName: Hashable, Sendable {
+    case id(UUID)
+    case name(BytewiseString)
+
+    /// Reads the id of an item, or its name. No name is a UUID.
+    package init(_ text: String) { self = UUID(uuidString: text).map(Self.id) ?? .name(BytewiseString(text)) }
+}
+
+/// An item that a schedule uses, so that it cannot be deleted.
+package struct LibraryUse: Hashable, Sendable {
+    package var item: UUID
+    /// The version that the schedule names; `nil` for the newest at each run.
+    package var version: Int64?
+
+    package init(item: UUID, version: Int64? = nil) { (self.item, self.version) = (item, version) }
+}
+
+/// The limits on the items of one kind and app.
+package struct LibraryLimits: Hashable, Sendable {
+    /// The maximum number of items. Default 500.
+    package var items = 500
+    /// The maximum number of versions of an item that are kept, besides those that schedules name. Default 100.
+    package var versions = 100
+    /// The maximum size of a body, in bytes. Default 64 kB.
+    package var bytes = 64 * 1024
+    /// The size of bodies after which a page of a list ends, in bytes. Default 1 MiB.
+    package var pageBytes = 1024 * 1024
+
+    package init() {}
+}
+
+/// A change of an item by a person.
+package struct LibraryChange: Hashable, Sendable {
+    /// The kind of a change.
+    package enum Action: Hashable, Sendable {
+        /// Adds an item, whose name must be free.
+        case add
+        /// Replaces an item, or adds one of that name.
+        case save
+        /// Replaces an item, which must exist.
+        case replace
+        /// Restores the contents of an earlier version. The name stays.
+        case restore(version: Int64)
+    }
+
+    package var action: Action
+    package var app: Int64
+    package var kind: LibraryItem.Kind
+    /// The item to change.
+    package var item: LibraryItemName
+    /// The name from now on; `nil` keeps it.
+    package var name: String?
+    /// The description from now on; `nil` keeps it, and an empty one removes it.
+    package var description: String?
+    /// The body from now on; `nil` keeps it.
+    package var body: [String: JSONValue]?
+    /// The version that the item must still have; `nil` for any.
+    package var expected: Int64?
+    package var by: KeyReference?
+    package var at: Timestamp
+
+    package init(
+        _ action: Action,
+        app: Int64,
+        kind: LibraryItem.Kind,
+        item: LibraryItemName,
+        by: KeyReference?,
+        at: Timestamp
+    ) {
+        (self.action, self.app, self.kind, self.item, self.by, self.at) = (action, app, kind, item, by, at)
+    }
+}
+
+/// The result of a change of an item.
+package enum LibraryChangeResult: Hashable, Sendable {
+    /// The item after the change.
+    case changed(LibraryItem, isNew: Bool)
+    case deleted
+    case missing
+    /// The version to be restored is not kept any more.
+    case missingVersion
+    /// The item has this version, which is not the expected one.
+    case stale(version: Int64)
+    case nameTaken
+    /// The app has as many items of the kind as the limits allow.
+    case tooMany
+    /// Schedules use the item: it can be neither renamed nor deleted.
+    case inUse(schedules: [String])
+}

@@ -1,0 +1,54 @@
+import Foundation
+package import PushSupport
+
+/// The requests that named audiences and templates have in common.
+package enum LibraryItemRequest {
+    /// The name of a new item, or the new name of one.
+    package static let name = Member.text("name", 1...LibraryText.maximumName)
+        .checked("invalid_value", "a name is no UUID") { UUID(uuidString: $0) == nil }
+    /// The description of an item. An empty text removes it.
+    package static let description = RequestMember<String>(
+        "description",
+        .string(length: 0...LibraryText.maximumDescription).described("Absent keeps it, an empty text removes it.")
+    ) { (fields, name) throws(RequestError) in
+        if fields.members[name] == .string("") || fields.nulls.contains(name) { return "" }
+        return try fields.string(name, maximum: LibraryText.maximumDescription)
+    }
+    /// The version that the caller has seen. The change is made only if the item still has it.
+    package static let version = Self.expected("version")
+    package static let expectedVersion = Self.expected("expectedVersion")
+    package static let restored = Member.integer("version", 1...Int64.max)
+
+    private static func expected(_ name: String) -> RequestMember<Int64> {
+        Member.integer(name, 0...Int64.max).described("The version that it must have; 0 for a new one.")
+    }
+
+    package static let restore = RequestObject(required: [Self.restored], optional: [Self.expectedVersion])
+
+    /// The bodies of the requests that add and save an item.
+    package struct Bodies: Sendable {
+        package let new, saved: RequestObject
+
+        package init(_ contents: any ObjectMember) {
+            self.new = RequestObject(
+                required: [LibraryItemRequest.name.described("No UUID."), contents],
+                optional: [LibraryItemRequest.description, LibraryItemRequest.version]
+            )
+            self.saved = RequestObject(
+                required: [contents],
+                optional: [
+                    LibraryItemRequest.name.described("Renames it. No UUID."), LibraryItemRequest.description,
+                    LibraryItemRequest.version,
+                ]
+            )
+        }
+    }
+}
+
+/// The limits on the texts of named audiences and templates.
+package enum LibraryText {
+    /// The maximum length of a name, in bytes.
+    package static let maximumName = Member.maximumText
+    /// The maximum length of a description, in bytes.
+    package static let maximumDescription = 1000
+}

@@ -1,0 +1,88 @@
+package import PushSupport
+
+/// A range of hours on every day or on some weekdays, in local time.
+///
+/// The range begins on one of these days and may span midnight: `22:00` to `07:00` on Friday ends on Saturday morning.
+package struct DailyHours: Hashable, Sendable {
+    package let from: LocalTime
+    /// The exclusive end. If it equals ``from``, the range is the whole day.
+    package let to: LocalTime
+    /// The days on which the range begins.
+    package let days: Set<Weekday>
+
+    package init(from: LocalTime, to: LocalTime, days: Set<Weekday> = Set(Weekday.allCases)) {
+        (self.from, self.to, self.days) = (from, to, days)
+    }
+
+    func contains(_ time: LocalTime, on day: Weekday, after dayBefore: Weekday) -> Bool {
+        if self.from < self.to { return time >= self.from && time < self.to && self.days.contains(day) }
+        return time >= self.from ? self.days.contains(day) : time < self.to && self.days.contains(dayBefore)
+    }
+}
+
+extension DailyHours {
+    private enum Members {
+        static let (from, to) = (Self.clockTime("from"), Self.clockTime("to"))
+        static let days = Member.texts("days", 1...7, maximum: 3, as: .string(length: 3...3, pattern: Self.dayPattern))
+
+        private static func clockTime(_ name: String) -> RequestMember<LocalTime> {
+            Member.text(name, maximum: 16, as: .clockTime)
+                .parsed("invalid_time", "write it as 09:30, from 00:00 to 23:59") { LocalTime($0) }
+        }
+
+        /// The names of the weekdays, in any case.
+        private static let dayPattern: String = {
+            let days = Weekday.allCases.map { day in day.rawValue.map { "[\($0.uppercased())\($0)]" }.joined() }
+            return "^(\(days.joined(separator: "|")))$"
+        }()
+    }
+
+    static let object = RequestObject(optional: [Members.from, Members.to, Members.days]) {
+        $0.requiringOne(of: "from", "days").requiring("from", beside: ["to"]).requiring("to", beside: ["from"])
+            .described("from and to (HH:MM) come together; days are mon, tue …; see docs/provider.md.")
+    }
+
+    /// Reads `{"from":"09:00","to":"21:00","days":["mon","tue"]}`. `days` is every day if left out; `from` and `to` are
+    /// the whole day if both are.
+    init(_ fields: JSONFields) throws(RequestError) {
+        let (from, to) = (try fields.value(Members.from), try fields.value(Members.to))
+        let days = try Self.days(fields)
+        switch (from, to) {
+        case (let from?, let to?):
+            guard from != to else { throw fields.error("to", "invalid_value", "it must differ from from") }
+            self.init(from: from, to: to, days: days ?? Set(Weekday.allCases))
+        case (nil, nil):
+            guard let days else { throw fields.error("from", "missing_field", "give from and to, or days, or all") }
+            self.init(from: .midnight, to: .midnight, days: days)
+        case (nil, _): throw fields.error("from", "missing_field", "from and to come together")
+        case (_, nil): throw fields.error("to", "missing_field", "from and to come together")
+        }
+    }
+
+    private static func days(_ fields: JSONFields) throws(RequestError) -> Set<Weekday>? {
+        guard let names = try fields.value(Members.days) else { return nil }
+        var days: Set<Weekday> = []
+        for (index, name) in names.enumerated() {
+            guard let day = Weekday(rawValue: name.lowercased()) else {
+                let known = Weekday.allCases.map(\.rawValue).joined(separator: ", ")
+                throw fields.error("days[\(index)]", "invalid_value", "use \(known)")
+            }
+            days.insert(day)
+        }
+        guard !days.isEmpty else { throw fields.error("days", "invalid_value", "name at least one day") }
+        return days
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [:]
+        let isWholeDay = self.from == self.to
+        if !isWholeDay {
+            members["from"] = .string(self.from.description)
+            members["to"] = .string(self.to.description)
+        }
+        if isWholeDay || self.days.count < Weekday.allCases.count {
+            members["days"] = .array(Weekday.allCases.filter { self.days.contains($0) }.map { .string($0.rawValue) })
+        }
+        return .object(members)
+    }
+}

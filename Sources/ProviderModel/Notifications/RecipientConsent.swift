@@ -1,0 +1,68 @@
+/// The rules by which recipients of a notification are skipped because of their preferences.
+package struct ConsentRules: Hashable, Sendable {
+    /// The consent category, from which people opt out; `nil` for none.
+    package var category: String?
+    /// Indicates whether the notification is sent in quiet hours too.
+    package var ignoresQuietHours: Bool
+    /// Indicates whether the notification is sent regardless of the cap, and does not count towards it.
+    package var ignoresCap: Bool
+
+    package init(category: String? = nil, ignoresQuietHours: Bool = false, ignoresCap: Bool = false) {
+        (self.category, self.ignoresQuietHours, self.ignoresCap) = (category, ignoresQuietHours, ignoresCap)
+    }
+}
+
+/// The reason for which a registered recipient is skipped. If several apply, the first one counts.
+package enum SkipReason: Hashable, Sendable, CaseIterable {
+    case optedOut
+    /// The device has reported its capabilities, and alerts are not among them.
+    case alertsNotAllowed
+    /// The installation has no encryption key.
+    case noEncryptionKey
+    case quietHours
+    case capReached
+
+    /// The reason in the ledger.
+    /// - Parameter category: The consent category of the notification.
+    package func text(category: String?) -> String {
+        switch self {
+        case .optedOut: "opted out of \(category ?? "")"
+        case .alertsNotAllowed: "the device allows no alerts"
+        case .noEncryptionKey: "no encryption key"
+        case .quietHours: "quiet hours of the user"
+        case .capReached: "cap of the user reached"
+        }
+    }
+}
+
+/// The part of a recipient's preferences that a notification depends on.
+package struct RecipientConsent: Hashable, Sendable {
+    /// The reason for which the recipient is skipped at any time; `nil` for none.
+    package var skips: SkipReason?
+    /// The hours in which the recipient is skipped: those of the user, or else of the device.
+    package var quietHours: QuietHours?
+    /// The encryption key of the recipient's installation.
+    package var encryptionKey: InstallationPublicKey?
+
+    package init(skips: SkipReason? = nil, quietHours: QuietHours? = nil, encryptionKey: InstallationPublicKey? = nil) {
+        (self.skips, self.quietHours, self.encryptionKey) = (skips, quietHours, encryptionKey)
+    }
+}
+
+/// The recipients of an audience that are skipped or not for the same reasons.
+package struct ConsentGroup: Hashable, Sendable {
+    package var consent: RecipientConsent
+    package var timeZone: String?
+    /// Indicates whether the users have reached the cap.
+    package var isCapReached: Bool
+    package var count: Int
+
+    package init(
+        consent: RecipientConsent,
+        timeZone: String? = nil,
+        isCapReached: Bool,
+        count: Int
+    ) {
+        (self.consent, self.timeZone, self.isCapReached, self.count) = (consent, timeZone, isCapReached, count)
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+package import PushSupport
+package import PushTypes
+
+/// The members of a person that a request sets.
+package struct PersonRequest: Sendable {
+    private static let name = Member.text("name", 1...PersonRecord.maximumName)
+    private static let role = Member.choice("role", of: PersonRole.self)
+    private static let disabled = Member.bool("disabled").described("Whether the person cannot sign in.")
+    package static let language = Member.text("language", 1...35, pattern: "^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$")
+        .described("A tag such as de, for the pages.")
+        .checked("invalid_language", "use a tag such as de or pt-BR") { text in
+            text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
+                (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { $0.isAlphanumeric }
+            }
+        }.clearable
+
+    /// The members of a request that adds a person.
+    package static let addition = RequestObject(
+        required: [Self.name, Self.role],
+        optional: [APIKeyRequest.appsMember, Self.language]
+    )
+    package static let change = RequestObject(
+        optional: [
+            Self.name.neverNull, Self.role.neverNull, APIKeyRequest.appsMember, Self.language,
+            Self.disabled.neverNull,
+        ]
+    )
+
+    package let fields: JSONFields
+    package let name: String?
+    package let role: PersonRole?
+    package let apps: Update<Set<Topic>>?
+    package let isDisabled: Bool?
+    package let language: Update<String>?
+
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package init(_ fields: JSONFields) throws {
+        self.fields = fields
+        self.name = try fields.value(Self.name).map { try PersonName.check($0) }
+        self.role = try fields.value(Self.role)
+        self.apps = try APIKeyRequest.apps(fields)
+        self.isDisabled = try fields.value(Self.disabled)
+        self.language = try fields.value(Self.language)
+        for name in ["name", "role", "disabled"] where fields.nulls.contains(name) {
+            throw fields.error(name, "wrong_type", "it cannot be removed")
+        }
+    }
+
+    /// Sets the members of a person that the request names.
+    package func apply(to person: inout PersonRecord) {
+        if let name { person.name = name }
+        if let role { person.role = role }
+        if let apps { person.apps = apps.value }
+        if let isDisabled { person.isDisabled = isDisabled }
+        if let language { person.language = language.value }
+    }
+}
+
+/// The requests of a person that concern the person's own account.
+package enum AccountRequest {
+    package static let change = RequestObject(optional: [PersonRequest.language])
+
+    package static let current = Member.text("current", 1...PasswordPolicy.maximumBytes)
+    package static let password = Member.text("password", 1...PasswordPolicy.maximumBytes)
+    package static let passwordChange = RequestObject(required: [Self.current, Self.password])
+}
+
+/// The rules for the names with which people sign in.
+package enum PersonName {
+    /// Checks a name, and returns it without spaces around it.
+    ///
+    /// - Parameter path: The member that holds it.
+    /// - Throws: ``RequestError`` for a name that is empty or too long, or has characters that cannot be seen.
+    package static func check(_ text: String, at path: String = "name") throws(RequestError) -> String {
+        let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !name.isEmpty, name.utf8.count <= PersonRecord.maximumName,
+            name.unicodeScalars.allSatisfy(Self.isPrintable)
+        else {
+            let message =
+                "a name has 1 to \(PersonRecord.maximumName) bytes, without line ends and characters that cannot be seen"
+            throw RequestError(.invalid, code: "invalid_name", message: message, path: path)
+        }
+        return name
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        // With blank letters, such as U+3164, or the braille pattern without dots, two different names would look the same.
+        guard !scalar.properties.isDefaultIgnorableCodePoint, scalar != "\u{2800}" else { return false }
+        return switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
+        }
+    }
+}

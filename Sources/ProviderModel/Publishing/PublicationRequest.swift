@@ -1,0 +1,75 @@
+package import PushSupport
+
+/// The requests that add and change a publication.
+package enum PublicationRequest {
+    private static let lengths = 1...Member.maximumText
+
+    package static let name = Member.text("name", Self.lengths)
+    private static let account = Member.text("account", Self.lengths).clearable
+    private static let subscriptions = Member.texts(
+        "subscriptionProducts",
+        0...PublicationRecord.maximumSubscriptions,
+        maximum: Member.maximumText,
+        as: .string(length: Self.lengths, pattern: "^[^\\s]+$")
+    ).described("The subscriptions in the App Store that entitle to its issues. They replace all earlier ones.")
+    private static let options: [any ObjectMember] = [Self.account, NotifyWavesSetting.member, Self.subscriptions]
+
+    package static let addition = RequestObject(required: [Self.name], optional: Self.options) {
+        $0.example(.texts(["name": "The Example"]))
+    }
+    package static let change = RequestObject(optional: Self.options, [Self.name])
+
+    /// Reads the changes of a publication that a request names.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package static func changes(_ fields: JSONFields) throws(RequestError) -> PublicationChanges {
+        var changes = PublicationChanges()
+        changes.name = try fields.value(Self.name)
+        changes.account = try fields.value(Self.account)
+        try NotifyWavesSetting.read(fields, into: &changes)
+        if let products = try fields.value(Self.subscriptions) {
+            guard products.allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 } }) else {
+                throw fields.error("subscriptionProducts", "invalid_value", "a product id has no spaces")
+            }
+            changes.subscriptionProducts = Set(products)
+        }
+        return changes
+    }
+}
+
+/// The member `waves` of a publication in requests and responses.
+package enum NotifyWavesSetting {
+    private static let bandwidth = SteeringLimits.bandwidth.clearable
+    private static let downloads = SteeringLimits.downloads.clearable
+    private static let steering = Member.object(
+        "steering",
+        RequestObject(optional: [Self.bandwidth, Self.downloads]) { $0.named("Steering").orNull }
+    ).described("null removes both limits.")
+
+    package static let member = Member.object(
+        "waves",
+        RequestObject(optional: [PaceSettings.size, PaceSettings.interval, Self.steering]) { $0.named("NotifyWaves") }
+    )
+
+    /// Reads the changes of the waves.
+    static func read(_ fields: JSONFields, into changes: inout PublicationChanges) throws(RequestError) {
+        guard let waves = try fields.value(Self.member) else { return }
+        changes.waveSize = try waves.value(PaceSettings.size).map(Int.init)
+        changes.waveInterval = try waves.value(PaceSettings.interval).map(Int.init)
+        if waves.nulls.contains("steering") { (changes.maximumBandwidth, changes.maximumDownloads) = (.clear, .clear) }
+        guard let steering = try waves.value(Self.steering) else { return }
+        changes.maximumBandwidth = try steering.value(Self.bandwidth).map { $0.map { Int($0) } }
+        changes.maximumDownloads = try steering.value(Self.downloads).map { $0.map { Int($0) } }
+    }
+
+    package static func json(_ waves: NotifyWaves) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "size": .integer(Int64(waves.size)), "intervalSeconds": .integer(Int64(waves.interval)),
+        ]
+        let limits = SteeringLimits(
+            maximumBandwidth: waves.maximumBandwidth,
+            maximumDownloads: waves.maximumDownloads
+        )
+        members["steering"] = limits?.json
+        return .object(members)
+    }
+}

@@ -1,0 +1,193 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// A receipt as it is stored.
+package struct ReceiptRecord: Hashable, Sendable {
+    package var event: ReceiptEvent
+    package var action: String?
+    package var source: ReceiptSource
+    /// The time by the device's clock, between the notification's acceptance and ``receivedAt``.
+    package var at: Timestamp
+    package var receivedAt: Timestamp
+    /// The device; `nil` where only counts are kept, and for a token without a device.
+    package var device: Int64?
+    /// The number by which the receipts of one installation are grouped in the list of a notification.
+    package var subject: Int64
+
+    package init(
+        event: ReceiptEvent,
+        action: String?,
+        source: ReceiptSource,
+        at: Timestamp,
+        receivedAt: Timestamp,
+        device: Int64?,
+        subject: Int64
+    ) {
+        (self.event, self.action, self.source) = (event, action, source)
+        (self.at, self.receivedAt, self.device, self.subject) = (at, receivedAt, device, subject)
+    }
+}
+
+/// The place of a receipt in the list of a notification's receipts: its key.
+package struct ReceiptPlace: Hashable, Sendable {
+    package var subject, event, id: Int64
+
+    package init(subject: Int64, event: Int64, id: Int64) {
+        (self.subject, self.event, self.id) = (subject, event, id)
+    }
+}
+
+/// A part of the list of a notification's receipts.
+package struct ReceiptPage: Hashable, Sendable {
+    /// The receipts, without those that are damaged or of a later version.
+    package var receipts: [ReceiptRecord]
+    /// The place of the last receipt that was examined; `nil` at the end of the list.
+    package var next: ReceiptPlace?
+
+    package init(_ receipts: [ReceiptRecord], next: ReceiptPlace?) { (self.receipts, self.next) = (receipts, next) }
+}
+
+/// The numbers of receipts of a notification for one event, or for one action.
+package struct ReceiptCount: Hashable, Sendable {
+    package var event: ReceiptEvent
+    /// The name of the action or of the conversion; `nil` for the event as a whole.
+    package var action: String?
+    /// The number of installations.
+    package var unique: Int
+    /// The number of receipts.
+    package var total: Int
+
+    package init(event: ReceiptEvent, action: String? = nil, unique: Int, total: Int) {
+        (self.event, self.action, self.unique, self.total) = (event, action, unique, total)
+    }
+}
+
+/// A receipt that has just been stored, to be posted to webhooks.
+package struct NewReceipt: Hashable, Sendable {
+    package var id: UUID
+    package var notification: UUID
+    package var record: ReceiptRecord
+    /// The recipient of the notification; `nil` where only counts are kept.
+    package var recipient: Int64?
+    /// The device's token, environment and user; `nil` where only counts are kept, or if they are not known.
+    package var token: DeviceToken?
+    package var environment: PushEnvironment?
+    package var user: String?
+
+    package init(
+        id: UUID,
+        notification: UUID,
+        record: ReceiptRecord,
+        recipient: Int64? = nil,
+        token: DeviceToken? = nil,
+        environment: PushEnvironment? = nil,
+        user: String? = nil
+    ) {
+        (self.id, self.notification, self.record, self.recipient) = (id, notification, record, recipient)
+        (self.token, self.environment, self.user) = (token, environment, user)
+    }
+}
+
+/// The event that a receipt reports.
+package enum ReceiptEvent: Int64, Hashable, Sendable, CaseIterable {
+    /// The device has it, by its app or by the gateway.
+    case delivered = 1
+    /// The user could see it.
+    case shown = 2
+    /// The user opened the app with it.
+    case opened = 3
+    /// The user removed it.
+    case dismissed = 4
+    /// The user chose one of its actions.
+    case action = 5
+    /// The user reached the aim of the notification.
+    case converted = 6
+
+    /// The name in the API.
+    package var word: String {
+        switch self {
+        case .delivered: "delivered"
+        case .shown: "shown"
+        case .opened: "opened"
+        case .dismissed: "dismissed"
+        case .action: "action"
+        case .converted: "converted"
+        }
+    }
+
+    package init?(word: String) {
+        guard let event = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = event
+    }
+}
+
+/// The program that reported a receipt.
+package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
+    case app = 0
+    case gateway = 1
+
+    /// The name in the API.
+    package var word: String { self == .app ? "app" : "gateway" }
+}
+
+/// The level of detail of receipts that are reported and kept.
+package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
+    /// No receipts.
+    case none = 0
+    /// Only counts. No row names a device, and times are rounded.
+    case counts = 1
+    /// The receipts of each device.
+    case device = 2
+
+    /// The name in the API, and in a payload.
+    package var word: String {
+        switch self {
+        case .none: "none"
+        case .counts: "counts"
+        case .device: "device"
+        }
+    }
+
+    package init?(word: String) {
+        guard let privacy = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = privacy
+    }
+
+    /// Returns `true` if the first level has less detail.
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The limits on receipts.
+package enum ReceiptLimits {
+    /// The longest time after a notification's end for which its receipts are accepted.
+    package static let latest: Duration = .seconds(30 * 86_400)
+    /// The maximum number of receipts of one installation for one event of a notification.
+    package static let perEvent = 20
+    /// The maximum number of different names of actions and conversions of a notification.
+    package static let actions = 50
+    /// The unit to which times are rounded where only counts are kept: an hour, in milliseconds.
+    package static let rounding: Int64 = 3_600_000
+}
+
+/// The place up to which the events of a gateway have been read: the newest event that was read.
+package struct GatewayCursor: Hashable, Sendable {
+    /// The number of the event; 0 before the first one.
+    package var position: Int64
+    /// The time of the event, which distinguishes it from an event of the same number in another log; `nil` if it is not known.
+    package var at: Timestamp?
+
+    package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }
+}
+
+extension Member {
+    /// Makes a member for a level of receipts.
+    package static func receiptPrivacy(
+        _ name: String,
+        of levels: [ReceiptLevel] = ReceiptLevel.allCases
+    ) -> RequestMember<ReceiptLevel> {
+        let all = ReceiptLevel.allCases.map(\.word).joined(separator: ", ")
+        return Self.text(name, maximum: 16, as: .choice(levels.map(\.word)))
+            .parsed("invalid_value", "use one of \(all)") { ReceiptLevel(word: $0) }
+    }
+}

@@ -1,0 +1,140 @@
+package import Foundation
+package import PushTypes
+
+/// A URL to which an app's events are posted.
+package struct WebhookRecord: Hashable, Sendable {
+    /// The kind of an event.
+    package enum Event: String, Hashable, Sendable, CaseIterable {
+        case delivery
+        case token
+        /// The expiry of certificates, which is announced in advance.
+        case credential
+        /// The pauses of environments, and their ends.
+        case environment
+        /// The receipts of apps and of the gateway.
+        case receipt
+
+        /// The kinds that a webhook gets by default: all but receipts, which are numerous.
+        package static let standard = Set(Self.allCases).subtracting([.receipt])
+    }
+
+    package var id: UUID
+    package var app: Int64
+    package var url: String
+    /// The secret that signs the posts (``WebhookSecret``). The store seals it with the master key.
+    package var secret: String
+    package var events: Set<Event>
+    package var isActive: Bool
+    package var createdAt: Timestamp
+    /// The position of the last block of events that was accepted.
+    package var cursor: Int64
+    /// The number of posts that failed since the last accepted one.
+    package var failures: Int
+    package var nextTryAt: Timestamp?
+    package var lastError: String?
+    package var lastSuccessAt: Timestamp?
+    /// The version, which rises with each change by a person, and when the webhook is disabled because of its failures.
+    package var version: Int64 = 0
+
+    package init(
+        id: UUID,
+        app: Int64,
+        url: String,
+        secret: String,
+        events: Set<Event>,
+        isActive: Bool = true,
+        createdAt: Timestamp,
+        cursor: Int64 = 0
+    ) {
+        (self.id, self.app, self.url, self.secret) = (id, app, url, secret)
+        (self.events, self.isActive, self.createdAt, self.cursor) = (events, isActive, createdAt, cursor)
+        self.failures = 0
+    }
+}
+
+/// A block of events of one app for its webhooks.
+package struct EventBlock: Hashable, Sendable {
+    /// The position among the app's blocks, which is assigned when the block is first read.
+    package var id: Int64
+    package var kind: WebhookRecord.Event
+    package var at: Timestamp
+    /// The events as JSON values with commas between them; empty for a block of ``tokens``.
+    package var events: Data
+    package var tokens: [TokenEventRecord] = []
+
+    package init(id: Int64, kind: WebhookRecord.Event, at: Timestamp, events: Data) {
+        (self.id, self.kind, self.at, self.events) = (id, kind, at, events)
+    }
+}
+
+/// A list of stored webhooks.
+package struct WebhookList: Sendable {
+    /// The webhooks that can be read, oldest first.
+    package var webhooks: [WebhookRecord]
+    /// The stored ids of those that cannot be read.
+    package var unreadable: [String]
+
+    package init(webhooks: [WebhookRecord], unreadable: [String] = []) {
+        (self.webhooks, self.unreadable) = (webhooks, unreadable)
+    }
+}
+
+/// The secret that signs a webhook's posts: `whsec_` and 32 random bytes in base64url. The whole text is the key.
+///
+/// A webhook's record holds one secret. During a rotation it holds two, separated by a space, the newer one first.
+package enum WebhookSecret {
+    package static let prefix = "whsec_"
+
+    /// Makes a new secret.
+    package static func make() -> String { self.prefix + RandomText.make() }
+
+    /// Returns a new secret together with the newest of `stored`, so that receivers which know either of them accept the posts.
+    package static func adding(_ new: String, to stored: String) -> String {
+        ([new] + self.all(in: stored).prefix(1)).joined(separator: " ")
+    }
+
+    /// Returns only the newest of `stored`, at the end of a rotation.
+    package static func newest(of stored: String) -> String { self.all(in: stored).first ?? stored }
+
+    /// Returns the stored secrets, the newest first.
+    package static func all(in stored: String) -> [String] {
+        stored.split(separator: " ").map(String.init)
+    }
+}
+
+/// The random part of secrets and API keys.
+package enum RandomText {
+    /// The number of random bytes.
+    package static let length = 32
+
+    /// Returns random bytes in base64url (RFC 4648 section 5), without padding.
+    package static func make() -> String { Base64URL.encode(RandomBytes.make(Self.length)) }
+}
+
+/// A block of events with the state of its delivery to one webhook.
+package struct WebhookDeliveryRecord: Hashable, Sendable {
+    /// The position of the block, from which events can be posted again.
+    package var block: Int64
+    package var kind: WebhookRecord.Event
+    /// The time of its events.
+    package var at: Timestamp
+    /// The stored length of the events, in bytes; 0 for token events, which are stored in a table of their own.
+    package var bytes: Int
+    /// Indicates whether the receiver has accepted the block, or the block was skipped.
+    package var isAcknowledged: Bool
+    /// The times of the latest post that the receiver accepted; `nil` if there was none, or it is not stored any more.
+    package var postedAt, acknowledgedAt: Timestamp?
+
+    package init(
+        block: Int64,
+        kind: WebhookRecord.Event,
+        at: Timestamp,
+        bytes: Int,
+        isAcknowledged: Bool,
+        postedAt: Timestamp? = nil,
+        acknowledgedAt: Timestamp? = nil
+    ) {
+        (self.block, self.kind, self.at, self.bytes) = (block, kind, at, bytes)
+        (self.isAcknowledged, self.postedAt, self.acknowledgedAt) = (isAcknowledged, postedAt, acknowledgedAt)
+    }
+}

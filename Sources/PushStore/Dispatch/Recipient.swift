@@ -1,0 +1,102 @@
+package import Foundation
+package import ProviderModel
+import PushSupport
+package import PushTypes
+
+/// A recipient of a notification: a token to which it is to be sent.
+package struct Recipient: Hashable, Sendable {
+    /// The id within the notification: that of a device, or a negative number for a named token.
+    package var id: Int64
+    /// The device; `nil` if the token is not registered.
+    package var device: Int64?
+    package var token: DeviceToken
+    package var environment: PushEnvironment
+    /// The time of the device's latest registration; `nil` if it never registered.
+    package var registeredAt: Timestamp?
+    /// Indicates whether the push service called the token bad before.
+    package var isSuspected = false
+    /// The device's own environment, if the token is tried in the other one (see ``TokenStateChange/Kind/moved(to:)``).
+    package var movedFrom: PushEnvironment?
+    /// The number of earlier tries.
+    package var attempts: Int
+    /// Indicates whether the response to an earlier try was lost.
+    package var mayHaveArrived = false
+    /// The profile; `nil` unless parts of it were requested.
+    package var profile: RecipientProfile?
+    /// The consent; `nil` unless the notification depends on it.
+    package var consent: RecipientConsent?
+
+    package init(
+        id: Int64,
+        device: Int64?,
+        token: DeviceToken,
+        environment: PushEnvironment,
+        registeredAt: Timestamp? = nil,
+        attempts: Int = 0
+    ) {
+        (self.id, self.device, self.token) = (id, device, token)
+        (self.environment, self.registeredAt, self.attempts) = (environment, registeredAt, attempts)
+    }
+}
+
+/// A page of a shard's recipients, in their order.
+package struct RecipientPage: Hashable, Sendable {
+    package var recipients: [Recipient]
+    /// Recipients that are not sent to: their devices cannot be read, or their tokens are of another kind.
+    package var ended: [EndedRetry] = []
+    /// The ids of recipients that wait until all shards have been read, because their device has left, or its token may have
+    /// got the notification by another registration.
+    package var held: [Int64] = []
+    /// The shard's cursor once these have been tried.
+    package var cursor: Int64
+    /// Indicates whether the shard ends here.
+    package var isLast: Bool
+    /// The registration clock when the page was read.
+    package var readAt: Int64 = 0
+}
+
+/// The profile of one recipient, from which its payload is rendered: the part of a ``DeviceProfile`` that a page reads.
+package struct RecipientProfile: Hashable, Sendable {
+    package var user: String?
+    /// The locale as the device registered it, BCP 47 or POSIX.
+    package var locale: String?
+    package var timeZone, appVersion: String?
+    /// The JSON text of a flat object of strings, numbers and booleans. It is not parsed, because parsing would take most of
+    /// the time of a large campaign.
+    package var attributes: Data?
+
+    package init(
+        user: String? = nil,
+        locale: String? = nil,
+        timeZone: String? = nil,
+        appVersion: String? = nil,
+        attributes: Data? = nil
+    ) {
+        (self.user, self.locale, self.timeZone) = (user, locale, timeZone)
+        (self.appVersion, self.attributes) = (appVersion, attributes)
+    }
+
+    /// Creates the whole profile of a registered device.
+    package init(_ device: DeviceProfile) throws {
+        self.init(
+            user: device.user,
+            locale: device.locale,
+            timeZone: device.timeZone,
+            appVersion: device.appVersion,
+            attributes: try JSONValue.object(device.attributes).text
+        )
+    }
+}
+
+/// The fields of a recipient's profile that are read with a page: only those that the content needs.
+package struct RecipientProfileFields: OptionSet, Hashable, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let user = RecipientProfileFields(rawValue: 1)
+    package static let locale = RecipientProfileFields(rawValue: 2)
+    package static let timeZone = RecipientProfileFields(rawValue: 4)
+    package static let appVersion = RecipientProfileFields(rawValue: 8)
+    package static let attributes = RecipientProfileFields(rawValue: 16)
+}
