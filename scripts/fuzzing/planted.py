@@ -4,7 +4,7 @@ import json
 
 from basics import fail, figure
 from client import Client, Step
-from devices import ABSENT, Change, Register
+from registers import ABSENT, Register
 from run import Run
 from world import APPS, options_folder, to_json
 
@@ -132,8 +132,8 @@ def double(run):
 
 def deleted(run):
     """As if every device had been deleted before anything was sent."""
-    for register in run.notes.devices.devices.values():
-        register.changes, register.latest = [Change(-2, -1, ABSENT)], [-2]
+    for timeline in run.notes.devices.timelines.values():
+        timeline.moments, timeline.states = [0, 1, 2], [frozenset([ABSENT]), frozenset(), frozenset([ABSENT])]
 
 
 def stuck(run):

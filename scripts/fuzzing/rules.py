@@ -335,6 +335,13 @@ LATER = {
           "too_many_downloads", "too_many_upload_requests", "too_many_upload_bytes", "too_many_questions", "busy"),
     503: ("busy",),
 }
+# What only one operation is answered; whether the state makes it possible is judged by objects.py.
+LATER_OF = {("downloadIssue", 503): ("entitlement_unavailable",)}
+
+
+def is_later(operation, status, code):
+    """Whether an operation may be put off so."""
+    return code in LATER[status] + LATER_OF.get((operation, status), ())
 
 
 def is_accepted(operation, why):
