@@ -180,6 +180,8 @@ class Thing:
     def __init__(self, kind, key, app, state):
         self.kind, self.key, self.app, self.states = kind, key, app, {state}
         self.history, self.flying, self.changed = [], 0, 0
+        # The publication of an issue.
+        self.parent = None
         # When the earliest of the requests was sent that showed it last.
         self.since = 0
         # Other requests that may change it and are not answered yet, and when the last of them was.
@@ -200,7 +202,7 @@ class Objects:
         self.loose = 0
         # The erasures of users, and the requests that only these explain.
         self.erasures, self.erased = Erasures(), []
-        # Issues of which only this is known, by app and product.
+        # The products of issues of which nothing else is known.
         self.missed = set()
 
     def key_of(self, kind, path):
@@ -272,10 +274,15 @@ class Objects:
         app, product = request.path["app"], request.path["productId"]
         is_asked = any(request.json.get(name) is not None for name in ("account", "authToken"))
         server = self.things.get(("entitlement server", app))
-        issues = [thing for thing in self.things.values() if thing.kind.name == "issue" and thing.app == app]
+        issues = [thing for thing in self.things.values() if thing.kind.name == "issue" and self.may_belong(thing, app)]
         return is_asked and server is not None and self.may_be(server, request, waits) and (
-            (app, product) in self.missed
+            product in self.missed
             or any(self.may_be(issue, request, lambda state: is_sold(state, product)) for issue in issues))
+
+    def may_belong(self, issue, app):
+        """Whether an issue may be one of an app: of a publication whose making was not seen nobody knows."""
+        publication = self.things.get(("publication", issue.parent))
+        return publication is None or publication.app == app
 
     @staticmethod
     def may_be(thing, request, test):
@@ -288,7 +295,7 @@ class Objects:
             return
         if request.invoked <= max(self.deleted.get(request.path.get("app"), 0), self.deleted.get(None, 0)):
             # It went with its app, or with the publication, or neither.
-            self.missed.add((request.path.get("app"), request.answer.get("productId")))
+            self.missed.add(request.answer.get("productId"))
             return
         if "app" not in request.path and kind.name not in GLOBAL and request.invoked <= self.loose:
             return
@@ -296,7 +303,7 @@ class Objects:
         if key in self.things and self.things[key].states != {UNKNOWN}:
             return self.complain(request, "again", f"the id of another {kind.name} is given to a new one")
         thing = Thing(kind, key, request.path.get("app"), shown(kind, request.answer))
-        thing.since, thing.changed = request.invoked, request.answered
+        thing.since, thing.changed, thing.parent = request.invoked, request.answered, request.path.get("publication")
         self.things[key] = thing
 
     def take(self, kind, role, request):

@@ -7,8 +7,6 @@ import itertools
 ABSENT, UNKNOWN = "absent", "unknown"
 # From the moment in which a request was sent it may hold, from that of its answer on it does.
 Change = collections.namedtuple("Change", "invoked answered state")
-# How far the order of two moments may be wrong that two threads have noted.
-SLACK = 100_000_000
 
 
 class Register:
@@ -57,14 +55,14 @@ class Timeline:
         self.moments, self.states = [0], [frozenset([first])]
 
     def add(self, moment, states):
-        """From a moment on it is one of these."""
+        """From a moment on it is one of these. It is later than the last one, however late a thread came to note that."""
         if states != self.states[-1]:
             self.moments.append(max(moment, self.moments[-1]))
             self.states.append(frozenset(states))
 
     def possible(self, since, until):
-        first = max(0, bisect.bisect_right(self.moments, since - SLACK) - 1)
-        last = bisect.bisect_right(self.moments, until + SLACK)
+        first = max(0, bisect.bisect_right(self.moments, since) - 1)
+        last = bisect.bisect_right(self.moments, until)
         return frozenset().union(*self.states[first:last])
 
     def text(self):

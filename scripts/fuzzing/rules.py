@@ -54,7 +54,7 @@ def moment(value):
         number = int(value)
         return number if number < 10 ** 11 else number / 1000
     try:
-        time = datetime.datetime.fromisoformat(re.sub(r"\.\d+", "", value).replace("Z", "+00:00"))
+        time = datetime.datetime.fromisoformat(re.sub(r"\.\d+", "", value).upper().replace("Z", "+00:00"))
         return (time if time.tzinfo else time.replace(tzinfo=datetime.UTC)).timestamp()
     except (TypeError, ValueError, OverflowError):
         return None
