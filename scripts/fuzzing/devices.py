@@ -10,10 +10,14 @@ from changes import ASK, CONCERNED, operation_of
 from erasure import SETTLING
 from linear import Operation, ends
 from registers import ABSENT, UNKNOWN, Change, Register, Timeline
-from registration import EMPTY, Registering, Row, World
+from registration import EMPTY, ENVIRONMENTS, Registering, Row, World
 
 # The worlds that are followed at the same time; with more, the provider is asked for its devices.
 MOST_WORLDS = 64
+# So many requests that overlap are put into order; of more, the provider is asked as well.
+MOST_REQUESTS = 12
+# A device of which nothing is known.
+ANY = Row(None, None, "alert", "", None, UNKNOWN, UNKNOWN, None, False)
 
 
 def step(worlds, operation):
@@ -65,6 +69,8 @@ class Fleet:
         self.worlds, self.history, self.flying, self.must_ask, self.visited = frozenset([EMPTY]), [], 0, False, set()
         # When a user's erasure was asked for, and when the last request was answered.
         self.erasures, self.answered = {}, 0
+        # The tokens of requests that cannot be put into order.
+        self.named = set()
 
     def take(self, request):
         """Notes what an answered request may have done."""
@@ -74,6 +80,7 @@ class Fleet:
             return
         if operation[0] == ASK:
             self.must_ask = True
+            self.named |= set(re.findall("[0-9a-f]{64}", f"{request.path} {request.body}"))
             return
         if operation[0][0] == "erase":
             self.erasures.setdefault(operation[0][1], request.answered)
@@ -88,6 +95,11 @@ class Fleet:
             return after
 
         self.visited = set(self.worlds)
+        self.must_ask |= len(self.history) > MOST_REQUESTS
+        if self.must_ask:
+            self.named |= {entry.token for operation in self.history if operation.argument[0] == "register"
+                           for entry in operation.argument[1]}
+            return frozenset(), None
         found, stuck = ends(self.history, self.worlds, noting)
         worlds = registration.expanded(frozenset().union(*found))
         if answer and len(self.history) == 1:
@@ -101,15 +113,17 @@ class Fleet:
         old = [user for user, asked in self.erasures.items() if self.answered - asked > SETTLING]
         for user in old:
             worlds = {registration.erased(world, user) for world in worlds}
-        if not any(world.erasing for world in worlds):
-            self.erasures.clear()
+        under_way = {user for world in worlds for user in world.erasing}
+        self.erasures = {user: asked for user, asked in self.erasures.items() if user in under_way}
         return worlds
 
     def listed(self, devices):
-        """The worlds in which the provider has these devices."""
-        rows = frozenset(row_of(device) for device in devices)
-        hidden = frozenset().union(*(world.hidden for world in self.worlds | self.visited))
-        erasing = frozenset().union(*(world.erasing for world in self.worlds | self.visited))
+        """The worlds in which the provider has these devices. All of the earlier ones may be kept hidden."""
+        rows, before = frozenset(row_of(device) for device in devices), self.worlds | self.visited
+        hidden = frozenset().union(*(world.hidden for world in before)) | {
+            registration.place_of(row) for world in before for row in world.rows if row.installation is not None}
+        hidden -= {registration.place_of(row) for row in rows}
+        erasing = frozenset(self.erasures).union(*(world.erasing for world in before))
         doomed = frozenset(row._replace(doomed=row.user in erasing) for row in rows)
         return frozenset([World(rows, hidden, erasing), World(doomed, hidden, erasing)])
 
@@ -169,7 +183,7 @@ class Devices:
             self.asked += 1
             worlds = fleet.listed(self.listed(app))
         self.note(app, fleet, before, worlds)
-        fleet.worlds, fleet.history, fleet.must_ask = worlds, [], False
+        fleet.worlds, fleet.history, fleet.must_ask, fleet.named = worlds, [], False, set()
 
     def known(self, worlds, operation):
         """What was known of the devices that a request names, for a finding."""
@@ -183,10 +197,13 @@ class Devices:
         first = next(iter(before)).rows
         changed = set().union(*(world.rows ^ first for world in meanwhile))
         places = {(row.environment, row.token) for row in changed}
+        if fleet.must_ask:
+            places |= {(environment, token) for one, environment, token in list(self.timelines) if one == app}
+            places |= {(environment, token) for environment in ENVIRONMENTS for token in fleet.named}
         mixed, settled = states_of(meanwhile, places), states_of(after, places)
         for place in places:
             timeline = self.timelines[app, *place]
-            timeline.add(fleet.began, frozenset(mixed[place]))
+            timeline.add(fleet.began, frozenset(mixed[place] | ({ANY} if fleet.must_ask else set())))
             timeline.add(fleet.answered, frozenset(settled[place]))
 
     def note_choices(self, request, app):

@@ -239,8 +239,9 @@ class Objects:
             if request.operation.id in DISTURBING:
                 self.disturb(request)
             self.check_change(request)
-            if request.code == "entitlement_unavailable" and not self.may_be_undecided(request):
-                self.complain(request, "undecided", "nobody is asked about this issue, or a refusal is an answer too")
+            if request.operation.id == "downloadIssue" and request.status == 503 and (
+                    request.code == "entitlement_unavailable" and not self.may_be_undecided(request)):
+                self.complain(request, "undecided", "no publisher's server is asked, or its silence is a refusal")
             if request.operation.id == "deletePublication":
                 self.deleted[None] = request.answered
             if request.operation.id == "deleteApp" and request.status in (200, 202):

@@ -36,16 +36,24 @@ def found(request, path):
     for place in (request.query, request.path, request.headers):
         if path in place:
             return place, place[path]
-    holder, value = request.json, request.json
-    for part in re.findall(r"[^.\[\]]+", path):
-        holder = value
-        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        elif isinstance(value, dict):
-            value = value.get(part)
-        else:
-            value = None
+    holder, value = at(request.json, path)
     return holder if isinstance(holder, dict) else {name: value}, value
+
+
+def at(value, path):
+    """The value at a path such as devices[0].token, and what is around it. Names may have dots themselves."""
+    if match := re.match(r"\[(\d+)\]\.?", path):
+        inner = value[int(match[1])] if isinstance(value, list) and int(match[1]) < len(value) else None
+        return (value, inner) if match.end() == len(path) else at(inner, path[match.end():])
+    if not isinstance(value, dict):
+        return value, None
+    for name in sorted(value, key=len, reverse=True):
+        rest = path.removeprefix(name)
+        if path == name:
+            return value, value[name]
+        if rest != path and rest[0] in ".[":
+            return at(value[name], rest.removeprefix("."))
+    return value, None
 
 
 def moment(value):
