@@ -104,6 +104,9 @@ def is_kept(name, asked, seen):
     """Whether an answer shows what a request asked for; null asks for nothing in particular."""
     if asked is None:
         return True
+    if name == "description" and asked == "":
+        # An empty one removes it.
+        return seen is None
     if name in FREE:
         return leaves(asked) <= leaves(seen)
     if isinstance(asked, list) and isinstance(seen, list):
