@@ -335,6 +335,7 @@ RULES = [
 
 # What the document forbids and is answered 200 all the same, by operation and where.
 ACCEPTED = {("registerDevices", "$.devices["): "each device of a batch has a result of its own",
+            ("sendReceipts", "$.receipts["): "so has each receipt",
             ("*", "the content type"): "a body is read as JSON, however it is called"}
 
 # What is refused for now, always with the time after which to come again.
