@@ -28,25 +28,48 @@ def by_weight(item):
 
 
 def report(run, options):
-    """Shows what was found, each kind once with a history that shows it. How many kinds."""
-    found = run.kinds()
-    history = run.history.all()
-    again = replay.Replay(lambda: Run(options, options_folder(options, "replay"), options.seed))
-    for number, (signature, findings) in enumerate(sorted(found.items(), key=by_weight)):
-        finding = findings[0]
-        print(f"fuzz-api: {signature.strip()}, {len(findings)} times: {finding.text[:1000]}", file=sys.stderr)
-        if request := finding.request:
-            print(f"  step {request.number}: {request.operation.method} {request.target[:300]} "
-                  f"{(request.body or b'')[:600]!r} was answered {request.status}", file=sys.stderr)
-        path = os.path.join(options.out, f"fuzz-api-{options.seed}-{number}.json")
+    """Shows what was found, each kind once with a history that shows it. How many kinds. All of it is written before anything is
+    asked again, since that takes its time and may fail."""
+    found = sorted(run.kinds().items(), key=by_weight)
+    history = run.history.all() if found else []
+    if found:
+        path = os.path.join(options.out, f"fuzz-api-{options.seed}-history.json")
+        replay.save(path, options.seed, history)
+        print(f"fuzz-api: the last {len(history)} steps: REPLAY={path}", file=sys.stderr, flush=True)
+    short = []
+    for number, (signature, findings) in enumerate(found):
+        finding, path = findings[0], os.path.join(options.out, f"fuzz-api-{options.seed}-{number}.json")
+        show(signature, findings)
+        steps = replay.related(history, finding)
+        replay.save(path, options.seed, steps, finding)
+        print(f"  {len(steps)} steps that have to do with it: REPLAY={path}", file=sys.stderr, flush=True)
         # The first ones are enough to begin with.
-        steps, is_shown, words = replay.related(history, finding), False, "not repeated"
         if number < 5 and finding.kind not in ("coverage", "crash"):
-            steps, is_shown = again.shortened(history, finding)
-            words = "which show it again" if is_shown else "not seen again when they were repeated"
-        replay.save(path, options.seed, finding, steps, is_shown)
-        print(f"  {len(steps)} steps, {words}: REPLAY={path}", file=sys.stderr, flush=True)
+            short.append((path, steps, finding))
+    for one in short:
+        shorten(options, *one)
     return len(found)
+
+
+def show(signature, findings):
+    finding = findings[0]
+    print(f"fuzz-api: {signature.strip()}, {len(findings)} times: {finding.text[:1500]}", file=sys.stderr)
+    if request := finding.request:
+        print(f"  step {request.number}: {request.operation.method} {request.target[:300]} "
+              f"{(request.body or b'')[:600]!r} was answered {request.status}", file=sys.stderr)
+
+
+def shorten(options, path, steps, finding):
+    """Asks the steps of a finding again, and writes fewer that show it too."""
+    again = replay.Replay(lambda: Run(options, options_folder(options, "replay"), options.seed))
+    try:
+        steps, is_shown = again.shortened(steps, finding)
+    except Exception as error:
+        print(f"  {path} stays as it is: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        return
+    replay.save(path, options.seed, steps, finding, is_shown)
+    words = "which show it again" if is_shown else f"not seen again when they were repeated, within {replay.SECONDS} s"
+    print(f"  {finding.kind}: {len(steps)} steps, {words}: REPLAY={path}", file=sys.stderr, flush=True)
 
 
 def fuzz(options):
@@ -65,6 +88,7 @@ def fuzz(options):
     figure("api-orders", run.objects.orders, "races whose answers fit into an order")
     figure("api-notifications", len(run.notes.notes), "notifications")
     figure("api-pushes", run.notes.pushes, "pushes received")
+    figure("api-devices-asked", run.notes.devices.asked, "times the model of devices had to ask the provider")
     if not only:
         for name, found, least in (("operations done", len(done), least_done), ("pushes", run.notes.pushes, least_pushes)):
             needed = least(options.steps, len(run.document.operations))

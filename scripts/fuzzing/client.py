@@ -19,7 +19,8 @@ class Step:
 
     @property
     def code(self):
-        return (self.answer or {}).get("error", {}).get("code") if isinstance(self.answer, dict) else None
+        error = self.answer.get("error") if isinstance(self.answer, dict) else None
+        return error.get("code") if isinstance(error, dict) else None
 
     @property
     def target(self):

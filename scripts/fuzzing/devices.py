@@ -1,178 +1,249 @@
-"""The devices that the provider may know at each moment: a register for each token of each app and environment, with what
-the requests since then leave possible."""
+"""The devices that the provider may know at each moment. The requests that overlap are tried in every order that their answers
+allow (registration.py says what each does), so that what is known is certain again as soon as one answer decides it."""
 
-import base64
-import binascii
-import bisect
 import collections
-import itertools
 import re
+import threading
 
-ABSENT, UNKNOWN = "absent", "unknown"
-# A device: some members may be UNKNOWN.
-Device = collections.namedtuple("Device", "user tags kind")
-# From the moment in which a request was sent it may hold, from that of its answer on it does.
-Change = collections.namedtuple("Change", "invoked answered state")
-ENVIRONMENTS = ("sandbox", "production")
+import registration
+from changes import ASK, CONCERNED, operation_of
+from erasure import SETTLING
+from linear import Operation, ends
+from registers import ABSENT, UNKNOWN, Change, Register, Timeline
+from registration import EMPTY, ENVIRONMENTS, Registering, Row, World
+
+# The worlds that are followed at the same time; with more, the provider is asked for its devices.
+MOST_WORLDS = 64
+# So many requests that overlap are put into order; of more, the provider is asked as well.
+MOST_REQUESTS = 12
+# A device of which nothing is known.
+ANY = Row(None, None, "alert", "", None, UNKNOWN, UNKNOWN, None, False)
 
 
-class Register:
-    """A value and its changes."""
+def step(worlds, operation):
+    """For linear.ends: a state is a set of worlds."""
+    (name, argument), result = operation.argument, operation.result
+    make = {"register": register, "delete token": delete, "delete installation": delete_installation, "erase": erase,
+            "show": show}[name]
+    found = frozenset(after for world in registration.expanded(worlds) for after in make(world, argument, result, operation))
+    return found or None
 
-    def __init__(self, first):
-        # Those that were answered, in that order, and the latest invocation up to each of them; and those that were not.
-        self.first, self.changes, self.latest, self.open = first, [], [], []
 
-    def add(self, change):
-        if change.answered is None:
-            self.open.append(change)
+def register(world, entries, results, operation):
+    worlds = {world}
+    for place, entry in enumerate(entries):
+        # An installation's own registration does not say what it did, and one that was not found any more neither.
+        wanted = results[place] if isinstance(results, list) else None
+        made = [one for before in worlds for one in Registering(before, entry, (operation.name, place)).worlds()]
+        worlds = {after for after, what in made if wanted in (None, what) or wanted == "again" and what != "added"}
+    return worlds
+
+
+def delete(world, argument, is_done, _):
+    token, environments = argument
+    after, count = registration.removed(world, lambda row: row.token == token and row.environment in environments)
+    return [after] if bool(count) == is_done else []
+
+
+def delete_installation(world, installation, *_):
+    return [registration.removed(world, lambda row: row.installation == installation)[0]]
+
+
+def erase(world, user, is_over, _):
+    worlds = registration.condemned(world, user)
+    return [registration.settled(one, user) for one in worlds] if is_over else worlds
+
+
+def show(world, argument, shown, _):
+    token, environments = argument
+    for environment in environments:
+        device = next((one for one in shown if one["environment"] == environment), None)
+        world = world and registration.agreed(world, environment, token, device)
+    return [world] if world else []
+
+
+class Fleet:
+    """The devices of an app: the worlds that there may be, and the requests since all were answered the last time."""
+
+    def __init__(self):
+        self.worlds, self.history, self.flying, self.must_ask, self.visited = frozenset([EMPTY]), [], 0, False, set()
+        # When a user's erasure was asked for, and when the last request was answered.
+        self.erasures, self.answered = {}, 0
+        # The tokens of requests that cannot be put into order.
+        self.named = set()
+
+    def take(self, request):
+        """Notes what an answered request may have done."""
+        self.flying -= 1
+        self.answered = max(self.answered, request.answered)
+        if (operation := operation_of(request)) is None:
             return
-        place = bisect.bisect(self.changes, change.answered, key=lambda one: one.answered)
-        self.changes.insert(place, change)
-        del self.latest[place:]
-        for one in self.changes[place:]:
-            self.latest.append(max(one.invoked, self.latest[-1] if self.latest else 0))
+        if operation[0] == ASK:
+            self.must_ask = True
+            self.named |= set(re.findall("[0-9a-f]{64}", f"{request.path} {request.body}"))
+            return
+        if operation[0][0] == "erase":
+            self.erasures.setdefault(operation[0][1], request.answered)
+        self.history.append(Operation(request.invoked, request.answered, request.number, *operation))
 
-    def possible(self, since, until):
-        """The values that it may have had at some moment between two."""
-        done = bisect.bisect_left(self.changes, since, key=lambda one: one.answered)
-        states = {change.state for change in self.open if change.invoked <= until}
-        if done == 0:
-            states.add(self.first)
-            first = 0
-        else:
-            # What came entirely before a change that was done by then is over.
-            first = bisect.bisect_left(self.changes, self.latest[done - 1], key=lambda one: one.answered)
-        later = 0
-        for change in itertools.islice(self.changes, first, None):
-            if change.invoked <= until:
-                states.add(change.state)
-            else:
-                # So many requests are never open at the same time.
-                later += 1
-                if later > 30:
-                    break
-        return states
+    def orders(self, answer):
+        """The worlds in which the requests may have ended, and the one that nothing explains. `answer` is what was said of the
+        device that was registered, if that was the only request: otherwise another one may have changed it since."""
+        def noting(worlds, operation):
+            after = step(worlds, operation)
+            self.visited |= after or set()
+            return after
+
+        self.visited = set(self.worlds)
+        self.must_ask |= len(self.history) > MOST_REQUESTS
+        if self.must_ask:
+            self.named |= {entry.token for operation in self.history if operation.argument[0] == "register"
+                           for entry in operation.argument[1]}
+            return frozenset(), None
+        found, stuck = ends(self.history, self.worlds, noting)
+        worlds = registration.expanded(frozenset().union(*found))
+        if answer and len(self.history) == 1:
+            token = answer["environment"], answer["token"]
+            worlds = {after for after in (registration.agreed(world, *token, answer) for world in worlds) if after}
+            stuck = stuck or self.history[0]
+        return frozenset(self.without_old(worlds)), stuck
+
+    def without_old(self, worlds):
+        """An erasure takes its devices within a time."""
+        old = [user for user, asked in self.erasures.items() if self.answered - asked > SETTLING]
+        for user in old:
+            worlds = {registration.erased(world, user) for world in worlds}
+        under_way = {user for world in worlds for user in world.erasing}
+        self.erasures = {user: asked for user, asked in self.erasures.items() if user in under_way}
+        return worlds
+
+    def listed(self, devices):
+        """The worlds in which the provider has these devices. All of the earlier ones may be kept hidden."""
+        rows, before = frozenset(row_of(device) for device in devices), self.worlds | self.visited
+        hidden = frozenset().union(*(world.hidden for world in before)) | {
+            registration.place_of(row) for world in before for row in world.rows if row.installation is not None}
+        hidden -= {registration.place_of(row) for row in rows}
+        erasing = frozenset(self.erasures).union(*(world.erasing for world in before))
+        doomed = frozenset(row._replace(doomed=row.user in erasing) for row in rows)
+        return frozenset([World(rows, hidden, erasing), World(doomed, hidden, erasing)])
 
 
-def hexadecimal(text):
-    """A token as the push service is told it, of one that is written in hexadecimal or base64; None for what is none."""
-    cleaned = re.sub(r"[<> \t\r\n]", "", text)
-    if re.fullmatch("([0-9A-Fa-f]{2})+", cleaned):
-        return cleaned.lower()
-    try:
-        return base64.b64decode(cleaned, validate=True).hex()
-    except (binascii.Error, ValueError):
-        return None
+def row_of(device):
+    return Row(device["environment"], device["token"], device["kind"], device.get("activity") or "", device.get("installation"),
+               device.get("user"), frozenset(device["tags"]), ("listed", device["id"]), False)
 
 
-def environment_of(body):
-    return {"development": "sandbox", None: "production"}.get(body.get("environment"), body.get("environment"))
+def states_of(worlds, places):
+    """What some places of tokens may hold in some worlds."""
+    states = {place: set() for place in places}
+    for world in worlds:
+        rows = {(row.environment, row.token): row for row in world.rows}
+        for place in places:
+            states[place].add(rows.get(place, ABSENT))
+    return states
 
 
 class Devices:
-    def __init__(self, apps):
-        self.apps = apps
+    def __init__(self, apps, listed, complain):
+        """`listed(app)` is what the provider lists."""
+        self.fleets, self.listed, self.complain = {app: Fleet() for app in apps}, listed, complain
         # By app, environment and token; and the opt-outs by app and user.
-        self.devices = collections.defaultdict(lambda: Register(ABSENT))
+        self.timelines = collections.defaultdict(lambda: Timeline(ABSENT))
         self.choices = collections.defaultdict(lambda: Register(frozenset()))
-        self.installations = collections.defaultdict(set)
+        # How often the provider had to be asked.
+        self.lock, self.asked = threading.Lock(), 0
 
-    def note(self, request):
-        """Takes what an answered request did, or may have done."""
-        name, body, app = request.operation.id, request.json, request.path.get("app")
+    def begin(self, request):
+        """Before a request is sent."""
+        with self.lock:
+            fleet = self.fleets.get(request.path.get("app"))
+            if fleet and request.operation.id in CONCERNED:
+                if not fleet.flying:
+                    fleet.began = request.invoked
+                fleet.flying += 1
+
+    def end(self, request):
+        """After its answer."""
+        with self.lock:
+            app = request.path.get("app")
+            if app in self.fleets and request.operation.id in CONCERNED:
+                self.fleets[app].take(request)
+                self.settle(app, self.fleets[app], request)
+            self.note_choices(request, app)
+
+    def settle(self, app, fleet, request):
+        if fleet.flying or not (fleet.history or fleet.must_ask):
+            return
+        is_alone = len(fleet.history) == 1 and request.operation.id == "registerDevice" and request.status in (200, 201)
+        before, (worlds, stuck) = fleet.worlds, fleet.orders(request.answer if is_alone else None)
+        if not worlds and not fleet.must_ask:
+            self.complain(request, "device", f"no order of {len(fleet.history)} requests explains {stuck}; before them there was "
+                          f"{self.known(before, stuck)}")
+        if not worlds or fleet.must_ask or len(worlds) > MOST_WORLDS:
+            self.asked += 1
+            worlds = fleet.listed(self.listed(app))
+        self.note(app, fleet, before, worlds)
+        fleet.worlds, fleet.history, fleet.must_ask, fleet.named = worlds, [], False, set()
+
+    def known(self, worlds, operation):
+        """What was known of the devices that a request names, for a finding."""
+        words = re.findall(r"[0-9a-f]{64}|installation-\d", str(operation))
+        return [sorted(str(row) for row in world.rows if row.token in words or row.installation in words)
+                for world in list(worlds)[:3]]
+
+    def note(self, app, fleet, before, after):
+        """Writes down what has changed: while the requests were open, everything on the way was possible too."""
+        meanwhile = before | fleet.visited | after
+        first = next(iter(before)).rows
+        changed = set().union(*(world.rows ^ first for world in meanwhile))
+        places = {(row.environment, row.token) for row in changed}
+        if fleet.must_ask:
+            places |= {(environment, token) for one, environment, token in list(self.timelines) if one == app}
+            places |= {(environment, token) for environment in ENVIRONMENTS for token in fleet.named}
+        mixed, settled = states_of(meanwhile, places), states_of(after, places)
+        for place in places:
+            timeline = self.timelines[app, *place]
+            timeline.add(fleet.began, frozenset(mixed[place] | ({ANY} if fleet.must_ask else set())))
+            timeline.add(fleet.answered, frozenset(settled[place]))
+
+    def note_choices(self, request, app):
         if request.status is not None and not 200 <= request.status < 300:
             return
-        if name == "registerDevice":
-            self.register(request, app, body)
-        elif name == "registerDevices":
-            entries, results = body.get("devices"), (request.answer or {}).get("results", [])
-            for place, entry in enumerate(entries if isinstance(entries, list) else []):
-                is_done = request.status is None or place < len(results) and results[place].get("result") != "refused"
-                if is_done and isinstance(entry, dict):
-                    self.register(request, app, entry, len(entries) == 1)
-        elif name == "registerSelf":
-            self.register(request, app, body, False, f"self {request.path.get('installation')}")
-        elif name == "importDevices":
-            for token in re.findall(r"[0-9a-f]{64}", (request.body or b"").decode("latin-1")):
-                self.change(request, app, token, UNKNOWN)
-        elif name == "deleteDevice":
-            wanted = request.query.get("environment")
-            for environment in ENVIRONMENTS:
-                if wanted is None or environment_of({"environment": wanted}) == environment:
-                    self.change(request, app, request.path["token"], ABSENT, environment)
-        elif name == "deleteSelf":
-            for token in self.installations[app, f"self {request.path.get('installation')}"]:
-                self.change(request, app, token, UNKNOWN)
-        elif name == "deleteUser":
-            self.erase(request, app, request.path["user"])
-        elif name == "setPreferences":
-            chosen = frozenset(body.get("optOuts") or [])
-            self.choose(request, app, request.path["user"], chosen)
-
-    def register(self, request, app, body, is_alone=True, installation=None):
-        installation = installation or body.get("installation")
-        token = hexadecimal(body["token"]) if isinstance(body.get("token"), str) else None
-        if token is None:
-            return
-        if isinstance(installation, str):
-            # A changed token replaces the old one, and gets what was known of it.
-            others = self.installations[app, installation] - {token}
-            self.installations[app, installation].add(token)
-            if others:
-                for one in others | {token}:
-                    self.change(request, app, one, UNKNOWN)
-                return
-        environment = environment_of(body)
-        is_plain = is_alone and "kind" not in body and "activity" not in body and "subscription" not in body
-        before = self.devices[app, environment, token].possible(request.invoked, request.answered)
-        old = next(iter(before)) if len(before) == 1 else UNKNOWN
-        if old == ABSENT:
-            old = Device(None, frozenset(), "alert")
-        user, tags, kind = old if old != UNKNOWN else (UNKNOWN, UNKNOWN, UNKNOWN)
-        user = body["user"] if "user" in body else user
-        tags = frozenset(body["tags"]) if isinstance(body.get("tags"), list) else tags
-        if "preferences" in body:
-            for person in self.users(app) | ({user} if isinstance(user, str) else set()):
-                self.choose(request, app, person, UNKNOWN)
-        kind = kind if is_plain else UNKNOWN
-        self.change(request, app, token, Device(user, tags, kind) if is_alone else UNKNOWN, environment)
-
-    def change(self, request, app, token, state, environment=None):
-        answered = request.answered if request.status is not None else None
-        for one in [environment] if environment else ENVIRONMENTS:
-            self.devices[app, one, token.lower()].add(Change(request.invoked, answered, state))
+        if request.operation.id == "setPreferences":
+            self.choose(request, app, request.path["user"], frozenset(request.json.get("optOuts") or []))
+        elif request.operation.id == "deleteUser":
+            self.choose(request, app, request.path["user"], UNKNOWN)
 
     def choose(self, request, app, user, chosen):
         answered = request.answered if request.status is not None else None
         self.choices[app, user].add(Change(request.invoked, answered, chosen))
 
-    def users(self, app):
-        return {user for place, user in self.choices if place == app}
+    def finish(self):
+        """Compares the devices that the provider lists with those that there may be."""
+        for app, fleet in self.fleets.items():
+            listed = {row._replace(identity=None) for row in map(row_of, self.listed(app))}
+            worlds = registration.expanded(fleet.worlds)
+            differences = [{row._replace(identity=None, doomed=False) for row in world.rows} ^ listed for world in worlds]
+            if all(self.certain(rows) for rows in differences):
+                self.complain(None, "device", f"the list of {app} differs: {sorted(map(str, min(differences, key=len)))[:6]}")
 
-    def erase(self, request, app, user):
-        for (place, environment, token), register in list(self.devices.items()):
-            if place != app:
-                continue
-            states = register.possible(request.invoked, request.answered)
-            users = {UNKNOWN if state == UNKNOWN else state.user for state in states if state != ABSENT}
-            if users == {user} and request.status == 200:
-                self.change(request, app, token, ABSENT, environment)
-            elif user in users or UNKNOWN in users:
-                self.change(request, app, token, UNKNOWN, environment)
-        self.choose(request, app, user, UNKNOWN)
+    @staticmethod
+    def certain(rows):
+        """The differences at tokens of which everything is known."""
+        vague = {(row.environment, row.token) for row in rows if UNKNOWN in (row.user, row.tags)}
+        return [row for row in rows if (row.environment, row.token) not in vague]
 
     def is_known(self, token):
-        return any(token == other for _, _, other in self.devices)
+        return any(token == other for _, _, other in self.timelines)
 
     def had_device(self, app, user, since, until):
         """Whether a device was a user's all the time between two moments. One whose token is gone does not count."""
         return any(place == app and not token.startswith("0") and all(
-            isinstance(state, Device) and state.user == user for state in register.possible(since, until))
-            for (place, _, token), register in list(self.devices.items()))
+            state != ABSENT and state.user == user for state in timeline.possible(since, until))
+            for (place, _, token), timeline in list(self.timelines.items()))
 
     def possible(self, app, environment, token, since, until):
-        return self.devices[app, environment, token].possible(since, until)
+        return self.timelines[app, environment, token].possible(since, until)
 
     def has_opted_out(self, app, user, category, since, until):
         """Whether a user did not want a category all the time."""
@@ -182,8 +253,8 @@ class Devices:
 
 def matches(device, to):
     """Whether a device belongs to a simple audience; None if that is not known."""
-    if device in (ABSENT, UNKNOWN):
-        return False if device == ABSENT else None
+    if device == ABSENT:
+        return False
     (name, value), = to.items()
     if name == "all":
         return True

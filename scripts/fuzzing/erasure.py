@@ -4,7 +4,8 @@ the tokens of the user's devices from schedules, named audiences and badges, unl
 
 import json
 
-from devices import ABSENT, UNKNOWN, hexadecimal
+from registers import ABSENT, UNKNOWN
+from registration import hexadecimal
 
 # Passes go on for a minute, and the last begins some seconds later; as much again for a busy machine.
 SETTLING = 120 * 10 ** 9

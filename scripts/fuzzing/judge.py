@@ -26,7 +26,7 @@ class Judge:
         self.look_at_content(request, fields, content)
         error = request.answer.get("error", {}) if isinstance(request.answer, dict) else {}
         if status in rules.LATER and operation.id != "ready":
-            if request.code not in rules.LATER[status] or not fields.get("retry-after", "").isdigit():
+            if not rules.is_later(operation.id, status, request.code) or not fields.get("retry-after", "").isdigit():
                 kind = "5xx" if status == 503 else "refused"
                 self.complain(request, kind, f"{status} {request.code}, retry after {fields.get('retry-after')!r}: {content[:300]!r}")
         if request.is_valid and request.key == "admin" and status in (401, 403):

@@ -8,7 +8,9 @@ import time
 
 from apns_id import prefix_of
 from client import Step
-from devices import ABSENT, ENVIRONMENTS, UNKNOWN, Device, Devices, environment_of, hexadecimal, matches
+from devices import Devices, matches
+from registers import ABSENT, UNKNOWN
+from registration import ENVIRONMENTS, environment_of, hexadecimal
 
 ENDED = ("done", "cancelled")
 STATES = ("accepted", "rejected", "failed", "skipped", "unknown")
@@ -17,6 +19,9 @@ SPECIAL = {"when", "pace", "expiration", "expiresIn", "template", "web", "liveAc
            "pushToTalk", "fileProvider", "contentChanged", "topic", "encrypted"}
 # The clock of the provider beside that of the requests, and how far its milliseconds may be off.
 OFFSET, MARGIN = time.time_ns() - time.monotonic_ns(), 1_000_000_000
+# After the answer to a change of a device's user or token, or its removal, only what a connection has already is still sent to
+# it (docs/decisions/0051). For so long that may be on its way here, on a busy machine.
+ON_ITS_WAY = 15_000_000_000
 
 
 class Note:
@@ -37,7 +42,8 @@ class Note:
 class Notes:
     def __init__(self, world, complain):
         self.world, self.complain, self.lock = world, complain, threading.Lock()
-        self.notes, self.keys, self.devices = {}, {}, Devices(world.tokens)
+        self.notes, self.keys = {}, {}
+        self.devices = Devices(world.tokens, self.listed_devices, complain)
         # The notifications that answers named, whoever made them, and the sending requests without an answer.
         self.seen, self.lost = set(), 0
         # Of a notification or an app: its stops with the pushes under way, and when something let it go on.
@@ -50,6 +56,7 @@ class Notes:
     def begin(self, request):
         """A continuation counts from the moment in which it is sent."""
         name = request.operation.id
+        self.devices.begin(request)
         with self.lock:
             if name == "deleteUser":
                 self.forget(request)
@@ -62,8 +69,8 @@ class Notes:
 
     def end(self, request):
         name, answer = request.operation.id, request.answer
+        self.devices.end(request)
         with self.lock:
-            self.devices.note(request)
             if request.status is None and name in ("send", "broadcast", "resendNotification", "notifyIssue"):
                 self.lost += 1
             if isinstance(answer, dict) and request.status in (200, 201, 202):
@@ -169,11 +176,17 @@ class Notes:
 
     def listed(self, app, state=None):
         """An app's notifications."""
+        return self.pages(app, "notifications", f"&state={state}" if state else "")
+
+    def listed_devices(self, app):
+        return self.pages(app, "devices", "")
+
+    def pages(self, app, name, query):
+        """The whole list of an app's things."""
         found, cursor = [], ""
         while True:
-            page = self.world.provider.must("GET", f"/v1/apps/{app}/notifications?limit=1000{cursor}"
-                                            + (f"&state={state}" if state else ""))
-            found += page["notifications"]
+            page = self.world.provider.must("GET", f"/v1/apps/{app}/{name}?limit=1000{query}{cursor}")
+            found += page[name]
             if not page.get("next"):
                 return found
             cursor = f"&cursor={page['next']}"
@@ -261,22 +274,27 @@ class Notes:
             return [("missing", f"{note.id} has no state of its token {token[:12]}…") for token in note.tokens
                     if token[:8] not in begins
                     and not any(app == note.app for app, _ in self.erased)]
-        for (app, environment, token), register in list(self.devices.devices.items()):
+        for (app, environment, token), timeline in list(self.devices.timelines.items()):
             # A token that begins with 0 is gone for the push service, and not sent to any more.
             if app != note.app or environment not in note.environments or token.startswith("0"):
                 continue
-            states = register.possible(note.invoked, end)
+            states = timeline.possible(note.invoked, end)
             is_certain = all(matches(state, note.to) and state.kind == "alert" for state in states)
-            # What is removed later has no token in the list any more.
-            stays = all(isinstance(change.state, Device) for change in register.changes if change.answered > note.invoked)
-            if is_certain and stays and not self.is_erased(app, register) and (token[:8], environment) not in listed:
+            if (is_certain and self.stays(timeline, note) and not self.is_erased(app, timeline)
+                    and (token[:8], environment) not in listed):
                 faults.append(("missing", f"{note.id} to {note.to} has no state of {token[:12]}… in {environment}: "
-                                          f"{states} of {register.changes[-3:]}, {note.invoked} to {end}"))
+                                          f"{timeline.text()}, {note.invoked} to {end}"))
         return faults
 
-    def is_erased(self, app, register):
+    @staticmethod
+    def stays(timeline, note):
+        """Whether a token was that of the same device all the time since: a list shows the token that a device has now."""
+        states = timeline.possible(note.invoked, time.monotonic_ns())
+        return ABSENT not in states and len({state.identity for state in states}) == 1
+
+    def is_erased(self, app, timeline):
         """Whether a device may have gone with one of its users, and all that was sent to it too."""
-        users = {getattr(change.state, "user", UNKNOWN) for change in register.changes if change.state != ABSENT}
+        users = {state.user for states in timeline.states for state in states if state != ABSENT}
         return any(place == app and (user in users or UNKNOWN in users) for place, user in self.erased)
 
     def unwanted(self, push, note):
@@ -290,18 +308,18 @@ class Notes:
             if push.token not in note.tokens:
                 return [("stranger", f"{push.apns_id} went to {push.token[:12]}…, which {note.id} does not name")]
             return []
-        states = self.devices.possible(app, push.environment, push.token, note.invoked, push.at)
-        name = f"{push.apns_id} went to {push.token[:12]}…"
+        timeline = self.devices.timelines[app, push.environment, push.token]
+        states = timeline.possible(max(note.invoked, push.at - ON_ITS_WAY), push.at)
+        name = f"{push.apns_id} of {note.id} to {note.to}, of {note.invoked}, went to {push.token[:12]}… at {push.at}"
         if states == {ABSENT}:
-            was_there = self.devices.devices[app, push.environment, push.token].changes
-            kind = "deleted" if was_there else "stranger"
-            return [(kind, f"{name}, {'deleted before it was asked for' if was_there else 'which was never registered'}: "
-                     f"{note.id} to {note.to} of {note.invoked}, sent at {push.at}, {was_there[-3:]}")]
+            was_there = any(known != {ABSENT} for known in timeline.states)
+            return [("deleted" if was_there else "stranger", f"{name}, which was "
+                     f"{'deleted before' if was_there else 'never registered'}: {timeline.text()}")]
         if not note.is_simple:
             return []
-        if all(matches(state, note.to) is False for state in states):
-            return [("audience", f"{name}, which is not in {note.to}: {states}")]
-        users = {UNKNOWN if state == UNKNOWN else state.user for state in states if state != ABSENT}
+        if all(matches(state, note.to) is False or state.kind != "alert" for state in states):
+            return [("audience", f"{name}, which is not in it: {timeline.text()}")]
+        users = {state.user for state in states if state != ABSENT}
         user = next(iter(users)) if len(users) == 1 else UNKNOWN
         if note.category and user not in (UNKNOWN, None) and self.devices.has_opted_out(
                 app, user, note.category, note.invoked, push.at):

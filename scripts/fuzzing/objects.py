@@ -6,12 +6,12 @@ import threading
 import urllib.parse
 
 import rules
-from devices import environment_of
 from erasure import Erasures, taken
 from linear import Operation, ends
+from registers import ABSENT, UNKNOWN
+from registration import environment_of
 from world import CALM_USERS
 
-ABSENT, UNKNOWN = "absent", "unknown"
 CHANGED_NOTHING = (400, 401, 403, 405, 409, 412, 413, 415, 429, 503)
 
 
@@ -104,6 +104,9 @@ def is_kept(name, asked, seen):
     """Whether an answer shows what a request asked for; null asks for nothing in particular."""
     if asked is None:
         return True
+    if name == "description" and asked == "":
+        # An empty one removes it.
+        return seen is None
     if name in FREE:
         return leaves(asked) <= leaves(seen)
     if isinstance(asked, list) and isinstance(seen, list):
@@ -156,6 +159,16 @@ def step(state, operation, may_be=never):
     return seen if seen == expected or may_be(expected, seen) else None
 
 
+def waits(server):
+    """Whether an app's setting for a publisher's server that is silent leaves it open who is entitled."""
+    return json.loads(server["whenDown"]) != "refuse"
+
+
+def is_sold(issue, product):
+    """Whether an issue is one that readers have to be entitled to."""
+    return [json.loads(issue[name]) for name in ("productId", "access", "state")] == [product, "retail", "published"]
+
+
 def explained(history, states, may_be=never):
     """The states in which a history can end that began in one of several, and the operation that nothing explains."""
     after, stuck = set(), None
@@ -170,6 +183,8 @@ class Thing:
     def __init__(self, kind, key, app, state):
         self.kind, self.key, self.app, self.states = kind, key, app, {state}
         self.history, self.flying, self.changed = [], 0, 0
+        # The publication of an issue.
+        self.parent = None
         # When the earliest of the requests was sent that showed it last.
         self.since = 0
         # Other requests that may change it and are not answered yet, and when the last of them was.
@@ -190,6 +205,8 @@ class Objects:
         self.loose = 0
         # The erasures of users, and the requests that only these explain.
         self.erasures, self.erased = Erasures(), []
+        # The products of issues of which nothing else is known.
+        self.missed = set()
 
     def key_of(self, kind, path):
         return (kind.name, *(path[name] for name in kind.parameters))
@@ -225,6 +242,9 @@ class Objects:
             if request.operation.id in DISTURBING:
                 self.disturb(request)
             self.check_change(request)
+            if request.operation.id == "downloadIssue" and request.status == 503 and (
+                    request.code == "entitlement_unavailable" and not self.may_be_undecided(request)):
+                self.complain(request, "undecided", "no publisher's server is asked, or its silence is a refusal")
             if request.operation.id == "deletePublication":
                 self.deleted[None] = request.answered
             if request.operation.id == "deleteApp" and request.status in (200, 202):
@@ -252,11 +272,34 @@ class Objects:
                     self.complain(request, "change", f"{name} of a {kind.name} is {request.answer.get(name)!r} after it "
                                   f"was changed to {asked[name]!r}")
 
+    def may_be_undecided(self, request):
+        """Whether a publisher's server may decide about a download that does not answer: that of nobody does here
+        (docs/entitlement.md)."""
+        app, product = request.path["app"], request.path["productId"]
+        is_asked = any(request.json.get(name) is not None for name in ("account", "authToken"))
+        server = self.things.get(("entitlement server", app))
+        issues = [thing for thing in self.things.values() if thing.kind.name == "issue" and self.may_belong(thing, app)]
+        return is_asked and server is not None and self.may_be(server, request, waits) and (
+            product in self.missed
+            or any(self.may_be(issue, request, lambda state: is_sold(state, product)) for issue in issues))
+
+    def may_belong(self, issue, app):
+        """Whether an issue may be one of an app: of a publication whose making was not seen nobody knows."""
+        publication = self.things.get(("publication", issue.parent))
+        return publication is None or publication.app == app
+
+    @staticmethod
+    def may_be(thing, request, test):
+        """Whether a thing may have been in such a state during a request; anything is possible while it changes."""
+        is_changing = thing.flying or thing.disturbers or max(thing.changed, thing.disturbed) >= request.invoked
+        return is_changing or any(state == UNKNOWN or state != ABSENT and test(dict(state)) for state in thing.states)
+
     def create(self, kind, request):
         if request.status not in (200, 201) or not isinstance(request.answer, dict):
             return
         if request.invoked <= max(self.deleted.get(request.path.get("app"), 0), self.deleted.get(None, 0)):
-            # It went with its app, or with the publication.
+            # It went with its app, or with the publication, or neither.
+            self.missed.add(request.answer.get("productId"))
             return
         if "app" not in request.path and kind.name not in GLOBAL and request.invoked <= self.loose:
             return
@@ -264,7 +307,7 @@ class Objects:
         if key in self.things and self.things[key].states != {UNKNOWN}:
             return self.complain(request, "again", f"the id of another {kind.name} is given to a new one")
         thing = Thing(kind, key, request.path.get("app"), shown(kind, request.answer))
-        thing.since, thing.changed = request.invoked, request.answered
+        thing.since, thing.changed, thing.parent = request.invoked, request.answered, request.path.get("publication")
         self.things[key] = thing
 
     def take(self, kind, role, request):

@@ -3,16 +3,19 @@
 import json
 
 from basics import fail, figure
-from client import Client, Step
-from devices import ABSENT, Change, Register
+import planted_devices
+import planted_issues
+from client import Step
+from planting import TOKEN, USER, ask, push_one, status
+from registers import ABSENT, Register
 from run import Run
-from world import APPS, options_folder, to_json
+from world import APPS, options_folder
 
 STEPS = 400
+# Those of devices and issues make all that they need themselves.
+FEW, BY_THEMSELVES = 50, {*planted_devices.PLANTED, *planted_issues.PLANTED}
 # A fault of answers ends its run once it is noticed, and there are seeds with which that takes a while.
 MOST = 10 * STEPS
-# Nobody else asks for this user and this device.
-USER, TOKEN = "planted", "cd" * 32
 
 
 def answers(operations, change, every=1):
@@ -25,15 +28,6 @@ def answers(operations, change, every=1):
             if count[0] % every == 0:
                 answer = json.loads(content)
                 return request.status, json.dumps(change(answer, count[0]) or answer).encode()
-        return request.status, content
-    return falsify
-
-
-def status(of, into, text=b'{"error":{"code":"made_up","message":"it is planted"}}', valid=None):
-    """A proxy that changes a status."""
-    def falsify(request, content):
-        if request.status in of and (valid is None or request.is_valid == valid):
-            return into, text
         return request.status, content
     return falsify
 
@@ -94,27 +88,6 @@ class Dropped:
         return request.status, content
 
 
-def ask(run, operation, path, body=None):
-    """The answer to a request of which the models know too."""
-    request = Step(operation=run.document.operations[operation], path=path, query={}, headers={},
-                   body=body and to_json(body), kind=body and "application/json", worker=0, number=0)
-    client = Client(run.world.provider.port, run.world.keys)
-    run.maker.examine(request)
-    run.perform(client, request)
-    client.close()
-    if request.status not in (200, 201, 202) and not run.falsify:
-        fail(f"{operation} was answered {request.status} {request.answer}")
-    return request.answer
-
-
-def push_one(run):
-    """A push of which everything is known, and so one at least at which each fault has to be noticed, whatever else was sent:
-    to the only device of a user."""
-    ask(run, "registerDevice", {"app": APPS[0]}, {"token": TOKEN, "user": USER})
-    note = ask(run, "send", {"app": APPS[0]}, {"to": {"user": USER}, "alert": "planted"})
-    run.world.provider.await_end([note["id"]], 90)
-
-
 def every_push(**members):
     """A change of all that was received."""
     def tamper(run):
@@ -132,8 +105,8 @@ def double(run):
 
 def deleted(run):
     """As if every device had been deleted before anything was sent."""
-    for register in run.notes.devices.devices.values():
-        register.changes, register.latest = [Change(-2, -1, ABSENT)], [-2]
+    for timeline in run.notes.devices.timelines.values():
+        timeline.moments, timeline.states = [0, 1, 2], [frozenset([ABSENT]), frozenset(), frozenset([ABSENT])]
 
 
 def stuck(run):
@@ -218,6 +191,9 @@ PLANTED = {
     "a device that is left out": (SENDING, "missing", None, left_out),
     "a notification without an end": (SENDING, "stuck", None, stuck),
     "a provider that ends": (SENDING, "crash", None, lambda run: run.world.provider.kill()),
+    "another user in an answer": (SENDING, "device", answers(["registerDevice"], put(user="planted")), None),
+    **{name: (SENDING, kind, None, tamper) for name, (kind, tamper) in planted_devices.PLANTED.items()},
+    **{name: (planted_issues.OPERATIONS, "undecided", None, tamper) for name, tamper in planted_issues.PLANTED.items()},
 }
 
 
@@ -232,7 +208,8 @@ def selftest(options):
         run = Run(options, options_folder(options, "planted"), options.seed, falsify=falsify,
                   tamper=tamper and tampered, only=only.split())
         try:
-            run.run(STEPS if tamper else MOST, stop_at=lambda finding: finding.kind == kind, seconds=5)
+            steps = MOST if not tamper else FEW if name in BY_THEMSELVES else STEPS
+            run.run(steps, stop_at=lambda finding: finding.kind == kind, seconds=5)
             if not any(finding.kind == kind for finding in run.findings):
                 fail(f"{name} was not noticed in {run.number} steps: {sorted(run.kinds())}")
         finally:

@@ -2,14 +2,19 @@
 
 import bisect
 import json
+import os
 import re
 import threading
 import time
 
+from changes import CONCERNED
 from client import Client, Step
 
 # What a provider makes: ids, secrets, cursors. Names and tokens are the same in each run.
 MADE = re.compile(r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-|^[A-Za-z0-9_.~-]{20,}$")
+# The kinds of findings that the model of devices leads to.
+OF_DEVICES = {"audience", "deleted", "stranger", "missing", "device", "opted out"}
+# A finding is shortened for so long at most.
 SECONDS = 30
 
 
@@ -31,27 +36,32 @@ class Replay:
         """`make_run()` is a run with a new provider."""
         self.make_run = make_run
 
-    def perform(self, steps):
-        """The findings of these recorded steps. Each waits for what was answered before it was asked; others overlap again."""
+    def perform(self, steps, end=float("inf")):
+        """The findings of these recorded steps; none if they are not over at the end of the time. Each waits for what was
+        answered before it was asked; others overlap again."""
         run, names, workers = self.make_run(), {}, {}
         for record in sorted(steps, key=lambda record: record["invoked"]):
             workers.setdefault(record["worker"], []).append(record)
         done = {record["step"]: threading.Event() for record in steps}
         try:
-            threads = [threading.Thread(target=self.all, args=[run, worker, workers, done, names]) for worker in workers]
+            threads = [threading.Thread(target=self.all, args=[run, worker, workers, done, names, end]) for worker in workers]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-            run.finish(20)
-            return run.findings
+            if time.monotonic() < end:
+                run.finish(min(20, max(1, end - time.monotonic())))
+            return run.findings if time.monotonic() < end else []
         finally:
             run.stop()
 
-    def all(self, run, worker, workers, done, names):
+    def all(self, run, worker, workers, done, names, end):
         """Asks what one worker asked, in its order."""
         client = Client(run.world.provider.port, run.world.keys)
         for record in workers[worker]:
+            if time.monotonic() > end:
+                done[record["step"]].set()
+                continue
             for others in workers.values():
                 before = bisect.bisect_right(others, record["invoked"], key=lambda other: other["answered"])
                 if before:
@@ -91,20 +101,22 @@ class Replay:
         with run.lock:
             differences(record["answer"], request.answer, names)
 
-    def shortened(self, steps, finding):
-        """Fewer steps that show the same kind of fault at the same operation; None if not even all of them do."""
-        def shows(some):
-            return any(other.kind == finding.kind and other.place == finding.place for other in self.perform(some))
+    def shortened(self, steps, finding, seconds=SECONDS):
+        """Fewer steps that show the same kind of fault at the same operation, and whether they did within the time."""
+        end = time.monotonic() + seconds
 
-        end = time.monotonic() + SECONDS
-        steps = related(steps, finding)
+        def shows(some):
+            return any(other.kind == finding.kind and other.place == finding.place for other in self.perform(some, end))
+
         if not shows(steps):
             return steps, False
         size = max(1, len(steps) // 2)
         while time.monotonic() < end and len(steps) > 1:
             for first in range(0, len(steps), size):
                 fewer = steps[:first] + steps[first + size:]
-                if fewer and time.monotonic() < end and shows(fewer):
+                if time.monotonic() > end:
+                    break
+                if fewer and shows(fewer):
                     steps = fewer
                     break
             else:
@@ -115,7 +127,8 @@ class Replay:
 
 
 def related(steps, finding):
-    """The steps that have to do with what is at fault: with the same ids, and those that made these."""
+    """The steps that have to do with what is at fault: with the same ids, and those that made these. A fault of devices may
+    come from each change of a device."""
     last = finding.request.number if finding.request else None
     text = finding.text + (json.dumps(finding.request.record()) if finding.request else "")
     words, kept = words_of(text), []
@@ -124,7 +137,8 @@ def related(steps, finding):
         makes = record["operation"] in ("addApp", "registerDevice", "registerSelf", "addUserSecret")
         # These end things that they do not name.
         ends = record["operation"] in ("deleteApp", "deleteUser", "deletePublication")
-        if record["step"] == last or own & words or ends or makes and len(kept) < 200:
+        is_of_devices = finding.kind in OF_DEVICES and record["operation"] in CONCERNED
+        if record["step"] == last or own & words or ends or is_of_devices or makes and len(kept) < 200:
             kept.append(record)
             if len(words) < 40:
                 words |= words_of(json.dumps(record["path"]))
@@ -142,7 +156,9 @@ def load(path):
         return json.load(file)
 
 
-def save(path, seed, finding, steps, is_shown):
-    with open(path, "w") as file:
-        json.dump({"seed": seed, "kind": finding.kind, "place": finding.place, "text": finding.text,
-                   "isShown": is_shown, "steps": steps}, file, indent=1)
+def save(path, seed, steps, finding=None, is_shown=False):
+    """Writes a history; whole before it takes the place of an earlier one."""
+    about = {"kind": finding.kind, "place": finding.place, "text": finding.text} if finding else {}
+    with open(f"{path}.new", "w") as file:
+        json.dump({"seed": seed, **about, "isShown": is_shown, "steps": steps}, file, indent=1 if finding else None)
+    os.replace(f"{path}.new", path)

@@ -36,16 +36,24 @@ def found(request, path):
     for place in (request.query, request.path, request.headers):
         if path in place:
             return place, place[path]
-    holder, value = request.json, request.json
-    for part in re.findall(r"[^.\[\]]+", path):
-        holder = value
-        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        elif isinstance(value, dict):
-            value = value.get(part)
-        else:
-            value = None
+    holder, value = at(request.json, path)
     return holder if isinstance(holder, dict) else {name: value}, value
+
+
+def at(value, path):
+    """The value at a path such as devices[0].token, and what is around it. Names may have dots themselves."""
+    if match := re.match(r"\[(\d+)\]\.?", path):
+        inner = value[int(match[1])] if isinstance(value, list) and int(match[1]) < len(value) else None
+        return (value, inner) if match.end() == len(path) else at(inner, path[match.end():])
+    if not isinstance(value, dict):
+        return value, None
+    for name in sorted(value, key=len, reverse=True):
+        rest = path.removeprefix(name)
+        if path == name:
+            return value, value[name]
+        if rest != path and rest[0] in ".[":
+            return at(value[name], rest.removeprefix("."))
+    return value, None
 
 
 def moment(value):
@@ -54,7 +62,7 @@ def moment(value):
         number = int(value)
         return number if number < 10 ** 11 else number / 1000
     try:
-        time = datetime.datetime.fromisoformat(re.sub(r"\.\d+", "", value).replace("Z", "+00:00"))
+        time = datetime.datetime.fromisoformat(re.sub(r"\.\d+", "", value).upper().replace("Z", "+00:00"))
         return (time if time.tzinfo else time.replace(tzinfo=datetime.UTC)).timestamp()
     except (TypeError, ValueError, OverflowError):
         return None
@@ -327,6 +335,7 @@ RULES = [
 
 # What the document forbids and is answered 200 all the same, by operation and where.
 ACCEPTED = {("registerDevices", "$.devices["): "each device of a batch has a result of its own",
+            ("sendReceipts", "$.receipts["): "so has each receipt",
             ("*", "the content type"): "a body is read as JSON, however it is called"}
 
 # What is refused for now, always with the time after which to come again.
@@ -335,6 +344,13 @@ LATER = {
           "too_many_downloads", "too_many_upload_requests", "too_many_upload_bytes", "too_many_questions", "busy"),
     503: ("busy",),
 }
+# What only one operation is answered; whether the state makes it possible is judged by objects.py.
+LATER_OF = {("downloadIssue", 503): ("entitlement_unavailable",)}
+
+
+def is_later(operation, status, code):
+    """Whether an operation may be put off so."""
+    return code in LATER[status] + LATER_OF.get((operation, status), ())
 
 
 def is_accepted(operation, why):

@@ -139,6 +139,7 @@ class Run:
             for kind, text in self.notes.finish():
                 self.complain(None, kind, text)
             self.objects.finish(self.notes.devices)
+            self.notes.devices.finish()
         except Failure as failure:
             self.complain(None, "crash", f"{failure} {self.provider_log()}")
 
