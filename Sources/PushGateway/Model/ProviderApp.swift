@@ -50,12 +50,16 @@ struct RegisteredKey: Hashable, Sendable {
         /// Some topics in one environment, on a connection with at most one other key.
         case topics(TopicScope)
 
-        /// The name in the admin API and in the database.
-        var name: String {
+        /// The name of a scope in the admin API and in the database.
+        enum Name: String, CaseIterable {
+            case team, environment, topics
+        }
+
+        var name: Name {
             switch self {
-            case .team: "team"
-            case .environment: "environment"
-            case .topics: "topics"
+            case .team: .team
+            case .environment: .environment
+            case .topics: .topics
             }
         }
 
