@@ -9,7 +9,7 @@ import PushTypes
 /// The members of a request for a certificate of a provider.
 package enum AdminCertificateRequest {
     /// A kind of key that the gateway makes.
-    fileprivate enum KeyType: String, CaseIterable {
+    package enum KeyType: String, CaseIterable, Sendable {
         case rsa, p256
     }
 

@@ -15,7 +15,7 @@ package enum AdminKeyRequest {
     fileprivate static let generate = Member.bool("generate").described("Makes the key, in place of key.")
     fileprivate static let scope = Member.choice(
         "scope",
-        of: RegisteredKey.Scope.Name.self,
+        of: KeyScopeName.self,
         message: "scopes are team, environment and topics"
     ).described("Default: team.")
     fileprivate static let environment = Member.environment("environment")

@@ -213,10 +213,13 @@ extension Schema {
         self.value["enum"].elements.compactMap { $0.stringValue ?? $0.integerValue.map { "\($0)" } }
     }
 
-    /// The maximum length of a text, in characters; `nil` if it has none.
-    package var maximumLength: Int? { self.value["maxLength"].integerValue.map { Int($0) } }
+    /// The maximum length of a text, in characters; `nil` if it has none. For a value that may be a text or something else,
+    /// it is that of the text.
+    package var maximumLength: Int? {
+        ([self.value] + self.value["anyOf"].elements).compactMap { $0["maxLength"].integerValue.map { Int($0) } }.max()
+    }
 
-    /// The allowed values of an integer; `nil` if it is none or has no bounds.
+    /// The allowed values of an integer; `nil` for other values, and without bounds.
     package var range: ClosedRange<Int64>? {
         guard let least = self.value["minimum"].integerValue, let most = self.value["maximum"].integerValue,
             least <= most
@@ -224,7 +227,7 @@ extension Schema {
         return least...most
     }
 
-    /// Whether it is a number, with or without a fraction.
+    /// Indicates whether it is a number, with or without a fraction.
     package var isNumber: Bool {
         let type = self.value["type"]
         let types = type.stringValue.map { [$0] } ?? type.elements.compactMap(\.stringValue)

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushStore
+import ProviderAPI
 import PushSupport
 
 /// `martlet webhook`: manages the webhooks of a provider.
@@ -13,7 +13,7 @@ struct WebhookCommand: AsyncParsableCommand {
             PerformAction<FinishRotation>.self,
         ])
 
-    private static let events = WebhookRecord.Event.allCases.map(\.rawValue).joined(separator: ", ")
+    private static let events = RequestLists.webhook["events"].words
 
     /// The webhooks of a provider.
     enum Webhook: ProviderResource, ListableResource, ShowableResource, RemovableResource {
