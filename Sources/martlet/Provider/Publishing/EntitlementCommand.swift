@@ -13,7 +13,6 @@ struct EntitlementCommand: AsyncParsableCommand {
 
     /// The part of the path after the app.
     fileprivate static let path = "entitlement"
-    private static let list = RequestLists.entitlementServer
     private static let columns: TextTable = [
         "url", "form", .init("when down", "whenDown"), .time("since", "changedAtMs"),
         .init("secret (shown only now)", "secret"),
@@ -52,12 +51,14 @@ struct EntitlementCommand: AsyncParsableCommand {
             .example("entitlement set https://publisher.example.com/entitlements --app com.example.MyApp")
             .example("entitlement set https://publisher.example.com/api --form xml --when-down refuse --app …")
 
+        private static let list = RequestLists.entitlementServer
+
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to ask: https.") var url: String
-        @Option(help: "\(list["form"].words): xml is the direct entitlement API of Adobe DPS. Default: json.")
+        @Option(help: "\(Self.list["form"].words): xml is the direct entitlement API of Adobe DPS. Default: json.")
         var form: String?
         @Option(
-            help: "\(list["whenDown"].words): what to do while the server does not answer. Default: allowKnown."
+            help: "\(Self.list["whenDown"].words): what to do while the server does not answer. Default: allowKnown."
         )
         var whenDown: String?
         @Option(help: "A file with the secret to sign with in its first line; '-' is standard input.")
