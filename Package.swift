@@ -270,8 +270,9 @@ let package = Package(
         tests(
             "DashboardTests",
             [
-                "Dashboard", "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushSupport", "PushTesting",
-                "PushTypes", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging, .nioCore, .nioHTTP1,
+                "Dashboard", "PageResources", "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushSupport",
+                "PushTesting", "PushTypes", "WebPages", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging,
+                .nioCore, .nioHTTP1,
             ]
         ),
         tests(

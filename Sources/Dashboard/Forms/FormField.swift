@@ -33,6 +33,8 @@ struct FormField {
     var isRequired = false
     /// The maximum number of characters that can be typed.
     var maximum: Int?
+    /// The numbers that can be typed; `nil` for a text, and for any number.
+    private var range: ClosedRange<Int64>?
     /// The value of the HTML attribute `autocomplete`.
     var completion = "off"
 
@@ -52,6 +54,32 @@ struct FormField {
         (self.values, self.completion) = (value.map { [$0] } ?? values, completion)
     }
 
+    /// Makes the field of a member of a request. It has the bounds of the member, and must be filled in if a request must
+    /// have the member.
+    ///
+    /// - Parameters:
+    ///   - list: The members of the request.
+    ///   - path: The path of the member in the list; `nil` if it is the name of the field.
+    init(
+        _ name: String,
+        of list: RequestObject,
+        at path: String? = nil,
+        _ label: String,
+        _ control: Control = .line(type: "text"),
+        value: String? = nil,
+        values: [String] = [],
+        hint: String? = nil,
+        completion: String = "off"
+    ) {
+        let path = path ?? name
+        self.init(name, label, control, value: value, values: values, hint: hint, completion: completion)
+        self.isRequired = list.required.contains(path)
+        self.limit(to: list[path])
+    }
+
+    /// Sets the bounds of a member of a request.
+    mutating func limit(to member: Schema) { (self.maximum, self.range) = (member.maximumLength, member.range) }
+
     /// Returns the variables of the partial `control`. Each has a value, because a template looks up a missing variable
     /// in the variables of the page.
     ///
@@ -67,11 +95,11 @@ struct FormField {
             "name": self.name, "label": self.label, "value": self.values.first ?? "", "id": id,
             "hint": self.hint ?? false, "problem": problem ?? false, "problemLanguage": language ?? false,
             "described": ids.isEmpty ? false : ids, "isRequired": self.isRequired,
-            "maximum": self.maximum.map { "\($0)" } ?? false, "completion": self.completion,
+            "completion": self.completion,
             "line": false, "area": false, "file": false, "choice": false, "group": false, "check": false,
         ]
         switch self.control {
-        case .line(let type, let list): model["line"] = ["type": type, "list": list ?? false] as PageModel
+        case .line(let type, let list): model["line"] = self.line(type, list)
         case .area: model["area"] = ["isCode": false]
         case .code: model["area"] = ["isCode": true]
         case .file(let accept): model["file"] = ["accept": accept]
@@ -82,6 +110,21 @@ struct FormField {
         }
         return model
     }
+
+    /// Returns the attributes of a line. HTML knows a maximum length of texts only, and bounds of numbers only.
+    private func line(_ type: String, _ list: String?) -> PageModel {
+        let maximum = Self.typesOfTexts.contains(type) ? self.maximum : nil
+        let range = type == "number" ? self.range : nil
+        // A browser counts exactly up to 2^53.
+        let most = range.flatMap { $0.upperBound <= 1 << 53 ? $0.upperBound : nil }
+        return [
+            "type": type, "list": list ?? false, "maximum": maximum.map { "\($0)" } ?? false,
+            "least": range.map { "\($0.lowerBound)" } ?? false, "most": most.map { "\($0)" } ?? false,
+        ]
+    }
+
+    /// The types of an input whose value is a text.
+    private static let typesOfTexts: Set<String> = ["text", "url", "search", "email", "tel", "password"]
 
     private func options(_ options: [(value: String, label: String)]) -> [PageModel] {
         options.map { ["value": $0.value, "label": $0.label, "chosen": self.values.contains($0.value)] }
@@ -122,12 +165,17 @@ struct LabelledFields {
     ///
     /// - Parameters:
     ///   - type: The type of the input, such as `number`.
+    ///   - member: The member of a request that the field stands for; `nil` for a field with a form of its own.
     ///   - name: The name of the field, if it differs from the name of its texts.
     ///   - list: The id of a list of suggestions; `nil` for none.
-    func line(_ text: String, name: String? = nil, type: String = "text", list: String? = nil, maximum: Int = 4096)
-        -> PageModel
-    {
-        self.model(text, name: name, .line(type: type, list: list), maximum: maximum)
+    func line(
+        _ text: String,
+        of member: Schema? = nil,
+        name: String? = nil,
+        type: String = "text",
+        list: String? = nil
+    ) -> PageModel {
+        self.model(text, of: member ?? .string(length: 0...4096), name: name, .line(type: type, list: list))
     }
 
     func area(_ text: String, name: String? = nil, isCode: Bool = false) -> PageModel {
@@ -167,21 +215,51 @@ struct LabelledFields {
 
     private func model(
         _ text: String,
+        of member: Schema? = nil,
         name: String? = nil,
         _ control: FormField.Control,
-        values: [String]? = nil,
-        maximum: Int? = nil
+        values: [String]? = nil
     ) -> PageModel {
         let name = name ?? text
-        return FormField(
+        var field = FormField(
             name,
             self.texts["\(self.area).\(text)"],
             control,
             values: values ?? [self.values[name] ?? ""],
-            hint: self.texts.text("\(self.area).\(text)Hint"),
-            maximum: maximum
+            hint: self.texts.text("\(self.area).\(text)Hint")
         )
-        .model(form: "field", problem: self.problems[name], language: "en")
+        if let member { field.limit(to: member) }
+        return field.model(form: "field", problem: self.problems[name], language: "en")
+    }
+}
+
+/// The choices of a member of a request, each with its label.
+extension FormField.Control {
+    /// Returns a list from which one of the member's values is chosen.
+    static func choice(of member: Schema, _ label: (String) -> String) -> Self {
+        .choice(member.choices.map { ($0, label($0)) })
+    }
+
+    /// Returns a group of boxes for the member's values.
+    static func checks(of member: Schema, _ label: (String) -> String) -> Self {
+        .checks(member.choices.map { ($0, label($0)) })
+    }
+}
+
+/// The values of fields that stand for members of requests.
+extension FormData {
+    /// Returns the value of a field; `nil` if it is empty or absent.
+    ///
+    /// - Throws: ``RequestError`` for a text that is longer than the member may be.
+    func text(_ name: String, of member: Schema) throws(RequestError) -> String? {
+        try self.text(name, maximum: member.maximumLength ?? .max)
+    }
+
+    /// Returns the value of a field as a number; `nil` if it is empty or absent.
+    ///
+    /// - Throws: ``RequestError`` for a text that is no number, and for one that the member may not be.
+    func number(_ name: String, of member: Schema) throws(RequestError) -> Int64? {
+        try self.number(name, in: member.range ?? Int64.min...Int64.max)
     }
 }
 

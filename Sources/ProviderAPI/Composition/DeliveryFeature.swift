@@ -73,7 +73,7 @@ struct DeliveryFeature: ProviderFeature {
 
     /// Makes the factory of senders to browsers' push services.
     private static func webPush(_ core: ProviderCore) -> WebPushSenderFactory {
-        var limits = WebPushLimits()
+        var limits = core.configuration.webPush
         limits.deadline = core.configuration.limits.peer
         limits.page = core.configuration.limits.peer * 4 / 5
         return WebPushSenderFactory(

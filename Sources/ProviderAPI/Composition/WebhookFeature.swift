@@ -17,6 +17,7 @@ struct WebhookFeature: ProviderFeature {
         let receipts = ReceiptWriter(
             store: store,
             events: core.webhookWake,
+            limits: core.configuration.receipts,
             places: core.budgets[.receipts],
             metrics: core.metrics,
             time: core.time
@@ -44,7 +45,7 @@ struct WebhookFeature: ProviderFeature {
 
     private static func delivery(_ core: ProviderCore) -> WebhookDelivery {
         let store = core.store
-        var limits = WebhookLimits()
+        var limits = core.configuration.webhooks
         limits.deadline = core.configuration.limits.peer
         return WebhookDelivery(
             store: store,

@@ -48,6 +48,9 @@ package struct ProviderConfiguration: Sendable {
     /// The lifetimes of sessions and links.
     package var sessions = SessionSettings()
     package var publishing = PublishingSettings()
+    package var webhooks = WebhookLimits()
+    package var webPush = WebPushLimits()
+    package var receipts = ReceiptWriter.Limits()
     package var limits = Limits()
     /// The maximum number of open files and sockets of the process. Chat sessions may use half of it. Default `nil`: it
     /// is not known.

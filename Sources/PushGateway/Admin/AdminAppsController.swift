@@ -2,8 +2,35 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushSupport
+package import PushSupport
 import PushTypes
+
+/// The members of a request about an app of the gateway.
+package enum AdminAppRequest {
+    fileprivate static let team = Member.identifier("teamId")
+    fileprivate static let bundleID = Member.topic("bundleId")
+    fileprivate static let broadcast = Member.bool("broadcast").described("Default: the gateway's setting.")
+    /// The length of device tokens, in bytes.
+    fileprivate static let tokenLength: RequestMember<Int> = {
+        let schema = Schema.integer(of: ProviderApp.tokenLengths.map { Int64($0) })
+            .described("Bytes; 0 for tokens of varying length. Default: the gateway's setting.")
+        return RequestMember<Int>("tokenLength", schema) { (fields, name) throws(RequestError) in
+            guard let length = try fields.integer(name, in: 0...Int64(TokenMinter.shortLength)).map({ Int($0) })
+            else { return nil }
+            guard ProviderApp.tokenLengths.contains(length) else {
+                throw fields.error(name, "invalid_value", "use 32, or 0 for tokens of varying length")
+            }
+            return length
+        }
+    }()
+    fileprivate static let changedLength = Self.tokenLength.clearable
+
+    package static let addition = RequestObject(
+        required: [Self.team, Self.bundleID],
+        optional: [Self.broadcast, Self.tokenLength]
+    )
+    package static let change = RequestObject(optional: [Self.broadcast, Self.changedLength]) { $0.withMembers }
+}
 
 /// `/v1/apps`: the apps that accept pushes.
 struct AdminAppsController: Controller {
@@ -17,10 +44,11 @@ struct AdminAppsController: Controller {
     var operations: [AdminOperation] {
         [
             .get("/v1/apps", "listApps", "All apps.", self.list).parameters(AdminPage.parameters),
-            .post("/v1/apps", "addApp", "Registers an app.", self.add).body(.admin),
+            .post("/v1/apps", "addApp", "Registers an app.", self.add)
+                .body(.admin(AdminAppRequest.addition)),
             .get("/v1/apps/{app}", "showApp", "One app.", self.show),
             .init(.patch, "/v1/apps/{app}", .unaudited, id: "changeApp", "Changes the rules of an app.", self.change)
-                .body(.admin),
+                .body(.admin(AdminAppRequest.change)),
             .delete("/v1/apps/{app}", "deleteApp", "Removes an app and its channels.", self.delete),
         ]
     }
@@ -33,13 +61,13 @@ struct AdminAppsController: Controller {
 
     /// Registers an app. It responds with 200 for one that the same team has registered already.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let fields = try await request.fields(["teamId", "bundleId", "broadcast", "tokenLength"])
-        let team = try fields.identifier("teamId")
+        let fields = try await request.fields(AdminAppRequest.addition)
+        let team = try fields.required(AdminAppRequest.team)
         let app = ProviderApp(
-            bundleID: try fields.topic("bundleId"),
+            bundleID: try fields.required(AdminAppRequest.bundleID),
             teamID: team,
-            allowsBroadcast: try fields.bool("broadcast") ?? self.allowsBroadcastByDefault,
-            tokenLength: try Self.tokenLength(fields)
+            allowsBroadcast: try fields.value(AdminAppRequest.broadcast) ?? self.allowsBroadcastByDefault,
+            tokenLength: try fields.value(AdminAppRequest.tokenLength)
         )
         switch try await self.registry.add(app: app) {
         case .added: return try .json(app, status: .created)
@@ -59,29 +87,17 @@ struct AdminAppsController: Controller {
     /// Changes the rules of an app. Switching broadcasts off deletes all its channels (reference 4.1).
     private func change(_ request: OperationRequest) async throws -> Response {
         let bundleID = try Self.bundleID(request)
-        let fields = try await request.fields(["broadcast", "tokenLength"])
-        var change = ProviderAppChange(allowsBroadcast: try fields.bool("broadcast"))
-        if fields.nulls.contains("tokenLength") {
-            change.tokenLength = .some(nil)
-        } else if let length = try Self.tokenLength(fields) {
-            change.tokenLength = length
-        }
+        let fields = try await request.fields(AdminAppRequest.change)
+        let change = ProviderAppChange(
+            allowsBroadcast: try fields.value(AdminAppRequest.broadcast),
+            tokenLength: try fields.value(AdminAppRequest.changedLength).map(\.value)
+        )
         guard change != ProviderAppChange() else {
             throw fields.error("broadcast", "missing_field", "this member or tokenLength is required")
         }
         guard let app = try await self.registry.update(app: bundleID, change) else { throw Self.noSuchApp }
         if change.allowsBroadcast == false { try await self.deleteChannels(of: bundleID) }
         return try .json(app)
-    }
-
-    /// Returns the length of device tokens: 32, or 0 for sealed tokens; `nil` if the member is absent.
-    private static func tokenLength(_ fields: JSONFields) throws -> Int? {
-        guard let length = try fields.integer("tokenLength", in: 0...Int64(TokenMinter.shortLength)).map({ Int($0) })
-        else { return nil }
-        guard ProviderApp.tokenLengths.contains(length) else {
-            throw fields.error("tokenLength", "invalid_value", "use 32, or 0 for tokens of varying length")
-        }
-        return length
     }
 
     /// Removes an app. Devices keep its tokens, but pushes to them are rejected.

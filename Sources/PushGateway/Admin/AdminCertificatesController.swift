@@ -3,16 +3,31 @@ import HTTPTypes
 import Hummingbird
 import NIOSSL
 import PushHTTP
-import PushSupport
+package import PushSupport
 import PushTypes
+
+/// The members of a request for a certificate of a provider.
+package enum AdminCertificateRequest {
+    /// A kind of key that the gateway makes.
+    package enum KeyType: String, CaseIterable, Sendable {
+        case rsa, p256
+    }
+
+    fileprivate static let topic = Member.topic("topic")
+    fileprivate static let topics = Member.topics("topics", maximum: 100).described("Further topics.")
+    fileprivate static let environments = Member.environments("environments").described("Default: both.")
+    fileprivate static let keyType = Member.choice("keyType", of: KeyType.self, message: "key types are rsa and p256")
+        .described("The key to make, for a request without csr. Default: rsa.")
+    fileprivate static let passphrase = Member.text("passphrase", 1...128).described("The passphrase of the .p12.")
+
+    package static let object = RequestObject(
+        required: [Self.topic],
+        optional: [Self.topics, Self.environments, Member.signingRequest, Self.keyType, Self.passphrase]
+    )
+}
 
 /// `/v1/certificates`: the certificates by which providers authenticate in the TLS handshake.
 struct AdminCertificatesController: Controller {
-    /// The members of a request for a certificate.
-    private static let members: Set<String> = ["topic", "topics", "environments", "csr", "keyType", "passphrase"]
-    /// The maximum number of topics of one certificate.
-    private static let maximumTopics = 100
-
     let registry: ProviderRegistry
     let authority: ProviderAuthority
     let time: any TimeSource
@@ -36,7 +51,8 @@ struct AdminCertificatesController: Controller {
         let path = "/v1/certificates"
         return [
             .get(path, "listCertificates", "All provider certificates.", self.list).parameters(AdminPage.parameters),
-            .post(path, "issueCertificate", "Issues a provider certificate.", self.issue).body(.admin),
+            .post(path, "issueCertificate", "Issues a provider certificate.", self.issue)
+                .body(.admin(AdminCertificateRequest.object)),
             .delete("\(path)/{serial}", "revokeCertificate", "Revokes a provider certificate.", self.revoke),
         ]
     }
@@ -50,9 +66,9 @@ struct AdminCertificatesController: Controller {
 
     /// Issues a certificate, for a new key or for that of a signing request.
     private func issue(_ request: OperationRequest) async throws -> Response {
-        let fields = try await request.fields(Self.members)
+        let fields = try await request.fields(AdminCertificateRequest.object)
         let order = try Self.order(fields)
-        let passphrase = try fields.string("passphrase", maximum: 128) ?? ""
+        let passphrase = try fields.value(AdminCertificateRequest.passphrase) ?? ""
         let issued: ProviderAuthority.Issued
         do {
             issued = try self.authority.issue(order, now: self.time.now)
@@ -77,27 +93,24 @@ struct AdminCertificatesController: Controller {
 
     /// Returns the content of the certificate to issue. The subject's topic is always one of its topics.
     private static func order(_ fields: JSONFields) throws -> ProviderAuthority.Order {
-        let topic = try fields.topic("topic")
-        var topics = try fields.topics("topics", count: Self.maximumTopics) ?? []
+        let topic = try fields.required(AdminCertificateRequest.topic)
+        var topics = try fields.value(AdminCertificateRequest.topics) ?? []
         if !topics.isEmpty, !topics.contains(topic) { topics.insert(topic, at: 0) }
         return ProviderAuthority.Order(
             topic: topic,
             topics: topics.map { CertificateTopic(topic: $0, kinds: [Self.kind(of: $0)]) },
-            environments: try fields.environments("environments") ?? Set(PushEnvironment.allCases),
+            environments: try fields.value(AdminCertificateRequest.environments) ?? Set(PushEnvironment.allCases),
             key: try Self.key(fields)
         )
     }
 
     /// Returns the source of the key; by default a new RSA key.
     private static func key(_ fields: JSONFields) throws -> ProviderAuthority.KeySource {
-        let csr = try fields.string("csr", maximum: 16_384)
-        switch (csr, try fields.string("keyType", maximum: 64)) {
+        switch (try fields.value(Member.signingRequest), try fields.value(AdminCertificateRequest.keyType)) {
         case (let csr?, nil): return .signingRequest(csr)
-        case (_?, _):
-            throw fields.error("keyType", "invalid_value", "a signing request has a key already")
-        case (nil, nil), (nil, "rsa"): return .newRSA
-        case (nil, "p256"): return .newP256
-        default: throw fields.error("keyType", "invalid_value", "key types are rsa and p256")
+        case (_?, _?): throw fields.error("keyType", "invalid_value", "a signing request has a key already")
+        case (nil, nil), (nil, .rsa): return .newRSA
+        case (nil, .p256): return .newP256
         }
     }
 

@@ -2,8 +2,18 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushSupport
+package import PushSupport
 import PushTypes
+
+/// The members of a request for a channel of the gateway.
+package enum AdminChannelRequest {
+    fileprivate static let environment = Member.environment("environment")
+    fileprivate static let bundleID = Member.topic("bundleId")
+    fileprivate static let policy = Member.integer("policy", 0...1)
+        .described("The storage policy: 0 for none, 1 for the newest broadcast. Default: 0.")
+
+    package static let object = RequestObject(required: [Self.environment, Self.bundleID], optional: [Self.policy])
+}
 
 /// `/v1/channels`: broadcast channels, which providers create over HTTP/2 (reference 4.1).
 struct AdminChannelsController: Controller {
@@ -17,7 +27,8 @@ struct AdminChannelsController: Controller {
         return [
             .get(path, "listChannels", "The channels of an app.", self.list)
                 .parameters(AdminPage.parameters + [.environment, .query("bundleId", "The app.")]),
-            .post(path, "createChannel", "Creates a channel.", self.create).body(.admin),
+            .post(path, "createChannel", "Creates a channel.", self.create)
+                .body(.admin(AdminChannelRequest.object)),
             .delete("\(path)/{environment}/{bundle}/{channel}", "deleteChannel", "Deletes a channel.", self.delete),
         ]
     }
@@ -34,10 +45,10 @@ struct AdminChannelsController: Controller {
 
     /// Creates a channel, which by default stores nothing.
     private func create(_ request: OperationRequest) async throws -> Response {
-        let fields = try await request.fields(["environment", "bundleId", "policy"])
-        let environment = try Self.environment(try fields.environment("environment")?.rawValue)
-        let app = try self.app(try fields.topic("bundleId").name)
-        let number = try fields.integer("policy", in: 0...1) ?? 0
+        let fields = try await request.fields(AdminChannelRequest.object)
+        let environment = try Self.environment(try fields.value(AdminChannelRequest.environment)?.rawValue)
+        let app = try self.app(try fields.required(AdminChannelRequest.bundleID).name)
+        let number = try fields.value(AdminChannelRequest.policy) ?? 0
         let policy: ChannelPolicy = number == 1 ? .newest : .nothing
         guard let id = try await self.channels.create(policy, app: app, in: environment, now: self.time.now) else {
             throw RequestError.full("channels of this app", ChannelRegistry.capacity)

@@ -2,13 +2,36 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushSupport
+package import PushSupport
 import PushTypes
+
+/// The members of a request for the certificate of a device.
+package enum AdminDeviceRequest {
+    /// The maximum length of a name, in bytes.
+    private static let maximumName = 100
+
+    /// The name of a device, which may be empty.
+    fileprivate static let name = RequestMember<String>("name", .string(length: 0...Self.maximumName)) {
+        (fields, name) throws(RequestError) in
+        switch fields.members[name] {
+        case nil: return nil
+        case .string(let text) where text.utf8.count <= Self.maximumName: return text
+        case .string: throw fields.error(name, "name_too_long", "a name has at most \(Self.maximumName) bytes")
+        default: throw fields.wrongType(name, "a string")
+        }
+    }
+    fileprivate static let restored = Member.text("restoreOf", 1...256)
+        .described("The id of the device that this one replaces.")
+
+    package static let activation = RequestObject(
+        required: [Member.signingRequest],
+        optional: [Self.name, Self.restored]
+    )
+    package static let reinstallation = RequestObject(required: [Member.signingRequest])
+}
 
 /// `/v1/devices`: activation, reinstallation, move to new hardware, revocation and deletion of devices.
 struct AdminDeviceChangesController: Controller {
-    /// The maximum length of a name, in bytes.
-    private static let maximumName = 100
     /// The longest time until the token of a removed app ends: 30 days.
     private static let maximumDelay: Int64 = 30 * 86_400
 
@@ -17,26 +40,13 @@ struct AdminDeviceChangesController: Controller {
     let activation: DeviceCertificateIssuer
     let time: any TimeSource
 
-    /// The body of an activation.
-    private struct NewDevice: Decodable {
-        /// A signing request, PKCS#10 in PEM.
-        var csr: String
-        var name: String?
-        /// The id of the device that this one replaces.
-        var restoreOf: String?
-    }
-
-    /// The body of a reinstallation.
-    private struct Reinstallation: Decodable {
-        var csr: String
-    }
-
     var operations: [AdminOperation] {
         let path = "/v1/devices/{device}"
         return [
-            .post("/v1/devices", "activateDevice", "Activates a device, or restores one.", self.activate).body(.admin),
+            .post("/v1/devices", "activateDevice", "Activates a device, or restores one.", self.activate)
+                .body(.admin(AdminDeviceRequest.activation)),
             .post("\(path)/reinstall", "reinstallDevice", "Reinstalls the system of a device.", self.reinstall)
-                .body(.admin),
+                .body(.admin(AdminDeviceRequest.reinstallation)),
             .post("\(path)/disconnect", "disconnectDevice", "Closes the connections of a device.", self.disconnect),
             .delete(path, "deleteDevice", "Deletes a device.", self.delete),
             .delete("\(path)/certificate", "revokeDevice", "Revokes the certificate of a device.", self.revoke),
@@ -47,15 +57,12 @@ struct AdminDeviceChangesController: Controller {
 
     /// Activates a device. With `restoreOf` it replaces another one, which is deleted.
     private func activate(_ request: OperationRequest) async throws -> Response {
-        let new = try await request.decode(NewDevice.self)
-        guard new.name?.utf8.count ?? 0 <= Self.maximumName else {
-            let message = "a name has at most \(Self.maximumName) bytes"
-            throw RequestError(.invalid, code: "name_too_long", message: message, path: "name")
-        }
-        let old = try new.restoreOf.map(self.replaced)
+        let fields = try await request.fields(AdminDeviceRequest.activation)
+        let (csr, name) = (try fields.required(Member.signingRequest), try fields.value(AdminDeviceRequest.name))
+        let old = try fields.value(AdminDeviceRequest.restored).map(self.replaced)
         let (id, now) = (UUID(), self.time.now)
-        let (certificate, serial) = try self.activation.certificate(signingRequest: new.csr, device: id, now: now)
-        let device = ActivatedDevice(id: id, name: new.name ?? old?.name, activatedAt: now, certificateSerial: serial)
+        let (certificate, serial) = try self.activation.certificate(signingRequest: csr, device: id, now: now)
+        let device = ActivatedDevice(id: id, name: name ?? old?.name, activatedAt: now, certificateSerial: serial)
         if let old {
             guard try await self.devices.restore(device, of: old.id) else { throw Self.nothingToRestore }
             self.forget(old.id)
@@ -77,10 +84,11 @@ struct AdminDeviceChangesController: Controller {
     /// Gives a device a new certificate. Its tokens and messages end.
     private func reinstall(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
-        let body = try await request.decode(Reinstallation.self)
+        let fields = try await request.fields(AdminDeviceRequest.reinstallation)
+        let csr = try fields.required(Member.signingRequest)
         guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
         let now = self.time.now
-        let (certificate, serial) = try self.activation.certificate(signingRequest: body.csr, device: id, now: now)
+        let (certificate, serial) = try self.activation.certificate(signingRequest: csr, device: id, now: now)
         guard try await self.devices.reinstall(id, certificateSerial: serial, now: now) != nil else {
             throw RequestError.noSuch("device")
         }

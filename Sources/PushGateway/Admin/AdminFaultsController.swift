@@ -10,7 +10,7 @@ struct AdminFaultsController: Controller {
     var operations: [AdminOperation] {
         [
             .get("/v1/faults", "listFaults", "All faults.", self.list),
-            .post("/v1/faults", "addFault", "Adds a fault.", self.add).body(.admin),
+            .post("/v1/faults", "addFault", "Adds a fault.", self.add).body(.admin(FaultRule.object)),
             .delete("/v1/faults", "removeFaults", "Removes all faults.", self.removeAll),
             .delete("/v1/faults/{fault}", "removeFault", "Removes a fault.", self.remove),
         ]
@@ -23,7 +23,7 @@ struct AdminFaultsController: Controller {
 
     /// Adds a fault, and responds with its id.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let rule = try await request.decode(FaultRule.self)
+        let rule = try FaultRule(try await request.fields(FaultRule.object))
         let added = try self.plan.add(rule, source: .api, now: self.time.now)
         return try .json(FaultPlan.Entry(rule: added, source: .api), status: .created)
     }

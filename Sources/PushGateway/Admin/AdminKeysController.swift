@@ -3,15 +3,33 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PushHTTP
-import PushSupport
+package import PushSupport
 import PushTypes
+
+/// The members of a request for a key of a team.
+package enum AdminKeyRequest {
+    fileprivate static let team = Member.identifier("teamId")
+    fileprivate static let keyID = Member.identifier("keyId")
+    fileprivate static let key = Member.text("key", 1...16_384)
+        .described("In PEM: a public key, or the text of a .p8 file, of which only the public part is kept.")
+    fileprivate static let generate = Member.bool("generate").described("Makes the key, in place of key.")
+    fileprivate static let scope = Member.choice(
+        "scope",
+        of: KeyScopeName.self,
+        message: "scopes are team, environment and topics"
+    ).described("Default: team.")
+    fileprivate static let environment = Member.environment("environment")
+    fileprivate static let topics = Member.topics("topics", maximum: ProviderRegistry.maximumTopicsPerKey)
+    fileprivate static let related = Member.identifier("relatedKeyId")
+
+    package static let object = RequestObject(
+        required: [Self.team],
+        optional: [Self.keyID, Self.key, Self.generate, Self.scope, Self.environment, Self.topics, Self.related]
+    ) { $0.requiringOne(of: "key", "generate") }
+}
 
 /// `/v1/keys`: the public keys of provider tokens.
 struct AdminKeysController: Controller {
-    /// The members of a key that is added.
-    private static let members: Set<String> = [
-        "teamId", "keyId", "key", "generate", "scope", "environment", "topics", "relatedKeyId",
-    ]
     /// The length of a generated key id.
     private static let identifierLength = 10
 
@@ -29,7 +47,7 @@ struct AdminKeysController: Controller {
         static let members: [ResponseMember<Self>] = [
             .required("teamId", \.key.teamID),
             .required("keyId", \.key.keyID),
-            .required("scope", \.key.scope.name),
+            .required("scope", \.key.scope.name.rawValue),
             .optional("environment", \.key.scope.environment),
             .optional("topics", \.topics),
             .optional("relatedKeyId", \.key.scope.topics?.relatedKeyID),
@@ -41,7 +59,8 @@ struct AdminKeysController: Controller {
     var operations: [AdminOperation] {
         [
             .get("/v1/keys", "listKeys", "All keys.", self.list).parameters(AdminPage.parameters),
-            .post("/v1/keys", "addKey", "Registers a key, or generates one.", self.add).body(.admin),
+            .post("/v1/keys", "addKey", "Registers a key, or generates one.", self.add)
+                .body(.admin(AdminKeyRequest.object)),
             .delete("/v1/keys/{key}", "revokeKey", "Revokes a key.", self.revoke),
         ]
     }
@@ -55,12 +74,12 @@ struct AdminKeysController: Controller {
 
     /// Registers a key. It responds with 200 for one that is registered already.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let fields = try await request.fields(Self.members)
-        let team = try fields.identifier("teamId")
+        let fields = try await request.fields(AdminKeyRequest.object)
+        let team = try fields.required(AdminKeyRequest.team)
         let material = try Self.material(fields)
         let key = RegisteredKey(
             teamID: team,
-            keyID: try fields.optionalIdentifier("keyId") ?? material.keyID(fields),
+            keyID: try fields.value(AdminKeyRequest.keyID) ?? material.keyID(fields),
             publicKey: material.publicKey,
             scope: try Self.scope(fields)
         )
@@ -118,7 +137,7 @@ extension AdminKeysController {
 
     /// Returns the key of the member `key`, or generates one.
     private static func material(_ fields: JSONFields) throws -> Material {
-        if try fields.bool("generate") == true {
+        if try fields.value(AdminKeyRequest.generate) == true {
             guard fields.members["key"] == nil else {
                 throw fields.error("key", "invalid_value", "a key that is to be generated cannot be given")
             }
@@ -128,7 +147,7 @@ extension AdminKeysController {
                 privateKey: PEMText.file(key.pemRepresentation)
             )
         }
-        let pem = try fields.requiredString("key", maximum: 16_384)
+        let pem = try fields.required(AdminKeyRequest.key)
         guard let publicKey = Self.publicKey(pem: pem) else {
             let message = "the key must be P-256 in PEM: BEGIN PUBLIC KEY, or the text of a .p8 file"
             throw fields.error("key", "invalid_key", message)
@@ -146,27 +165,25 @@ extension AdminKeysController {
 
     /// Returns the scope of a key. Members that do not belong to it are errors.
     private static func scope(_ fields: JSONFields) throws -> RegisteredKey.Scope {
-        let name = try fields.string("scope", maximum: 64) ?? "team"
-        let environment = try fields.environment("environment")
-        let topics = try fields.topics("topics", count: ProviderRegistry.maximumTopicsPerKey)
-        let related = try fields.optionalIdentifier("relatedKeyId")
-        if name != "topics", topics != nil || related != nil {
+        let name = try fields.value(AdminKeyRequest.scope) ?? .team
+        let environment = try fields.value(AdminKeyRequest.environment)
+        let topics = try fields.value(AdminKeyRequest.topics)
+        let related = try fields.value(AdminKeyRequest.related)
+        if name != .topics, topics != nil || related != nil {
             throw fields.error("scope", "invalid_value", "topics and relatedKeyId belong to scope topics")
         }
         switch (name, environment) {
-        case ("team", nil): return .team
-        case ("team", _):
+        case (.team, nil): return .team
+        case (.team, _?):
             throw fields.error("environment", "invalid_value", "a key of scope team serves both environments")
-        case ("environment", let environment?): return .environment(environment)
-        case ("topics", let environment?):
+        case (.environment, let environment?): return .environment(environment)
+        case (.topics, let environment?):
             guard let topics, !topics.isEmpty else {
                 throw fields.error("topics", "missing_field", "this member is required with scope topics")
             }
             return .topics(.init(topics: Set(topics), environment: environment, relatedKeyID: related))
-        case ("environment", nil), ("topics", nil):
-            throw fields.error("environment", "missing_field", "this member is required with scope \(name)")
-        default:
-            throw fields.error("scope", "invalid_value", "scopes are team, environment and topics")
+        case (.environment, nil), (.topics, nil):
+            throw fields.error("environment", "missing_field", "this member is required with scope \(name.rawValue)")
         }
     }
 }

@@ -111,105 +111,122 @@ struct FaultErrorCode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension FaultAction {
-    /// The members that name an action. A rule has exactly one of them.
-    private static let names = [
-        "latency", "reason", "reset", "goAway", "stall", "slow", "dropAcks", "expiredCertificate", "streamLimit",
-        "feedbackDelay", "close", "dropDevice",
-    ]
-    /// The members that belong to one of ``names``.
-    private static let details = [
-        "retryAfter": "reason", "code": "goAway", "text": "goAway", "streams": "goAway", "after": "streamLimit",
-    ]
-    static let memberNames = Set(names).union(details.keys)
+    /// The members of a rule that say what a fault does.
+    enum Members {
+        private static let counts: ClosedRange<Int64> = 1...1_000_000_000
+        private static let longestDelay: Duration = .seconds(30 * 86_400)
 
-    private static let counts: ClosedRange<Int64> = 1...1_000_000_000
-    private static let longestDelay: Duration = .seconds(30 * 86_400)
+        static let latency = Member.text("latency", 1...256).parsed(
+            "invalid_value",
+            "use 50ms, 50ms..200ms, normal:100ms/20ms or p50:20ms/p95:80ms, up to 10m"
+        ) { FaultLatency($0) }
+        static let reason = Member.choice(
+            "reason",
+            of: Reason.self,
+            message: "use a reason of the provider API, like TooManyRequests"
+        )
+        static let reset = Self.code("reset")
+        static let goAway = Member.integer("goAway", Self.counts)
+        static let stall = Member.choice("stall", of: Stall.self)
+        static let slow = Member.integer("slow", Self.counts)
+        static let dropAcks = Self.onlyTrue("dropAcks")
+        static let expiredCertificate = Self.onlyTrue("expiredCertificate")
+        static let streamLimit = Member.integer("streamLimit", 0...Int64(Int32.max))
+        static let feedbackDelay = Member.text("feedbackDelay", 1...32)
+            .parsed("invalid_value", "use a duration like 90s or 2h, up to 30d") { text in
+                FaultDuration.read(text).flatMap { $0 <= Self.longestDelay ? $0 : nil }
+            }
+        static let close = Self.onlyTrue("close")
+        static let dropDevice = Member.integer("dropDevice", Self.counts)
+
+        static let retryAfter = Member.integer("retryAfter", 0...86_400)
+        static let code = Self.code("code")
+        static let text = Member.text("text", 1...64, pattern: FaultText.pattern)
+            .checked("invalid_value", FaultText.rule, FaultText.isPlain)
+        static let streams = Member.choice("streams", of: Streams.self)
+        static let after = Member.integer("after", Self.counts)
+
+        /// The members that name an action. A rule has exactly one of them.
+        static let actions: [any ObjectMember] = [
+            Self.latency, Self.reason, Self.reset, Self.goAway, Self.stall, Self.slow, Self.dropAcks,
+            Self.expiredCertificate, Self.streamLimit, Self.feedbackDelay, Self.close, Self.dropDevice,
+        ]
+        /// The members that belong to one of ``actions``, with its name.
+        static let details: [(member: any ObjectMember, action: String)] = [
+            (Self.retryAfter, Self.reason.name), (Self.code, Self.goAway.name), (Self.text, Self.goAway.name),
+            (Self.streams, Self.goAway.name), (Self.after, Self.streamLimit.name),
+        ]
+        static let all = Self.actions + Self.details.map(\.member)
+
+        private static func code(_ name: String) -> RequestMember<FaultErrorCode> {
+            Member.text(name, 1...32)
+                .parsed("invalid_value", "use an error code of HTTP/2, like REFUSED_STREAM") { FaultErrorCode($0) }
+        }
+
+        private static func onlyTrue(_ name: String) -> RequestMember<Bool> {
+            RequestMember<Bool>(name, .onlyTrue) { (fields, name) throws(RequestError) in
+                switch fields.members[name] {
+                case nil: return nil
+                case .bool(true): return true
+                default: throw fields.wrongType(name, "true")
+                }
+            }
+        }
+    }
+
+    /// What happens to the requests before a GOAWAY frame.
+    enum Streams: String, CaseIterable {
+        case finish, lose
+    }
 
     init(_ fields: JSONFields) throws(RequestError) {
-        let names = Self.names.filter { fields.members[$0] != nil }
+        let names = Members.actions.map { $0.name }.filter { fields.members[$0] != nil }
         guard let name = names.first else {
-            throw fields.error("latency", "missing_field", "use one of: \(Self.names.joined(separator: ", "))")
+            let all = Members.actions.map { $0.name }.joined(separator: ", ")
+            throw fields.error("latency", "missing_field", "use one of: \(all)")
         }
         if let other = names.dropFirst().first {
             throw fields.error(other, "invalid_value", "a fault does one thing, and this one has \(name) already")
         }
-        for (detail, owner) in Self.details where owner != name && fields.members[detail] != nil {
-            throw fields.error(detail, "not_applicable", "this is only for \(owner)")
+        for (member, action) in Members.details where action != name && fields.members[member.name] != nil {
+            throw fields.error(member.name, "not_applicable", "this is only for \(action)")
         }
         self = try Self.read(name, fields)
     }
 
     private static func read(_ name: String, _ fields: JSONFields) throws(RequestError) -> FaultAction {
         switch name {
-        case "latency": return .latency(try self.latency(fields))
-        case "reason": return try self.reason(fields)
-        case "reset": return .reset(try self.code("reset", fields))
-        case "goAway": return .goAway(try self.goAway(fields))
-        case "stall": return .stall(try fields.choice("stall") ?? .request)
-        case "slow": return .slow(bytesPerSecond: Int(try fields.integer("slow", in: self.counts) ?? 1))
-        case "streamLimit":
-            let limit = try fields.integer("streamLimit", in: 0...Int64(Int32.max)) ?? 0
-            return .streamLimit(Int(limit), after: Int(try fields.integer("after", in: self.counts) ?? 0))
-        case "feedbackDelay": return .feedbackDelay(try self.delay(fields))
-        case "dropDevice": return .dropDevice(after: Int(try fields.integer("dropDevice", in: self.counts) ?? 1))
+        case Members.latency.name: return .latency(try fields.required(Members.latency))
+        case Members.reason.name:
+            let delay = try fields.value(Members.retryAfter).map(Int.init)
+            return .reject(try fields.required(Members.reason), retryAfter: delay)
+        case Members.reset.name: return .reset(try fields.required(Members.reset))
+        case Members.goAway.name: return .goAway(try self.goAway(fields))
+        case Members.stall.name: return .stall(try fields.required(Members.stall))
+        case Members.slow.name: return .slow(bytesPerSecond: Int(try fields.required(Members.slow)))
+        case Members.streamLimit.name:
+            let limit = Int(try fields.required(Members.streamLimit))
+            return .streamLimit(limit, after: Int(try fields.value(Members.after) ?? 0))
+        case Members.feedbackDelay.name: return .feedbackDelay(try fields.required(Members.feedbackDelay))
+        case Members.dropDevice.name: return .dropDevice(after: Int(try fields.required(Members.dropDevice)))
+        case Members.dropAcks.name:
+            _ = try fields.required(Members.dropAcks)
+            return .dropAcks
+        case Members.expiredCertificate.name:
+            _ = try fields.required(Members.expiredCertificate)
+            return .expiredCertificate
         default:
-            guard fields.members[name] == .bool(true) else { throw fields.wrongType(name, "true") }
-            switch name {
-            case "dropAcks": return .dropAcks
-            case "expiredCertificate": return .expiredCertificate
-            default: return .close
-            }
+            _ = try fields.required(Members.close)
+            return .close
         }
-    }
-
-    private static func latency(_ fields: JSONFields) throws(RequestError) -> FaultLatency {
-        let text = try fields.requiredString("latency", maximum: 256)
-        guard let latency = FaultLatency(text) else {
-            throw fields.error(
-                "latency",
-                "invalid_value",
-                "use 50ms, 50ms..200ms, normal:100ms/20ms or p50:20ms/p95:80ms, up to 10m"
-            )
-        }
-        return latency
-    }
-
-    private static func reason(_ fields: JSONFields) throws(RequestError) -> FaultAction {
-        let text = try fields.requiredString("reason", maximum: 64)
-        guard let reason = Reason(rawValue: text) else {
-            throw fields.error("reason", "invalid_value", "use a reason of the provider API, like TooManyRequests")
-        }
-        return .reject(reason, retryAfter: try fields.integer("retryAfter", in: 0...86_400).map(Int.init))
     }
 
     private static func goAway(_ fields: JSONFields) throws(RequestError) -> GoAway {
-        var goAway = GoAway(after: Int(try fields.integer("goAway", in: self.counts) ?? 1))
-        if fields.members["code"] != nil { goAway.code = try self.code("code", fields) }
-        goAway.text = try fields.string("text", maximum: 64)
-        guard goAway.text?.utf8.allSatisfy(FaultText.isPlain) ?? true else {
-            throw fields.error("text", "invalid_value", "use letters, digits, dots, hyphens and underscores")
-        }
-        goAway.finishesStreams = try fields.choice("streams").map { (streams: Streams) in streams == .finish } ?? true
+        var goAway = GoAway(after: Int(try fields.required(Members.goAway)))
+        if let code = try fields.value(Members.code) { goAway.code = code }
+        goAway.text = try fields.value(Members.text)
+        goAway.finishesStreams = try fields.value(Members.streams) != .lose
         return goAway
-    }
-
-    private static func code(_ name: String, _ fields: JSONFields) throws(RequestError) -> FaultErrorCode {
-        guard let code = FaultErrorCode(try fields.requiredString(name, maximum: 32)) else {
-            throw fields.error(name, "invalid_value", "use an error code of HTTP/2, like REFUSED_STREAM")
-        }
-        return code
-    }
-
-    private static func delay(_ fields: JSONFields) throws(RequestError) -> Duration {
-        let delay = FaultDuration.read(try fields.requiredString("feedbackDelay", maximum: 32))
-        guard let delay, delay <= self.longestDelay else {
-            throw fields.error("feedbackDelay", "invalid_value", "use a duration like 90s or 2h, up to 30d")
-        }
-        return delay
-    }
-
-    private enum Streams: String, CaseIterable {
-        case finish, lose
     }
 
     /// The members in the order of the text form.

@@ -4,9 +4,6 @@ import PushTypes
 /// The requests, messages and connections to which a fault applies, and how often. A property that is `nil` matches
 /// all.
 struct FaultMatch: Hashable, Sendable {
-    /// The minimum number of hexadecimal digits of a token.
-    private static let shortestToken = 8
-
     /// The topic; a bundle id also matches the topics that are derived from it.
     var topic: Topic?
     /// The token in lower-case hexadecimal, or its beginning.
@@ -49,41 +46,57 @@ struct FaultMatch: Hashable, Sendable {
 }
 
 extension FaultMatch {
-    static let memberNames: Set<String> = [
-        "topic", "token", "credential", "environment", "door", "percent", "first", "every", "times", "untilMs",
-    ]
-    private static let counts: ClosedRange<Int64> = 1...1_000_000_000
+    /// The members of a rule that say to what a fault applies.
+    enum Members {
+        /// The minimum number of hexadecimal digits of a token.
+        private static let shortestToken = 8
+        private static let counts: ClosedRange<Int64> = 1...1_000_000_000
+
+        static let topic = Member.text("topic", maximum: Topic.maximumLength, as: .bundleID)
+            .parsed("invalid_value", FaultText.rule) { Topic($0) }
+        static let token = Member.text(
+            "token",
+            Self.shortestToken...DeviceToken.maximumLength * 2,
+            pattern: "^[0-9A-Fa-f]+$"
+        ).parsed("invalid_value", "use the first \(Self.shortestToken) hexadecimal digits or more") { text in
+            let isToken = text.utf8.count >= Self.shortestToken && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+            return isToken ? text.lowercased() : nil
+        }
+        static let credential = Member.text("credential", 1...64, pattern: FaultText.pattern)
+            .checked("invalid_value", "use a key id or a hexadecimal serial number", FaultText.isPlain)
+        static let environment = Member.choice("environment", of: PushEnvironment.self)
+        static let listener = Member.choice("door", of: FaultListener.self)
+        static let percent = RequestMember<Double>("percent", .number(from: 0, to: 100)) {
+            (fields, name) throws(RequestError) in
+            guard let value = try fields.number(name)?.numberValue else { return nil }
+            let range = 0.0...100
+            guard range.contains(value) else {
+                throw fields.error(name, "invalid_value", "use \(range.lowerBound) to \(range.upperBound)")
+            }
+            return value
+        }
+        static let first = Member.integer("first", Self.counts)
+        static let every = Member.integer("every", Self.counts)
+        static let times = Member.integer("times", Self.counts)
+        static let until = Member.integer("untilMs", 0...Int64.max)
+
+        static let all: [any ObjectMember] = [
+            Self.topic, Self.token, Self.credential, Self.environment, Self.listener, Self.percent, Self.first,
+            Self.every, Self.times, Self.until,
+        ]
+    }
 
     init(_ fields: JSONFields) throws(RequestError) {
-        if let text = try fields.string("topic", maximum: Topic.maximumLength) {
-            guard let topic = Topic(text) else {
-                throw fields.error("topic", "invalid_value", "use letters, digits, dots, hyphens and underscores")
-            }
-            self.topic = topic
-        }
-        if let text = try fields.string("token", maximum: DeviceToken.maximumLength * 2) {
-            guard text.utf8.count >= Self.shortestToken, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-                throw fields.error(
-                    "token",
-                    "invalid_value",
-                    "use the first \(Self.shortestToken) hexadecimal digits or more"
-                )
-            }
-            self.token = text.lowercased()
-        }
-        if let text = try fields.string("credential", maximum: 64) {
-            guard text.utf8.allSatisfy(FaultText.isPlain) else {
-                throw fields.error("credential", "invalid_value", "use a key id or a hexadecimal serial number")
-            }
-            self.credential = text
-        }
-        self.environment = try fields.choice("environment")
-        self.listener = try fields.choice("door")
-        self.percent = try fields.number("percent", in: 0...100) ?? 100
-        self.first = try fields.integer("first", in: Self.counts).map(Int.init)
-        self.every = try fields.integer("every", in: Self.counts).map(Int.init)
-        self.times = try fields.integer("times", in: Self.counts).map(Int.init)
-        self.until = try fields.integer("untilMs", in: 0...Int64.max).map(Timestamp.init(milliseconds:))
+        self.topic = try fields.value(Members.topic)
+        self.token = try fields.value(Members.token)
+        self.credential = try fields.value(Members.credential)
+        self.environment = try fields.value(Members.environment)
+        self.listener = try fields.value(Members.listener)
+        self.percent = try fields.value(Members.percent) ?? 100
+        self.first = try fields.value(Members.first).map(Int.init)
+        self.every = try fields.value(Members.every).map(Int.init)
+        self.times = try fields.value(Members.times).map(Int.init)
+        self.until = try fields.value(Members.until).map(Timestamp.init(milliseconds:))
     }
 
     /// The members in the order of the text form.
@@ -102,34 +115,6 @@ extension FaultMatch {
         }
         if let until { members.append(("untilMs", .integer(until.milliseconds))) }
         return members
-    }
-}
-
-extension JSONFields {
-    /// Returns a member that is a case of an enumeration; `nil` if it is absent.
-    func choice<Value: RawRepresentable & CaseIterable>(_ name: String) throws(RequestError) -> Value?
-    where Value.RawValue == String {
-        guard let text = try self.string(name, maximum: 64) else { return nil }
-        guard let value = Value(rawValue: text) else {
-            let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            throw self.error(name, "invalid_value", "use one of: \(known)")
-        }
-        return value
-    }
-
-    /// Returns a number in a range; `nil` if it is absent.
-    fileprivate func number(_ name: String, in range: ClosedRange<Double>) throws(RequestError) -> Double? {
-        let value: Double
-        switch self.members[name] {
-        case nil: return nil
-        case .integer(let number): value = Double(number)
-        case .number(let number): value = number
-        default: throw self.wrongType(name, "a number")
-        }
-        guard range.contains(value) else {
-            throw self.error(name, "invalid_value", "use \(range.lowerBound) to \(range.upperBound)")
-        }
-        return value
     }
 }
 

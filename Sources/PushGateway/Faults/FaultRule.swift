@@ -1,4 +1,4 @@
-import PushSupport
+package import PushSupport
 
 /// A misbehaviour of the gateway that was configured on purpose: the subjects to which it applies, and its action.
 ///
@@ -6,9 +6,6 @@ import PushSupport
 /// text form, for a command-line flag, has the same members:
 /// `reason=TooManyRequests,topic=com.example.MyApp,percent=20`.
 struct FaultRule: Hashable, Sendable {
-    /// The maximum length of an id, in bytes.
-    private static let longestID = 64
-
     /// The id; the plan assigns one if it is empty.
     var id = ""
     var match = FaultMatch()
@@ -16,16 +13,24 @@ struct FaultRule: Hashable, Sendable {
 }
 
 extension FaultRule {
+    private static let idMember = Member.text("id", 1...64, pattern: FaultText.pattern)
+        .checked("invalid_value", FaultText.rule, FaultText.isPlain)
+        .described("Default: one that the gateway makes.")
+
+    static let object = RequestObject(optional: FaultAction.Members.all, FaultMatch.Members.all, [Self.idMember]) {
+        $0.described("Exactly one member that names a fault, with its details, and those that say where it applies.")
+    }
+
     /// Reads the members of an object.
     /// - Parameter path: The path of the object in the request body; `nil` for the body itself.
     /// - Throws: ``RequestError`` with the path of the invalid member.
     init(members: [String: JSONValue], path: String? = nil) throws(RequestError) {
-        let known = FaultAction.memberNames.union(FaultMatch.memberNames).union(["id"])
-        let fields = try JSONFields(members: members, path: path, known: known)
-        self.id = try fields.string("id", maximum: Self.longestID) ?? ""
-        guard self.id.utf8.allSatisfy(FaultText.isPlain) else {
-            throw fields.error("id", "invalid_value", "use letters, digits, dots, hyphens and underscores")
-        }
+        try self.init(JSONFields(members: members, path: path, known: Self.object.known))
+    }
+
+    /// - Throws: ``RequestError`` with the path of the invalid member.
+    init(_ fields: JSONFields) throws(RequestError) {
+        self.id = try fields.value(Self.idMember) ?? ""
         self.match = try FaultMatch(fields)
         self.action = try FaultAction(fields)
         try self.check(fields)
@@ -51,11 +56,6 @@ extension FaultRule {
     }
 }
 
-extension FaultRule: Decodable {
-    /// - Throws: ``RequestError``, and the errors of the decoder.
-    init(from decoder: any Decoder) throws { try self.init(members: try [String: JSONValue](from: decoder)) }
-}
-
 /// The text form, for the command line.
 extension FaultRule: CustomStringConvertible {
     /// - Throws: ``RequestError`` with the path of the invalid member.
@@ -77,16 +77,18 @@ extension FaultPoint {
 }
 
 /// The text form of a rule's members: `name=value`, separated by commas. A name alone stands for `true`.
-enum FaultText {
+package enum FaultText {
     /// The maximum length of a text, in bytes.
     static let maximumLength = 4096
-    private static let numbers: Set<String> = [
-        "retryAfter", "goAway", "slow", "streamLimit", "after", "dropDevice", "percent", "first", "every", "times",
-        "untilMs",
-    ]
+    /// The pattern of texts that need no quotes, see ``isPlain(_:)``.
+    static let pattern = "^[A-Za-z0-9._-]+$"
+    /// The rule about such texts, for errors.
+    static let rule = "use letters, digits, dots, hyphens and underscores"
+    /// The names of the members that are numbers.
+    private static let numbers = Set(FaultRule.object.members.filter { $0.schema.isNumber }.map { $0.name })
 
     /// Parses the text form.
-    static func members(_ text: String) throws(RequestError) -> [String: JSONValue] {
+    package static func members(_ text: String) throws(RequestError) -> [String: JSONValue] {
         guard text.utf8.count <= Self.maximumLength else {
             throw RequestError(.invalid, code: "too_long", message: "a fault has at most \(Self.maximumLength) bytes")
         }
@@ -116,13 +118,15 @@ enum FaultText {
         }.joined(separator: ",")
     }
 
-    /// Returns whether a byte needs no quotes: letters, digits, dots, hyphens and underscores.
-    static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
+    /// Returns whether a text needs no quotes: letters, digits, dots, hyphens and underscores.
+    static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
         }
     }
 

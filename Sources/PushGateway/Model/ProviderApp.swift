@@ -39,6 +39,11 @@ struct ProviderCertificate: Hashable, Sendable {
     var revokedAt: Timestamp?
 }
 
+/// The name of a key's scope, in the admin API and in the database.
+package enum KeyScopeName: String, CaseIterable, Sendable {
+    case team, environment, topics
+}
+
 /// A provider's key that is registered with the gateway.
 struct RegisteredKey: Hashable, Sendable {
     /// The scope of a key (reference 2.1, key kinds).
@@ -50,12 +55,11 @@ struct RegisteredKey: Hashable, Sendable {
         /// Some topics in one environment, on a connection with at most one other key.
         case topics(TopicScope)
 
-        /// The name in the admin API and in the database.
-        var name: String {
+        var name: KeyScopeName {
             switch self {
-            case .team: "team"
-            case .environment: "environment"
-            case .topics: "topics"
+            case .team: .team
+            case .environment: .environment
+            case .topics: .topics
             }
         }
 

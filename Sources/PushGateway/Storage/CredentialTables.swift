@@ -84,7 +84,7 @@ struct CredentialTables {
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                key.keyID, key.teamID, Data(key.publicKey), scope.name, scope.environment?.rawValue,
+                key.keyID, key.teamID, Data(key.publicKey), scope.name.rawValue, scope.environment?.rawValue,
                 topics.map { Self.text($0.topics) }, topics?.relatedKeyID,
             ]
         )

@@ -7,20 +7,6 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The limits on posts to webhooks.
-package struct WebhookLimits: Sendable {
-    /// The maximum time to resolve the name, and again from then to the status of the response. Default 10 s.
-    package var deadline: Duration = .seconds(10)
-    /// The maximum number of posts of one run, after which other webhooks have their turn. Default 16.
-    package var postsPerRun = 16
-    /// The maximum time for which the delivery sleeps without a signal. Default 5 s.
-    package var sleep: Duration = .seconds(5)
-    /// The time for which events are gathered after a signal, so that posts have more events. Default 200 ms.
-    package var gathering: Duration = .milliseconds(200)
-
-    package init() {}
-}
-
 /// The client of one webhook's receiver, for the posts of one run.
 struct WebhookReceiver: Sendable {
     /// The maximum length of a response's body that is read to reuse the connection, in bytes.

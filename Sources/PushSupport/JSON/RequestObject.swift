@@ -15,6 +15,8 @@ package struct RequestObject: Sendable {
     package let members: [any ObjectMember]
     /// The names of the members.
     package let known: Set<String>
+    /// The names of the members that a request must have.
+    package let required: Set<String>
     package let schema: Schema
 
     /// - Parameter refine: Adds a name, and the rules that concern several members, to the schema.
@@ -27,12 +29,28 @@ package struct RequestObject: Sendable {
         let optional = Array(lists.joined())
         self.members = required + optional
         self.known = Set(self.members.map { $0.name })
+        self.required = Set(required.map { $0.name })
         let schema = Schema.object(
             required: required.map { ($0.name, $0.schema) },
             optional: optional.map { ($0.name, $0.schema) },
             acceptsNull: acceptsNull
         )
         self.schema = refine(schema)
+    }
+
+    /// Returns the schema of a member, for the field of a form or the option of a command that stands for it.
+    /// - Parameter path: The name of the member. Dots separate the names of an object's members, as in `cap.window`. A
+    ///   path that the list does not have is a mistake in the program.
+    package subscript(path: String) -> Schema {
+        var (members, schema) = (self.members, Schema.any)
+        for name in path.split(separator: ".") {
+            guard let member = members.first(where: { $0.name == name }) else {
+                assertionFailure("no member \(path)")
+                return .any
+            }
+            (members, schema) = (member.members, member.schema)
+        }
+        return schema
     }
 }
 

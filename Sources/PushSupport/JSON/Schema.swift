@@ -206,6 +206,38 @@ package struct Schema: Sendable {
     private var orAbsent: Schema { self.refusesNull ? self : self.orNull }
 }
 
+/// What a form or the help of a command says of a value. For an array it is said of its elements.
+extension Schema {
+    /// The values that are allowed, as texts; empty if any value of the type is.
+    package var choices: [String] {
+        self.value["enum"].elements.compactMap { $0.stringValue ?? $0.integerValue.map { "\($0)" } }
+    }
+
+    /// The maximum length of a text, in characters; `nil` if it has none. For a value that may be a text or something else,
+    /// it is that of the text.
+    package var maximumLength: Int? {
+        ([self.value] + self.value["anyOf"].elements).compactMap { $0["maxLength"].integerValue.map { Int($0) } }.max()
+    }
+
+    /// The allowed values of an integer; `nil` for other values, and without bounds.
+    package var range: ClosedRange<Int64>? {
+        guard let least = self.value["minimum"].integerValue, let most = self.value["maximum"].integerValue,
+            least <= most
+        else { return nil }
+        return least...most
+    }
+
+    /// Indicates whether it is a number, with or without a fraction.
+    package var isNumber: Bool {
+        let type = self.value["type"]
+        let types = type.stringValue.map { [$0] } ?? type.elements.compactMap(\.stringValue)
+        return types.contains("integer") || types.contains("number")
+    }
+
+    /// This schema, or that of the elements of an array.
+    private var value: JSONValue { self.members["items"] ?? self.json }
+}
+
 extension Schema {
     /// A page of a list, with the cursor of the next one.
     package static func page(_ name: String, of element: Schema) -> Schema {

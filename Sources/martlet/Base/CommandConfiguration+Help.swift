@@ -46,6 +46,19 @@ extension CommandConfiguration {
     }
 }
 
+/// What the help of an option says of the member of a request that the option stands for.
+extension Schema {
+    /// The allowed values, such as `none, counts or device`.
+    var words: String {
+        let choices = self.choices
+        guard let last = choices.last, choices.count > 1 else { return choices.joined() }
+        return "\(choices.dropLast().joined(separator: ", ")) or \(last)"
+    }
+
+    /// The bounds of a number, such as `1 to 1000`.
+    var bounds: String { self.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "" }
+}
+
 /// The version of the program.
 enum Version {
     /// The version, with the commit if the build names it, such as `0.2.0 (1a2b3c4d5)`.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import NIOCore
+import ProviderAPI
 import PushSender
 import PushSupport
 import PushTypes
@@ -38,7 +39,7 @@ struct BroadcastCommand: AsyncParsableCommand {
     @Option(help: "Text of an alert.") var body: String?
     @Option(help: "A file with the whole payload in JSON, instead of the above; '-' is standard input.")
     var payload: String?
-    @Option(help: "10 or 5.") var priority: Int?
+    @Option(help: "\(RequestLists.broadcast["priority"].words).") var priority: Int?
     @Option(parsing: .unconditional, help: "apns-expiration: UNIX seconds, 0 for no storage.") var expiration: Int?
     @OptionGroup(title: "Through a provider") var provider: ProviderBroadcastOptions
     @OptionGroup(title: "Straight to a push service") var direct: ServiceCredentialOptions
@@ -77,6 +78,14 @@ struct BroadcastCommand: AsyncParsableCommand {
     }
 
     private func sendThroughProvider() async throws -> ExitStatus {
+        let body = try self.members()
+        let connection = try await self.access.connection()
+        let send = ProviderSend(connection, self.provider.sending, path: "broadcasts", json: self.access.json)
+        return try await send.send(body)
+    }
+
+    /// Returns the members of the request to a provider.
+    func members() throws -> [String: JSONValue?] {
         var body: [String: JSONValue?] = [
             "channel": .string(self.channel.text), "name": self.provider.name?.json,
             "environment": self.provider.environment?.rawValue.json, "priority": self.priority?.json,
@@ -89,9 +98,7 @@ struct BroadcastCommand: AsyncParsableCommand {
             body["liveActivity"] = .members(["event": .string(self.event.rawValue), "contentState": state])
             body["alert"] = self.alert
         }
-        let connection = try await self.access.connection()
-        let send = ProviderSend(connection, self.provider.sending, path: "broadcasts", json: self.access.json)
-        return try await send.send(body)
+        return body
     }
 
     private func sendDirectly() async throws -> ExitStatus {
@@ -118,7 +125,7 @@ struct BroadcastCommand: AsyncParsableCommand {
 
     private func broadcast(to bundleID: Topic) throws -> Broadcast {
         let priority = self.priority.map { UInt8(exactly: $0).flatMap(Priority.init(rawValue:)) } ?? .immediate
-        guard let priority else { throw ValidationError("--priority is 10 or 5.") }
+        guard let priority else { throw ValidationError("--priority is \(RequestLists.broadcast["priority"].words).") }
         let expiration = self.expiration.map { Expiration(header: String($0)) } ?? .immediate
         guard let expiration else { throw ValidationError("--expiration is a time in UNIX seconds, or 0.") }
         return Broadcast(

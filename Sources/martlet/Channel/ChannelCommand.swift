@@ -50,12 +50,16 @@ struct ChannelCommand: AsyncParsableCommand {
                 let id = try await DirectChannels(self.direct, self.access).create(self.stores ? .newest : .none)
                 return try ChannelCommand.print(["id": .string(id.text)], id.text, asJSON: self.access.json)
             }
-            let body: [String: JSONValue?] = [
+            let made = try await self.access.connection().send(self.request())
+            try self.access.print(made) { $0["id"].stringValue?.printable ?? "" }
+        }
+
+        /// Returns the request to a provider.
+        func request() -> APIRequest {
+            .post("channels").body([
                 "environment": self.environment?.rawValue.json, "storage": self.stores ? "newest" : "none",
                 "name": self.name?.json,
-            ]
-            let made = try await self.access.connection().send(.post("channels").body(body))
-            try self.access.print(made) { $0["id"].stringValue?.printable ?? "" }
+            ])
         }
     }
 

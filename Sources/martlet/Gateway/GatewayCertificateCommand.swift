@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushGateway
 import PushSupport
 import PushTypes
 
@@ -34,9 +35,6 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
                 """
             )
 
-        /// The kinds of key that the gateway makes.
-        enum KeyType: String, CaseIterable, ExpressibleByArgument { case rsa, p256 }
-
         @OptionGroup var access: AdminOptions
         @Option(help: "The app's bundle id.") var topic: String
         @Option(help: "A further topic, such as com.example.MyApp.voip; repeat it for several.")
@@ -44,7 +42,8 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
         @Option(help: "sandbox, production or both.") var environment: EnvironmentChoice = .both
         @Option(help: "A signing request in PEM, for a key that you have. Default: the gateway makes a key.")
         var csr: String?
-        @Option(help: "The kind of key that the gateway makes. Default: rsa.") var keyType: KeyType?
+        @Option(help: "The kind of key that the gateway makes. Default: rsa.")
+        var keyType: AdminCertificateRequest.KeyType?
         @Option(help: "The passphrase of the .p12. Default: none.") var passphrase: String?
         @Option(help: "The name of the files without extension. Default: the topic.") var output: String?
 
@@ -74,7 +73,8 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
             }
         }
 
-        private func members() throws -> [String: JSONValue?] {
+        /// Returns the members of the request.
+        func members() throws -> [String: JSONValue?] {
             let all = PushEnvironment.allCases.map(\.rawValue)
             let environments = self.environment == .both ? all : [self.environment.rawValue]
             return [
@@ -86,6 +86,8 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
         }
     }
 }
+
+extension AdminCertificateRequest.KeyType: ExpressibleByArgument {}
 
 /// `martlet gateway authority`: prints or writes the gateway's authority.
 struct GatewayAuthorityCommand: AsyncParsableCommand {

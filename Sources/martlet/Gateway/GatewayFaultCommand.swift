@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushGateway
 import PushSupport
 
 /// `martlet gateway fault`: manages the faults of a gateway.
@@ -32,29 +33,15 @@ struct GatewayFaultCommand: AsyncParsableCommand {
 
         func request() throws -> APIRequest {
             let isFile = FileManager.default.fileExists(atPath: self.fault)
-            let body: [String: JSONValue?] = isFile ? try InputFile.object(self.fault) : Self.members(self.fault)
-            return .post(Fault.path).body(body)
+            if isFile { return .post(Fault.path).body(try InputFile.object(self.fault)) }
+            do {
+                return .post(Fault.path).body(try FaultText.members(self.fault))
+            } catch {
+                throw ValidationError([error.path, error.message].compactMap { $0 }.joined(separator: ": "))
+            }
         }
 
         func text(of response: JSONValue) -> String { "fault \(response["rule"]["id"].plainText.printable) is on" }
-
-        /// The members of a fault that are numbers; all others are texts.
-        private static let numbers: Set<String> = [
-            "retryAfter", "goAway", "slow", "streamLimit", "after", "dropDevice", "percent", "first", "every", "times",
-            "untilMs",
-        ]
-
-        /// Returns the members of a fault's text form. A member without a value is `true`.
-        private static func members(_ text: String) -> [String: JSONValue] {
-            let pairs = text.split(separator: ",").map { part -> (String, JSONValue) in
-                let sides = part.split(separator: "=", maxSplits: 1).map(String.init)
-                guard sides.count == 2 else { return (String(part), true) }
-                guard self.numbers.contains(sides[0]) else { return (sides[0], sides[1].json) }
-                let number = Int64(sides[1])?.json ?? Double(sides[1]).map(JSONValue.number)
-                return (sides[0], number ?? sides[1].json)
-            }
-            return Dictionary(pairs) { $1 }
-        }
     }
 
     /// `martlet gateway fault clear`: removes all faults.

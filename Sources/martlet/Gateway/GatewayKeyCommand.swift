@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushGateway
 import PushSupport
 import PushTypes
 
@@ -46,10 +47,9 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            if let file { return try await self.register(file) }
+            guard self.file == nil else { return try await self.register() }
             let connection = try await self.access.connection()
-            let body = self.scope.members.merging(["generate": true, "keyId": self.keyID?.json]) { $1 }
-            let response = try await connection.send(.post(Key.path).body(body))
+            let response = try await connection.send(.post(Key.path).body(try self.members()))
             guard let id = response["keyId"].stringValue, let key = response["privateKey"].stringValue else {
                 throw SettingsError("the gateway made no key: is it of another version?")
             }
@@ -64,15 +64,26 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             try self.access.print(["keyId": id.json, "file": path.json]) { _ in "key \(id) is in \(path)" }
         }
 
-        /// Registers the key in a file.
-        private func register(_ file: String) async throws {
+        /// Registers the key in the file.
+        private func register() async throws {
+            let response = try await self.access.connection().send(.post(Key.path).body(try self.members()))
+            try self.access.print(response) { response in
+                "key \(response["keyId"].plainText) is registered for team \(self.scope.team)".printable
+            }
+        }
+
+        /// Returns the members of the request.
+        func members() throws -> [String: JSONValue?] {
+            var members = self.scope.members
+            guard let file else {
+                (members["generate"], members["keyId"]) = (true, self.keyID?.json)
+                return members
+            }
             guard let id = self.keyID ?? Self.keyID(fileName: file) else {
                 throw ValidationError("Give --key-id: the name of the file is not AuthKey_<key id>.p8.")
             }
-            let key = ["keyId": id.json, "key": try InputFile.text(file).json]
-            let request = APIRequest.post(Key.path).body(self.scope.members.merging(key) { $1 })
-            let response = try await self.access.connection().send(request)
-            try self.access.print(response) { _ in "key \(id) is registered for team \(self.scope.team)" }
+            (members["keyId"], members["key"]) = (id.json, try InputFile.text(file).json)
+            return members
         }
 
         /// Returns the key id in a file name of Apple's form; `nil` for another name.
@@ -84,14 +95,13 @@ struct GatewayKeyCommand: AsyncParsableCommand {
     }
 }
 
+extension KeyScopeName: ExpressibleByArgument {}
+
 /// The options that limit the use of a key for provider tokens.
 struct KeyScopeOptions: ParsableArguments {
-    /// The scopes of keys that Apple issues (reference 2.1).
-    enum Scope: String, CaseIterable, ExpressibleByArgument { case team, environment, topics }
-
     @Option(help: "The team to which the key belongs.") var team: String
     @Option(help: "What the key may be used for: all of a team, one environment, or some topics.")
-    var scope: Scope = .team
+    var scope: KeyScopeName = .team
     @Option(help: "sandbox or production, for the scopes environment and topics.") var environment: PushEnvironment?
     @Option(help: "A topic of the scope topics; repeat it for several.") var topic: [String] = []
     @Option(help: "The id of an earlier key that this one, of the scope topics, replaces.") var related: String?

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import ProviderAPI
 import PushSender
 import PushSupport
 
@@ -134,6 +135,8 @@ struct TargetOptions: ParsableArguments {
 
 /// The options for the content of a notification.
 struct ContentOptions: ParsableArguments {
+    private static let list = RequestLists.notification
+
     @Option(help: "Title of the alert.") var title: String?
     @Option(help: "Subtitle of the alert.") var subtitle: String?
     @Option(help: "Text of the alert.") var body: String?
@@ -141,14 +144,18 @@ struct ContentOptions: ParsableArguments {
     @Option(help: "Sound file in the app, or 'default'.") var sound: String?
     @Option(help: "A file with the whole payload in JSON, instead of the above; '-' is standard input.")
     var payload: String?
-    @Option(help: "apns-push-type, such as alert or background.") var pushType: String?
-    @Option(parsing: .unconditional, help: "apns-priority: 10, 5 or 1.") var priority: Int?
+    @Option(help: "apns-push-type: \(Self.list["pushType"].words).") var pushType: String?
+    @Option(parsing: .unconditional, help: "apns-priority: \(Self.list["priority"].words).") var priority: Int?
     @Option(parsing: .unconditional, help: "apns-expiration: UNIX seconds, 0 for one attempt.") var expiration: Int?
     @Option(help: "How long it is worth delivering, such as 6h, instead of --expiration.")
     var expiresIn: String?
     @Option(help: "A name by which to find the notification.") var name: String?
     @Option(help: "apns-collapse-id: a later notification with the same one replaces this one.") var collapseID: String?
-    @Option(help: "none, counts or device: the most detailed receipts that apps may send. Default: the app's setting.")
+    @Option(
+        help: """
+            \(Self.list["receipts"].words): the most detailed receipts that apps may send. Default: the app's setting.
+            """
+    )
     var receipts: String?
     @Option(help: "sandbox or production. Default: the devices of both.") var environment: String?
 

@@ -31,10 +31,14 @@ import Testing
         "dropDevice=3,token=\(Vectors.tokenA)",
     ]
 
+    private static func rule(_ body: Data) throws -> FaultRule {
+        try FaultRule(JSONFields(parsing: body, known: FaultRule.object.known))
+    }
+
     @Test(arguments: texts) func textAndJSONGoRound(text: String) throws {
         let rule = try FaultRule(text: text)
         #expect(rule.description == text)
-        #expect(try RequestError.decode(FaultRule.self, from: rule.json.text) == rule)
+        #expect(try Self.rule(rule.json.text) == rule)
         #expect(try FaultRule(members: Dictionary(uniqueKeysWithValues: rule.members)) == rule)
     }
 
@@ -96,7 +100,7 @@ import Testing
         ] as [(String, String?)]
     )
     func aMistakeInJSONIsNamed(json: String, field: String?) {
-        let result = Result { try RequestError.decode(FaultRule.self, from: Data(json.utf8)) }
+        let result = Result { try Self.rule(Data(json.utf8)) }
         if case .failure(let error as RequestError) = result {
             #expect(error.path == field)
         } else {

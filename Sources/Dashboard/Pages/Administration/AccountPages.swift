@@ -43,7 +43,7 @@ struct AccountPages: PageArea {
                 [
                     Self.password("current", texts["account.current"], completion: "current-password"),
                     Self.password("password", texts["link.password"], hint: texts["link.rule"]),
-                    Self.password("again", texts["link.again"]),
+                    Self.password("again", texts["link.again"], repeating: "password"),
                 ],
                 error: error
             ),
@@ -51,19 +51,21 @@ struct AccountPages: PageArea {
         return request.page("account", title: "account.title", model, error: error)
     }
 
+    /// - Parameter member: The member that the field repeats; `nil` for the member of its own name.
     private static func password(
         _ name: String,
         _ label: String,
+        repeating member: String? = nil,
         hint: String? = nil,
         completion: String = "new-password"
     ) -> FormField {
         FormField(
             name,
+            of: RequestLists.password,
+            at: member,
             label,
             .line(type: "password"),
             hint: hint,
-            isRequired: true,
-            maximum: 1000,
             completion: completion
         )
     }

@@ -66,7 +66,7 @@ struct KeyDetailPages: PageArea {
             let wanted: [String: JSONValue] = [
                 "name": .string(form["name"] ?? ""), "scopes": Self.sorted(form.values("scopes")),
                 "apps": try AppLimit.chosen(form, request.texts),
-                "rate": try form.number("rate", in: 1...100_000).map(JSONValue.integer) ?? .null,
+                "rate": try form.number("rate", of: RequestLists.key["rate"]).map(JSONValue.integer) ?? .null,
             ]
             var changes = InitialFormValues.changes(wanted, form)
             if form["days"] != Self.keeps { changes["expiresIn"] = try KeyListPages.lifetime(form) ?? .null }

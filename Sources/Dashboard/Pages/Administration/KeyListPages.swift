@@ -7,7 +7,6 @@ import WebPages
 
 /// The list of API keys, and the form that adds one. The text of a new key is shown once.
 struct KeyListPages: PageArea {
-    private static let scopes = ["read", "send", "register", "operate", "admin", "metrics", "registerSelf"]
     static let lifetimes = ["", "1", "30", "90", "365"]
 
     var routes: [PageRoute] {
@@ -80,13 +79,14 @@ struct KeyListPages: PageArea {
         values: Values,
         lifetimes: [String] = Self.lifetimes
     ) -> [FormField] {
-        let texts = request.texts
+        let (texts, list) = (request.texts, RequestLists.newKey)
         return [
-            FormField("name", texts["keys.name"], value: values.name, isRequired: true, maximum: 200),
+            FormField("name", of: list, texts["keys.name"], value: values.name),
             FormField(
                 "scopes",
+                of: list,
                 texts["keys.scopes"],
-                .checks(self.scopes.map { ($0, texts["keys.scope.\($0)"]) }),
+                .checks(of: list["scopes"]) { texts["keys.scope.\($0)"] },
                 values: values.scopes
             ),
         ] + apps + [
@@ -96,7 +96,7 @@ struct KeyListPages: PageArea {
                 .choice(lifetimes.map { ($0, texts["keys.lifetimes.d\($0)"]) }),
                 value: values.days
             ),
-            FormField("rate", texts["keys.rate"], .line(type: "number"), value: values.rate),
+            FormField("rate", of: list, texts["keys.rate"], .line(type: "number"), value: values.rate),
         ]
     }
 
@@ -114,7 +114,7 @@ struct KeyListPages: PageArea {
                 "name": .string(form["name"] ?? ""),
                 "scopes": .array(form.values("scopes").map(JSONValue.string)),
                 "apps": JSONValue.texts(form.values("apps")), "expiresIn": try Self.lifetime(form),
-                "rate": try form.number("rate", in: 1...100_000).map(JSONValue.integer),
+                "rate": try form.number("rate", of: RequestLists.newKey["rate"]).map(JSONValue.integer),
             ])
             let key = try await request.call(.post("/v1/keys", body), as: KeyResponse.self)
             return SecretPage.page(

@@ -7,8 +7,6 @@ import WebPages
 
 /// The list of people who can sign in, and the form that invites one.
 struct PersonListPages: PageArea {
-    static let roles = ["viewer", "author", "operator", "admin"]
-
     var routes: [PageRoute] { [.get("/people", { try await self.page($0) }), .post("/people", self.add)] }
     var menuEntry: MenuEntry? { MenuEntry(.server, "people", scope: .admin) }
 
@@ -22,10 +20,9 @@ struct PersonListPages: PageArea {
                 [
                     FormField(
                         "name",
+                        of: RequestLists.newPerson,
                         request.texts["people.name"],
-                        value: request.form["name"] ?? "",
-                        isRequired: true,
-                        maximum: 100
+                        value: request.form["name"] ?? ""
                     )
                 ] + (try await Self.fields(request, person: nil)),
                 error: error
@@ -40,8 +37,9 @@ struct PersonListPages: PageArea {
         let texts = request.texts
         let role = FormField(
             "role",
+            of: RequestLists.newPerson,
             texts["people.role"],
-            .choice(self.roles.map { ($0, texts["people.roles.\($0)"]) }),
+            .choice(of: RequestLists.newPerson["role"]) { texts["people.roles.\($0)"] },
             value: request.form["role"] ?? person?.record.role.rawValue ?? "author"
         )
         let isTyped = request.form["role"] != nil

@@ -127,10 +127,21 @@ struct SignInPages: PageArea {
         return isOurs && isPlain ? item : Dashboard.root
     }
 
+    /// The lengths of names and passwords.
+    private static var bounds: PageModel {
+        [
+            "nameMaximum": RequestLists.newPerson["name"].maximumLength.map { "\($0)" } ?? false,
+            "passwordMinimum": "\(PasswordPolicy.characters.lowerBound)",
+            "passwordMaximum": RequestLists.password["password"].maximumLength.map { "\($0)" } ?? false,
+        ]
+    }
+
     private static func page(_ visitor: AnonymousPageRequest, name: String? = nil, error: RequestError? = nil)
         -> Response
     {
-        var model: PageModel = ["action": visitor.http.head.path ?? "\(Dashboard.root)/sign-in", "name": name ?? ""]
+        var model = Self.bounds
+        model["action"] = visitor.http.head.path ?? "\(Dashboard.root)/sign-in"
+        model["name"] = name ?? ""
         if let error { model["error"] = PageError.model(error, visitor.texts()) }
         return visitor.page("sign-in", title: "signIn.title", model, status: error?.kind.status ?? .ok)
     }
@@ -138,7 +149,8 @@ struct SignInPages: PageArea {
     private static func linkPage(_ visitor: AnonymousPageRequest, name: String? = nil, error: RequestError? = nil)
         -> Response
     {
-        var model: PageModel = ["name": name ?? "", "action": visitor.http.uri.path]
+        var model = Self.bounds
+        (model["name"], model["action"]) = (name ?? "", visitor.http.uri.path)
         model["problems"] = FieldErrors.model(error)
         if let error { model["error"] = PageError.model(error, visitor.texts()) }
         return visitor.page("link", title: "link.title", model, status: error?.kind.status ?? .ok)

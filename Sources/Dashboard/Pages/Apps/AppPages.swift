@@ -56,13 +56,17 @@ struct AppPages: PageArea {
         let fields = [
             FormField(
                 "bundleId",
+                of: RequestLists.newApp,
                 request.texts["apps.bundleId"],
                 value: request.form["bundleId"] ?? "",
-                hint: request.texts["apps.bundleIdHint"],
-                isRequired: true,
-                maximum: 255
+                hint: request.texts["apps.bundleIdHint"]
             ),
-            FormField("name", request.texts["apps.name"], value: request.form["name"] ?? "", maximum: 200),
+            FormField(
+                "name",
+                of: RequestLists.newApp,
+                request.texts["apps.name"],
+                value: request.form["name"] ?? ""
+            ),
         ]
         let model: PageModel = [
             "action": "\(Dashboard.root)/add-app",
@@ -74,7 +78,7 @@ struct AppPages: PageArea {
     private func add(_ request: PageRequest) async throws -> Response {
         do {
             let bundleID = request.form["bundleId"] ?? ""
-            let name = try request.form.text("name", maximum: 200).map(JSONValue.string)
+            let name = try request.form.text("name", of: RequestLists.newApp["name"]).map(JSONValue.string)
             _ = try await request.call(.post("/v1/apps", .members(["bundleId": .string(bundleID), "name": name])))
             return request.redirect(to: "\(PageRequest.appPath(bundleID))/credentials", done: "appAdded")
         } catch let error as RequestError {

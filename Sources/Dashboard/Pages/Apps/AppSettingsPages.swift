@@ -30,6 +30,7 @@ struct AppSettingsPages: PageArea {
             "running": request.texts["apps.running", ["count": "\(sending.count)"]],
             "problems": FieldErrors.model(error), "bundleId": request.app,
             "was": InitialFormValues.value(Self.stored(app), request),
+            "reasonMaximum": RequestLists.appStop["reason"].maximumLength.map { "\($0)" } ?? false,
         ]
         return request.page("app-settings", title: "apps.settings", model, error: error)
     }
@@ -38,7 +39,7 @@ struct AppSettingsPages: PageArea {
 
     /// Returns the fields. They have the posted values if there are any, else the stored ones.
     private func fields(_ app: AppRecord, _ request: PageRequest) -> [FormField] {
-        let (form, texts) = (request.form, request.texts)
+        let (form, texts, list) = (request.form, request.texts, RequestLists.app)
         func typed(_ name: String, _ value: String?) -> String {
             (form.fields.contains { $0.name == name } ? form[name] : value) ?? ""
         }
@@ -46,9 +47,10 @@ struct AppSettingsPages: PageArea {
             form[name] ?? patterns.texts.joined(separator: "\n")
         }
         return [
-            FormField("name", texts["apps.name"], value: typed("name", app.name), maximum: 200),
+            FormField("name", of: list, texts["apps.name"], value: typed("name", app.name)),
             FormField(
                 "rate",
+                of: list,
                 texts["apps.rate"],
                 .line(type: "number"),
                 value: typed("rate", app.rate.map { "\($0)" }),
@@ -56,6 +58,8 @@ struct AppSettingsPages: PageArea {
             ),
             FormField(
                 "capCount",
+                of: list,
+                at: "cap.count",
                 texts["apps.capCount"],
                 .line(type: "number"),
                 value: typed("capCount", app.cap.map { "\($0.count)" }),
@@ -63,19 +67,22 @@ struct AppSettingsPages: PageArea {
             ),
             FormField(
                 "capWindow",
+                of: list,
+                at: "cap.window",
                 texts["apps.capWindow"],
                 value: typed("capWindow", app.cap.map { DurationText.text($0.window) }),
-                hint: texts["apps.capWindowHint"],
-                maximum: 12
+                hint: texts["apps.capWindowHint"]
             ),
             FormField(
                 "receipts",
+                of: list,
                 texts["apps.receipts"],
-                .choice(["none", "counts", "device"].map { ($0, texts["apps.receiptLevels.\($0)"]) }),
+                .choice(of: list["receipts"]) { texts["apps.receiptLevels.\($0)"] },
                 value: typed("receipts", app.receipts.word)
             ),
             FormField(
                 "installationTags",
+                of: list,
                 texts["apps.tags"],
                 .area,
                 value: lines("installationTags", app.installationTags),
@@ -83,6 +90,7 @@ struct AppSettingsPages: PageArea {
             ),
             FormField(
                 "installationAttributes",
+                of: list,
                 texts["apps.attributes"],
                 .area,
                 value: lines("installationAttributes", app.installationAttributes),
@@ -102,17 +110,17 @@ struct AppSettingsPages: PageArea {
     private func save(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         return try await self.change(request, done: "saved", then: "settings") {
-            let form = request.form
+            let (form, list) = (request.form, RequestLists.app)
             func lines(_ name: String) -> JSONValue {
                 let lines = (form[name] ?? "").split(whereSeparator: \.isNewline).map(String.init)
                 return .array(lines.filter { !$0.isEmpty }.map(JSONValue.string))
             }
-            let count = try form.number("capCount", in: 1...Int64(Int32.max))
-            let window = try form.text("capWindow", maximum: 12)
+            let count = try form.number("capCount", of: list["cap.count"])
+            let window = try form.text("capWindow", of: list["cap.window"])
             let cap = JSONValue.members(["count": count.map(JSONValue.integer), "window": window.map(JSONValue.string)])
             let wanted: [String: JSONValue] = [
-                "name": try form.text("name", maximum: 200).map(JSONValue.string) ?? .null,
-                "rate": try form.number("rate", in: 1...Int64(Int32.max)).map(JSONValue.integer) ?? .null,
+                "name": try form.text("name", of: list["name"]).map(JSONValue.string) ?? .null,
+                "rate": try form.number("rate", of: list["rate"]).map(JSONValue.integer) ?? .null,
                 "cap": count == nil && window == nil ? .null : cap,
                 "receipts": .string(form["receipts"] ?? "none"),
                 "installationTags": lines("installationTags"),
@@ -125,7 +133,7 @@ struct AppSettingsPages: PageArea {
 
     private func pause(_ request: PageRequest) async throws -> Response {
         try await self.change(request, done: "appPaused", then: "") {
-            let reason = try request.form.text("reason", maximum: 300)
+            let reason = try request.form.text("reason", of: RequestLists.appStop["reason"])
             return .post("\(request.api):pause", .members(["reason": reason.map(JSONValue.string)]))
         }
     }

@@ -95,7 +95,7 @@ struct CredentialPages: PageArea {
     }
 
     private func fields(_ request: PageRequest, isTyped: Bool) -> [FormField] {
-        let texts = request.texts
+        let (texts, list) = (request.texts, RequestLists.credential)
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
         return [
             FormField(
@@ -107,25 +107,24 @@ struct CredentialPages: PageArea {
             ),
             FormField(
                 "passphrase",
+                of: list,
                 texts["credentials.passphrase"],
                 .line(type: "password"),
-                hint: texts["credentials.passphraseHint"],
-                maximum: 1024,
-                completion: "off"
+                hint: texts["credentials.passphraseHint"]
             ),
             FormField(
                 "teamId",
+                of: list,
                 texts["credentials.teamId"],
                 value: typed("teamId"),
-                hint: texts["credentials.keyHint"],
-                maximum: 10
+                hint: texts["credentials.keyHint"]
             ),
             FormField(
                 "keyId",
+                of: list,
                 texts["credentials.keyId"],
                 value: typed("keyId"),
-                hint: texts["credentials.keyIdHint"],
-                maximum: 10
+                hint: texts["credentials.keyIdHint"]
             ),
         ]
     }

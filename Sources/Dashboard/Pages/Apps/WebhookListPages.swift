@@ -7,8 +7,6 @@ import WebPages
 
 /// The list of the webhooks of an app, and the form that adds one.
 struct WebhookListPages: PageArea {
-    static let events = WebhookRecord.Event.allCases.map(\.rawValue)
-
     var routes: [PageRoute] {
         [
             .get("/apps/{app}/webhooks", { try await self.page($0) }),
@@ -29,7 +27,7 @@ struct WebhookListPages: PageArea {
                     request,
                     url: request.form["url"] ?? "",
                     events: error == nil
-                        ? ["delivery", "token", "credential", "environment"] : request.form.values("events")
+                        ? WebhookRecord.Event.standard.map(\.rawValue) : request.form.values("events")
                 ),
                 error: error
             ),
@@ -38,20 +36,21 @@ struct WebhookListPages: PageArea {
     }
 
     static func fields(_ request: PageRequest, url: String, events: [String]) -> [FormField] {
-        [
+        let list = RequestLists.newWebhook
+        return [
             FormField(
                 "url",
+                of: list,
                 request.texts["webhooks.url"],
                 .line(type: "url"),
                 value: url,
-                hint: request.texts["webhooks.urlHint"],
-                isRequired: true,
-                maximum: 2048
+                hint: request.texts["webhooks.urlHint"]
             ),
             FormField(
                 "events",
+                of: list,
                 request.texts["webhooks.events"],
-                .checks(Self.events.map { ($0, request.texts["webhooks.kinds.\($0)"]) }),
+                .checks(of: list["events"]) { request.texts["webhooks.kinds.\($0)"] },
                 values: events
             ),
         ]

@@ -78,26 +78,33 @@ struct TokenListPages: PageArea {
     }
 
     private func fields(_ request: PageRequest) -> [FormField] {
-        let (form, texts) = (request.form, request.texts)
+        let (form, texts, list) = (request.form, request.texts, RequestLists.reactivation)
         let environments = [("", texts["tokens.both"]), ("production", "production"), ("sandbox", "sandbox")]
         return [
             FormField(
                 "from",
+                of: list,
                 texts["tokens.from"],
                 .line(type: "datetime-local"),
-                value: TimeField.value(form["from"]),
-                isRequired: true
+                value: TimeField.value(form["from"])
             ),
-            FormField("to", texts["tokens.to"], .line(type: "datetime-local"), value: TimeField.value(form["to"])),
+            FormField(
+                "to",
+                of: list,
+                texts["tokens.to"],
+                .line(type: "datetime-local"),
+                value: TimeField.value(form["to"])
+            ),
             FormField(
                 "reason",
+                of: list,
                 texts["tokens.reason"],
                 value: form["reason"] ?? "",
-                hint: texts["tokens.reasonHint"],
-                maximum: 100
+                hint: texts["tokens.reasonHint"]
             ),
             FormField(
                 "environment",
+                of: list,
                 texts["tokens.environment"],
                 .choice(environments),
                 value: form["environment"] ?? ""
@@ -126,9 +133,10 @@ struct TokenListPages: PageArea {
         try request.require(.operate)
         let isDry = request.form["step"] != "do"
         do {
+            let list = RequestLists.reactivation
             let body = JSONValue.members([
                 "from": TimeField.json(request.form["from"]), "to": TimeField.json(request.form["to"]),
-                "reason": try request.form.text("reason", maximum: 256).map(JSONValue.string),
+                "reason": try request.form.text("reason", of: list["reason"]).map(JSONValue.string),
                 "environment": try request.form.text("environment", maximum: 20).map(JSONValue.string),
                 "dryRun": isDry ? JSONValue.bool(true) : nil,
             ])

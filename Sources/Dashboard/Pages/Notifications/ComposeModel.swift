@@ -1,3 +1,4 @@
+import ProviderAPI
 import PushSupport
 import WebPages
 
@@ -24,16 +25,18 @@ struct ComposeModel {
 
     /// The variables of the content, which the form of a template has too.
     var content: PageModel {
-        let make = self.fields
+        let (make, list) = (self.fields, RequestLists.notification)
         var fields: PageModel = [
-            "title": make.line("title"), "subtitle": make.line("subtitle"), "body": make.area("body"),
-            "badge": make.line("badge"), "sound": make.line("sound", list: "sounds"),
+            "title": make.line("title", of: list["alert"]), "subtitle": make.line("subtitle", of: list["alert"]),
+            "body": make.area("body"), "badge": make.line("badge"),
+            "sound": make.line("sound", of: list["sound"], list: "sounds"),
             "image": make.line("image", type: "url"),
             "pushType": make.select("pushType", ["", "alert", "background"]),
             "interruptionLevel": make.select("interruptionLevel", ["", "passive", "active", "time-sensitive"]),
-            "threadId": make.line("threadId"), "category": make.line("category"),
-            "collapseId": make.line("collapseId"), "expiresIn": make.line("expiresIn"),
-            "priority": make.select("priority", ["", "10", "5", "1"]),
+            "threadId": make.line("threadId", of: list["threadId"]),
+            "category": make.line("category", of: list["category"]),
+            "collapseId": make.line("collapseId", of: list["collapseId"]), "expiresIn": make.line("expiresIn"),
+            "priority": make.select("priority", [""] + list["priority"].choices),
             "data": make.area("data", isCode: true), "variables": make.check("variables"),
             "more": make.area("more", isCode: true),
         ]
@@ -52,27 +55,33 @@ struct ComposeModel {
     ///
     /// - Parameter named: The names of the app's audiences.
     func sending(named: [String], isSchedule: Bool) -> PageModel {
-        let make = self.fields
+        let (make, list, audience) = (self.fields, RequestLists.notification, RequestLists.audience)
+        let schedule = RequestLists.schedule
         let zones: PageModel = ["zones": Self.zones]
         return zones.merging([
-            "name": make.line("name", maximum: 200),
+            "name": make.line("name", of: list["name"]),
             "environment": make.radio("environment", ["", "production", "sandbox"]),
             "audience": make.radio("audience", ["tag", "user"] + (named.isEmpty ? [] : ["named"]) + ["all", "json"]),
-            "tag": make.line("tag"), "user": make.line("user"), "named": make.select("named", [""] + named),
-            "expression": make.area("expression", isCode: true), "locale": make.line("locale", maximum: 40),
+            "tag": make.line("tag", of: audience["tag"]), "user": make.line("user", of: audience["user"]),
+            "named": make.select("named", [""] + named), "expression": make.area("expression", isCode: true),
+            "locale": make.line("locale", of: audience["locale"]),
             "when": make.radio("when", ["now", "at", "local", "recurring"]),
-            "at": make.line("at", type: "datetime-local"), "zone": make.line("zone", list: "zones", maximum: 64),
+            "at": make.line("at", type: "datetime-local"),
+            "zone": make.line("zone", of: schedule["schedule.timeZone"], list: "zones"),
             "past": make.select("past", ["", "skip", "nextDay"]),
             "windowFrom": make.line("windowFrom", type: "time"), "windowTo": make.line("windowTo", type: "time"),
             "days": make.checks("days", Self.weekdays),
             "quietFrom": make.line("quietFrom", type: "time"), "quietTo": make.line("quietTo", type: "time"),
-            "pace": make.radio("pace", ["", "rate", "waves"]), "rate": make.line("rate", type: "number"),
-            "waveSize": make.line("waveSize", type: "number"),
-            "waveSeconds": make.line("waveSeconds", type: "number"), "consentCategory": make.line("consentCategory"),
+            "pace": make.radio("pace", ["", "rate", "waves"]),
+            "rate": make.line("rate", of: list["pace.rate"], type: "number"),
+            "waveSize": make.line("waveSize", of: list["pace.waves.size"], type: "number"),
+            "waveSeconds": make.line("waveSeconds", of: list["pace.waves.intervalSeconds"], type: "number"),
+            "consentCategory": make.line("consentCategory", of: list["consentCategory"]),
             "ignoreQuiet": make.check("ignoreQuiet"), "atMostOnce": make.check("atMostOnce"),
             "frequency": make.select("frequency", CronPlan.Frequency.allCases.map(\.rawValue)),
             "time": make.line("time", type: "time"), "weekday": make.select("weekday", Self.weekdays),
-            "monthday": make.line("monthday", type: "number"), "cron": make.line("cron", maximum: 200),
+            "monthday": make.line("monthday", type: "number"),
+            "cron": make.line("cron", of: schedule["schedule.cron"]),
             "isSchedule": isSchedule,
             "opensHours": self.hasAny([
                 "windowFrom", "windowTo", "days", "quietFrom", "quietTo", "pace", "rate", "waveSize", "waveSeconds",
@@ -83,10 +92,11 @@ struct ComposeModel {
 
     /// The variables of the fields that choose the device of the preview.
     var preview: PageModel {
-        let make = self.fields
+        let (make, list) = (self.fields, RequestLists.notificationPreview)
         return [
-            "device": make.line("previewDevice"), "user": make.line("previewUser"),
-            "locale": make.line("previewLocale", maximum: 40),
+            "device": make.line("previewDevice", of: list["device"]),
+            "user": make.line("previewUser", of: list["user"]),
+            "locale": make.line("previewLocale", of: list["subject.locale"]),
             "opens": self.hasAny(["previewDevice", "previewUser", "previewLocale"]),
         ]
     }
@@ -97,16 +107,18 @@ struct ComposeModel {
     }
 
     private var languages: [PageModel] {
-        self.form.languages.enumerated().map { index, language in
+        let alert = RequestLists.notification["alert"]
+        return self.form.languages.enumerated().map { index, language in
             let values = [
                 "language\(index)": language.locale, "title\(index)": language.title,
                 "subtitle\(index)": language.subtitle, "body\(index)": language.body,
             ]
             let make = LabelledFields(texts: self.texts, area: "compose", values: values, problems: self.problems)
             return [
-                "index": "\(index)", "locale": make.line("language", name: "language\(index)", maximum: 40),
-                "title": make.line("title", name: "title\(index)"),
-                "subtitle": make.line("subtitle", name: "subtitle\(index)"),
+                "index": "\(index)",
+                "locale": make.line("language", of: RequestLists.localizationName, name: "language\(index)"),
+                "title": make.line("title", of: alert, name: "title\(index)"),
+                "subtitle": make.line("subtitle", of: alert, name: "subtitle\(index)"),
                 "body": make.area("body", name: "body\(index)"),
             ]
         }

@@ -100,64 +100,62 @@ struct EntitlementPages: PageArea {
         _ server: EntitlementServerResponse?,
         isTyped: Bool
     ) -> [FormField] {
-        let texts = request.texts
+        let (texts, list) = (request.texts, RequestLists.entitlementServer)
         func value(_ name: String, _ stored: String?, _ standard: String) -> String {
             isTyped ? request.form[name] ?? "" : stored ?? standard
-        }
-        func choices(_ path: String, _ names: [String]) -> FormField.Control {
-            .choice(names.map { (value: $0, label: texts["entitlement.\(path).\($0)"]) })
         }
         return [
             FormField(
                 "url",
+                of: list,
                 texts["entitlement.url"],
                 .line(type: "url"),
                 value: value("url", server?.url, ""),
-                hint: texts["entitlement.urlHint"],
-                isRequired: true,
-                maximum: 2048
+                hint: texts["entitlement.urlHint"]
             ),
             FormField(
                 "form",
+                of: list,
                 texts["entitlement.form"],
-                choices("forms", ["json", "xml"]),
+                .choice(of: list["form"]) { texts["entitlement.forms.\($0)"] },
                 value: value("form", server?.form.rawValue, "json")
             ),
             FormField(
                 "whenDown",
+                of: list,
                 texts["entitlement.whenDown"],
-                choices("whenDownOptions", ["allowKnown", "refuse", "allow"]),
+                .choice(of: list["whenDown"]) { texts["entitlement.whenDownOptions.\($0)"] },
                 value: value("whenDown", server?.whenDown.rawValue, "allowKnown")
             ),
             FormField(
                 "secret",
+                of: list,
                 texts["entitlement.secret"],
                 .line(type: "password"),
-                hint: texts[server == nil ? "entitlement.secretHint" : "entitlement.secretStays"],
-                maximum: 256
+                hint: texts[server == nil ? "entitlement.secretHint" : "entitlement.secretStays"]
             ),
         ]
     }
 
     private func testFields(_ request: PageRequest, isTyped: Bool) -> [FormField] {
-        let texts = request.texts
+        let (texts, list) = (request.texts, RequestLists.entitlementTest)
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
         return [
-            FormField("account", texts["entitlement.account"], value: typed("account"), maximum: 256),
+            FormField("account", of: list, texts["entitlement.account"], value: typed("account")),
             FormField(
                 "authToken",
+                of: list,
                 texts["entitlement.authToken"],
                 .line(type: "password"),
-                hint: texts["entitlement.authTokenHint"],
-                maximum: 2048
+                hint: texts["entitlement.authTokenHint"]
             ),
             FormField(
                 "productIds",
+                of: list,
                 texts["entitlement.productIds"],
                 .area,
                 value: typed("productIds"),
-                hint: texts["entitlement.productIdsHint"],
-                isRequired: true
+                hint: texts["entitlement.productIdsHint"]
             ),
         ]
     }

@@ -194,19 +194,18 @@ struct IssueForm {
     }
 
     func fields(_ texts: LocalizedTexts) -> [FormField] {
-        func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = true) -> FormField {
-            .publishing(name, type, in: self.values, maximum: maximum, isRequired: isRequired, texts: texts)
+        let list = RequestLists.newIssue
+        func line(_ name: String, _ type: String = "text") -> FormField {
+            .publishing(name, of: list, type, in: self.values, texts: texts)
         }
-        var fields = [
-            line("title", maximum: 1000), line("number", maximum: 100, isRequired: false), line("date", "date"),
-        ]
-        if self.hasProductID { fields.append(line("productId", maximum: 256)) }
-        let access = ["free", "retail"].map { (value: $0, label: texts["publishing.access.\($0)"]) }
+        var fields = [line("title"), line("number"), line("date", "date")]
+        if self.hasProductID { fields.append(line("productId")) }
         fields.append(
             FormField(
                 "access",
+                of: list,
                 texts["publishing.fields.access"],
-                .choice(access),
+                .choice(of: list["access"]) { texts["publishing.access.\($0)"] },
                 value: self.values["access"] ?? "free",
                 hint: texts["publishing.hints.access"]
             )

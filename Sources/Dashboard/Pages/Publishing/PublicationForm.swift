@@ -39,14 +39,17 @@ struct PublicationForm {
     }
 
     func fields(_ texts: LocalizedTexts) -> [FormField] {
-        func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = false) -> FormField {
-            .publishing(name, type, in: self.values, maximum: maximum, isRequired: isRequired, texts: texts)
+        let list = RequestLists.newPublication
+        let paths = Dictionary(Self.names.map { ($0.value, $0.key) }) { $1 }
+        func line(_ name: String, _ type: String = "text") -> FormField {
+            .publishing(name, of: list, at: paths[name], type, in: self.values, texts: texts)
         }
         return [
-            line("name", maximum: 256, isRequired: true), line("account", maximum: 256), line("waveSize", "number"),
-            line("waveInterval", "number"), line("maximumDownloads", "number"), line("maximumBandwidth"),
+            line("name"), line("account"), line("waveSize", "number"), line("waveInterval", "number"),
+            line("maximumDownloads", "number"), line("maximumBandwidth"),
             FormField(
                 "subscriptionProducts",
+                of: list,
                 texts["publishing.fields.subscriptionProducts"],
                 .area,
                 value: self.values["subscriptionProducts"] ?? "",
@@ -103,23 +106,26 @@ struct PublicationForm {
 extension FormField {
     /// Returns a field of one line for the forms of publishing. The texts have its label and its hint under its name.
     ///
-    /// - Parameter values: The values of the form by the names of its fields.
+    /// - Parameters:
+    ///   - list: The members of the request.
+    ///   - path: The path of the member in the list; `nil` if it is the name of the field.
+    ///   - values: The values of the form by the names of its fields.
     static func publishing(
         _ name: String,
+        of list: RequestObject,
+        at path: String? = nil,
         _ type: String = "text",
         in values: [String: String],
-        maximum: Int? = nil,
-        isRequired: Bool = false,
         texts: LocalizedTexts
     ) -> FormField {
         FormField(
             name,
+            of: list,
+            at: path,
             texts["publishing.fields.\(name)"],
             .line(type: type),
             value: values[name] ?? "",
-            hint: texts.text("publishing.hints.\(name)"),
-            isRequired: isRequired,
-            maximum: maximum
+            hint: texts.text("publishing.hints.\(name)")
         )
     }
 }

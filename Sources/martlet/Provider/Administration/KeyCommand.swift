@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import PushSupport
 
 /// `martlet key`: manages the API keys of a provider.
@@ -8,6 +9,8 @@ struct KeyCommand: AsyncParsableCommand {
         .subcommands([
             ListResources<Key>.self, Own.self, Add.self, Change.self, RemoveResource<Key>.self,
         ])
+
+    private static let scopes = RequestLists.key["scopes"].words
 
     /// The API keys of a provider.
     enum Key: ProviderResource, ListableResource, RemovableResource {
@@ -46,7 +49,11 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(help: "The time at which it expires, such as 2027-01-01T00:00:00Z. Default: never.")
         var expiresAt: String?
         @Option(parsing: .unconditional, help: "The seconds after which it expires.") var expiresIn: Int?
-        @Option(parsing: .unconditional, help: "Its requests per second. Default: the server's rate.") var rate: Int?
+        @Option(
+            parsing: .unconditional,
+            help: "Its requests per second, \(RequestLists.key["rate"].bounds). Default: the server's rate."
+        )
+        var rate: Int?
 
         /// The members of the request that the options name.
         var members: [String: JSONValue?] {
@@ -78,8 +85,8 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The name in lists and in the audit.") var name: String
         @Option(
             help: """
-                admin (everything), send, register, operate, read, metrics or registerSelf (public); repeat it for \
-                several.
+                \(KeyCommand.scopes); repeat it for several. admin allows everything, and a key with registerSelf is \
+                public.
                 """
         )
         var scope: [String]
@@ -102,7 +109,8 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<Key>
         @OptionGroup var limits: Limits
         @Option(help: "The name in lists and in the audit.") var name: String?
-        @Option(help: "Its scopes in place of the earlier ones; repeat it for several.") var scope: [String] = []
+        @Option(help: "Its scopes in place of the earlier ones, \(KeyCommand.scopes); repeat it for several.")
+        var scope: [String] = []
         @Flag(help: "Make it valid for all apps.") var allApps = false
         @Flag(help: "Let it never expire.") var neverExpires = false
         @Flag(help: "Use the server's rate.") var serverRate = false

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import PushSupport
 
 /// `martlet person`: manages the people who can sign in to the dashboard.
@@ -9,6 +10,8 @@ struct PersonCommand: AsyncParsableCommand {
             ListResources<Person>.self, ShowResource<Person>.self, Add.self, Change.self, RemoveResource<Person>.self,
             PerformAction<Invite>.self, Sessions.self, SignOut.self,
         ])
+
+    private static let roles = RequestLists.person["role"].words
 
     /// The people who can sign in.
     enum Person: ProviderResource, ListableResource, ShowableResource, RemovableResource {
@@ -40,7 +43,12 @@ struct PersonCommand: AsyncParsableCommand {
 
         @OptionGroup var access: ProviderOptions
         @Argument(help: "The name to sign in with.") var name: String
-        @Option(help: "viewer (reads), author (also sends), operator (also manages sending) or admin (everything).")
+        @Option(
+            help: """
+                \(PersonCommand.roles): each allows what the ones before it do. A viewer reads, an author sends, an \
+                operator manages sending, an admin does everything.
+                """
+        )
         var role: String
         @Option(
             name: .customLong("app"),
@@ -67,7 +75,7 @@ struct PersonCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<Person>
         @Option(help: "The name to sign in with.") var name: String?
-        @Option(help: "viewer, author, operator or admin.") var role: String?
+        @Option(help: "\(PersonCommand.roles).") var role: String?
         @Option(
             name: .customLong("app"),
             help: "An app to which the person is limited, in place of the earlier ones; repeat it for several."

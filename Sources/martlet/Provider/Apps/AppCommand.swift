@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import PushSupport
 import PushTypes
 
@@ -17,6 +18,8 @@ struct AppCommand: AsyncParsableCommand {
     enum App: ProviderResource, ListableResource, ShowableResource, ErasableResource {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
+        static let receipts = RequestLists.app["receipts"].words
+        static let rates = RequestLists.app["rate"].bounds
         static let columns: TextTable = [
             .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate", "receipts",
             .time("since", "createdAtMs"),
@@ -62,10 +65,10 @@ struct AppCommand: AsyncParsableCommand {
         @Option(help: "The name in lists.") var name: String?
         @Option(
             parsing: .unconditional,
-            help: "Pushes per second of all its campaigns together. Default: no limit."
+            help: "Pushes per second of all its campaigns together, \(App.rates). Default: no limit."
         ) var rate: Int?
         @Option(
-            help: "none, counts or device: the most detailed receipts that apps may send. Default: none."
+            help: "\(App.receipts): the most detailed receipts that apps may send. Default: none."
         )
         var receipts: String?
 
@@ -156,9 +159,12 @@ struct AppSetCommand: ResourceCommand {
 
     @OptionGroup var resource: ResourceOptions<AppCommand.App>
     @Option(help: "The name in lists.") var name: String?
-    @Option(parsing: .unconditional, help: "Pushes per second of all its campaigns together.") var rate: Int?
+    @Option(
+        parsing: .unconditional,
+        help: "Pushes per second of all its campaigns together, \(AppCommand.App.rates)."
+    ) var rate: Int?
     @Flag(help: "Remove the limit of pushes per second.") var noRate = false
-    @Option(help: "none, counts or device: the most detailed receipts that apps may send.")
+    @Option(help: "\(AppCommand.App.receipts): the most detailed receipts that apps may send.")
     var receipts: String?
     @Option(help: "COUNT/WINDOW, the maximum number of notifications of a user, such as 3/24h. Urgent ones are exempt.")
     var cap: CapValue?

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProviderAPI
 import PushSender
 import PushSupport
 import PushTypes
@@ -43,8 +44,12 @@ struct CredentialCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<Credential>
         @Argument(help: "A .p8 key, a .p12 archive or a PEM file.") var file: String
         @OptionGroup var options: CredentialFileOptions
-        @Option(help: "http2 or binary: the protocol for pushes with a certificate. Default: http2.") var transport:
-            String?
+        @Option(
+            help: """
+                \(RequestLists.credential["transport"].words): the protocol for pushes with a certificate. Default: http2.
+                """
+        )
+        var transport: String?
         @Flag(help: "Test it against the push service, and set it only if it works.") var test = false
 
         func run() async throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import ProviderModel
 import PushSupport
 
@@ -13,7 +14,7 @@ struct WebhookCommand: AsyncParsableCommand {
             PerformAction<FinishRotation>.self,
         ])
 
-    private static let events = WebhookRecord.Event.allCases.map(\.rawValue).joined(separator: ", ")
+    private static let events = RequestLists.webhook["events"].words
 
     /// The webhooks of a provider.
     enum Webhook: ProviderResource, ListableResource, ShowableResource, RemovableResource {

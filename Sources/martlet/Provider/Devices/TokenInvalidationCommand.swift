@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProviderAPI
 import PushSupport
 import PushTypes
 
@@ -70,7 +71,7 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @OptionGroup var shown: LimitOption
-        @Option(help: "Only events with this action, such as deactivated or withheld.") var action: String?
+        @Option(help: "Only events with this action: \(QueryChoices.tokenActions.words).") var action: String?
         @Option(help: "Only events of this token, in hexadecimal.") var token: String?
 
         func request() -> APIRequest {
@@ -109,7 +110,7 @@ struct DeviceReactivateCommand: AsyncParsableCommand {
         guard !(self.dryRun && self.yes) else { throw ValidationError("Give --dry-run or --yes, not both.") }
     }
 
-    private func request() -> APIRequest {
+    func request() -> APIRequest {
         .post(RegisteredDevice.path).action("reactivate").body([
             "from": self.since.json, "to": self.until?.json, "reason": self.reason?.json,
             "notification": self.notification?.json, "environment": self.environment?.rawValue.json,

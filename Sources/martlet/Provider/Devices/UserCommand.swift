@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import PushSupport
 
 /// `martlet user`: shows or erases a provider's data about a user.
@@ -24,7 +25,8 @@ struct UserCommand: AsyncParsableCommand {
             .example("user badge alice --set 0 --app com.example.MyApp")
 
         @OptionGroup var resource: ResourceOptions<User>
-        @Option(parsing: .unconditional, help: "The new count.") var set: Int?
+        @Option(parsing: .unconditional, help: "The new count, \(RequestLists.badge["count"].bounds).")
+        var set: Int?
 
         func request() -> APIRequest {
             guard let set else { return self.resource.request(.get, "badge") }

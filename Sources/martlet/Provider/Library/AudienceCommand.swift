@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProviderAPI
 import PushSupport
 import PushTypes
 
@@ -32,7 +33,8 @@ struct AudienceCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @OptionGroup var audience: AudienceOptions
-        @Option(help: "The maximum number of devices to show, up to 1000.") var limit: Int = 10
+        @Option(help: "The maximum number of devices to show, \(RequestLists.audiencePreview["limit"].bounds).")
+        var limit: Int = 10
 
         func request() throws -> APIRequest {
             let members = try self.audience.members.merging(["limit": self.limit.json]) { $1 }

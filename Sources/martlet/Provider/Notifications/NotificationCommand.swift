@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import ProviderAPI
 import PushSupport
 
 /// `martlet notification`: sends, follows and controls notifications.
@@ -93,7 +94,7 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
     /// The options of `martlet notification list`.
     struct Filter: ListFilter {
         @OptionGroup var shown: LimitOption
-        @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
+        @Option(help: "\(QueryChoices.notificationStates.words).") var state: String?
         @Option(help: "Only those with this name.") var name: String?
         @Option(help: "Only those with this text in their name.") var nameContains: String?
         @Option(help: "Only those sent by the API key or person with this id.") var key: String?
@@ -101,7 +102,7 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         @Option(help: "Only the runs of this schedule.") var schedule: String?
         @Option(help: "Accepted from this time on, as 2026-11-25T09:30:00Z.") var from: String?
         @Option(help: "Accepted before this time.") var to: String?
-        @Option(help: "newest, name, recipients or state.") var sort: String?
+        @Option(help: "\(QueryChoices.notificationOrders.words).") var sort: String?
 
         var query: [(String, String?)] {
             [
@@ -159,7 +160,7 @@ extension ProviderNotification.Action {
 }
 
 /// `martlet notification resend`: sends a notification again to the recipients that failed.
-struct NotificationResendCommand: AsyncParsableCommand {
+struct NotificationResendCommand: ResourceCommand {
     static let configuration = command("resend", "Send a notification again, to exactly the recipients that failed.")
         .detail(
             "Prints the id of the new notification. The same command prints the same id again: to try once more, resend"
@@ -169,8 +170,10 @@ struct NotificationResendCommand: AsyncParsableCommand {
 
     @OptionGroup var resource: ResourceOptions<ProviderNotification>
     @Option(
-        help:
-            "rejected, failed or unknown (sent, but the response was lost); repeat it. Default: the first two."
+        help: """
+            \(RequestLists.notificationResend["states"].words); repeat it for several. Unknown: it was sent, but the \
+            response was lost. Default: rejected and failed.
+            """
     ) var state: [String] = []
     @Option(help: "Only those with this reason; repeat it for several.") var reason: [String] = []
     @Option(help: "How long it is worth delivering, such as 6h; default: as for the first notification.")
@@ -179,15 +182,15 @@ struct NotificationResendCommand: AsyncParsableCommand {
     @Option(help: "A key that sends the same notification only once when repeated; default: one made from the request.")
     var idempotencyKey: String?
 
-    func run() async throws {
-        var request = self.resource.request(.post).action("resend").body([
+    func request() -> APIRequest {
+        let request = self.resource.request(.post).action("resend").body([
             "states": .texts(self.state), "reasons": .texts(self.reason), "expiresIn": self.expiresIn?.json,
             "name": self.name?.json,
         ])
-        if let key = self.idempotencyKey { request = request.idempotencyKey(key) }
-        let response = try await self.resource.connection().send(request)
-        try self.resource.print(response) { $0["id"].stringValue ?? "" }
+        return self.idempotencyKey.map { request.idempotencyKey($0) } ?? request
     }
+
+    func text(of response: JSONValue) -> String { response["id"].stringValue ?? "" }
 }
 
 /// `martlet notification watch`: follows a notification.

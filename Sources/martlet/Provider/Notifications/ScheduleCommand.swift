@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import PushSupport
 
 /// `martlet schedule`: manages recurring notifications.
@@ -149,7 +150,12 @@ struct ScheduleCalendarCommand: RequestCommand {
 struct ScheduleRule: ParsableArguments {
     @Option(help: "Minute, hour, day, month and weekday, such as '0 9 * * mon-fri'.") var cron: String
     @Option(help: "The time zone, such as Europe/Berlin.") var timeZone: String
-    @Option(help: "skip, runOnce or runAll: what to do about runs that were missed while the provider was down.")
+    @Option(
+        help: """
+            \(RequestLists.schedule["schedule.missedRuns"].words): what to do about runs that were missed while the \
+            provider was down.
+            """
+    )
     var missedRuns: String?
     @Option(help: "No run before this time, as 2026-12-01T00:00:00Z.") var from: String?
     @Option(help: "No run after this time.") var until: String?

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import PushSupport
 
 /// `martlet entitlement`: manages the publisher's server that decides about entitlement.
@@ -50,10 +51,15 @@ struct EntitlementCommand: AsyncParsableCommand {
             .example("entitlement set https://publisher.example.com/entitlements --app com.example.MyApp")
             .example("entitlement set https://publisher.example.com/api --form xml --when-down refuse --app …")
 
+        private static let list = RequestLists.entitlementServer
+
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to ask: https.") var url: String
-        @Option(help: "json, or xml for the direct entitlement API of Adobe DPS. Default: json.") var form: String?
-        @Option(help: "refuse, allowKnown or allow: what to do while the server does not answer. Default: allowKnown.")
+        @Option(help: "\(Self.list["form"].words): xml is the direct entitlement API of Adobe DPS. Default: json.")
+        var form: String?
+        @Option(
+            help: "\(Self.list["whenDown"].words): what to do while the server does not answer. Default: allowKnown."
+        )
         var whenDown: String?
         @Option(help: "A file with the secret to sign with in its first line; '-' is standard input.")
         var secretFile: String?
@@ -90,14 +96,17 @@ struct EntitlementCommand: AsyncParsableCommand {
             }
         }
 
-        func run() async throws {
+        func request() throws -> APIRequest {
             let token = try self.tokenFile.map { try EntitlementCommand.line(of: $0, for: "--token-file") }
-            let connection = try await self.access.connection()
-            let request = APIRequest.post(EntitlementCommand.path).action("test").body([
+            return .post(EntitlementCommand.path).action("test").body([
                 "productIds": .texts(self.product), "account": self.account?.json, "authToken": token?.json,
             ])
+        }
+
+        func run() async throws {
+            let request = try self.request()
             // The publisher's server has up to 30 s.
-            let response = try await connection.send(request, within: .seconds(40))
+            let response = try await self.access.connection().send(request, within: .seconds(40))
             try self.access.print(response) { Self.columns.details(of: $0) }
             if response["answered"] != true { throw ExitCode.failure }
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import PushSupport
 
 /// `martlet issue`: manages the issues of publications, and notifies of them.
@@ -10,6 +11,8 @@ struct IssueCommand: AsyncParsableCommand {
             PerformAction<Publish>.self, PerformAction<Withdraw>.self, Preview.self, Notify.self,
             RemoveResource<Issue>.self,
         ])
+
+    private static let access = RequestLists.issue["access"].words
 
     /// The issues of a provider.
     enum Issue: ProviderResource, ShowableResource, RemovableResource {
@@ -44,8 +47,8 @@ struct IssueCommand: AsyncParsableCommand {
 
         @OptionGroup var access: ProviderOptions
         @Option(help: "The publication's id.") var publication: String
-        @Option(help: "Only those in this state: draft, published or withdrawn.") var state: String?
-        @Option(help: "newest or oldest. Default: newest.") var sort: String?
+        @Option(help: "Only those in this state: \(QueryChoices.issueStates.words).") var state: String?
+        @Option(help: "\(QueryChoices.issueOrders.words). Default: newest.") var sort: String?
         @OptionGroup var shown: LimitOption
 
         var limit: Int? { self.shown.limit }
@@ -67,7 +70,8 @@ struct IssueCommand: AsyncParsableCommand {
         @Option(help: "Its title.") var title: String
         @Option(help: "Its date, as 2026-11-20.") var date: String
         @Option(help: "The number that readers see.") var number: String?
-        @Option(name: .customLong("access"), help: "free or retail. Default: free.") var readers: String?
+        @Option(name: .customLong("access"), help: "\(IssueCommand.access). Default: free.")
+        var readers: String?
 
         func request() -> APIRequest {
             .post(PublicationCommand.Publication.path, self.publication, Issue.path).body([
@@ -90,7 +94,7 @@ struct IssueCommand: AsyncParsableCommand {
         @Option(help: "Its title.") var title: String?
         @Option(help: "Its date, as 2026-11-20.") var date: String?
         @Option(help: "The number that readers see; '' for none.") var number: String?
-        @Option(name: .customLong("access"), help: "free or retail.") var readers: String?
+        @Option(name: .customLong("access"), help: "\(IssueCommand.access).") var readers: String?
 
         func validate() throws {
             guard [self.productID, self.title, self.date, self.number, self.readers].contains(where: { $0 != nil })

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProviderAPI
 import PushSupport
 
 /// `martlet publication`: manages the publications of an app.
@@ -33,8 +34,12 @@ struct PublicationCommand: AsyncParsableCommand {
 
     /// The waves of *Notify*.
     struct Waves: ParsableArguments {
-        @Option(help: "The number of devices that are notified in one wave.") var waveSize: Int?
-        @Option(help: "Seconds from one wave to the next.") var waveInterval: Int?
+        private static let list = RequestLists.publication
+
+        @Option(help: "The number of devices that are notified in one wave, \(Self.list["waves.size"].bounds).")
+        var waveSize: Int?
+        @Option(help: "Seconds from one wave to the next, \(Self.list["waves.intervalSeconds"].bounds).")
+        var waveInterval: Int?
         @Option(help: "Bytes per second of downloads at which the next wave waits; 0 for no limit.")
         var maximumBandwidth: Int?
         @Option(help: "Open downloads at which the next wave waits; 0 for no limit.") var maximumDownloads: Int?

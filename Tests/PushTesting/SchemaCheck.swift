@@ -1,14 +1,13 @@
-import PushSupport
-import PushTesting
+package import PushSupport
 
 /// Checks values by a schema of the OpenAPI document, with the words of JSON Schema that ``Schema`` writes.
-struct SchemaCheck {
+package struct SchemaCheck {
     private let root: JSONValue
     private let components: [String: JSONValue]
 
-    init(_ schema: Schema) { (self.root, self.components) = (schema.json, schema.components) }
+    package init(_ schema: Schema) { (self.root, self.components) = (schema.json, schema.components) }
 
-    func allows(_ value: JSONValue) -> Bool { self.allows(value, by: self.root) }
+    package func allows(_ value: JSONValue) -> Bool { self.allows(value, by: self.root) }
 
     private func allows(_ value: JSONValue, by schema: JSONValue) -> Bool {
         if let name = schema["$ref"].stringValue?.split(separator: "/").last {
