@@ -1,8 +1,6 @@
 import Foundation
-import Hummingbird
 import NIOCore
 import ProviderAPI
-import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport

@@ -1,5 +1,4 @@
 package import NIOCore
-import PushHTTP
 package import PushStore
 package import PushSupport
 package import PushTypes
@@ -313,8 +312,6 @@ package enum ChatSessionStatus: String, Hashable, Sendable, CaseIterable {
     /// A person has stopped it.
     case stopped
 }
-
-extension ChatSessionStatus: JSONRepresentable {}
 
 /// The present condition of a running session.
 package struct ChatSessionCondition: Hashable, Sendable {
