@@ -2,6 +2,7 @@ package import Hummingbird
 package import ProviderAPI
 package import PushHTTP
 import PushStore
+package import PushSupport
 package import ServiceLifecycle
 
 /// The bridges of a provider, which translate other systems' protocols into notifications.
