@@ -1,7 +1,7 @@
 package import Hummingbird
 package import ProviderAPI
 package import PushHTTP
-import PushStore
+package import PushStore
 package import PushSupport
 package import ServiceLifecycle
 

@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
 import PushStore
 import PushSupport

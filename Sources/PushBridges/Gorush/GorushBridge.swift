@@ -1,6 +1,6 @@
 import Hummingbird
+import ProviderAPI
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

@@ -194,7 +194,7 @@ struct ShadowSettings: Hashable, Sendable {
     }
 
     static let member = Member.object("shadow", RequestObject(optional: [Members.upstream])) {
-        (fields) throws(RequestError) in
+        (fields) throws(RequestError) -> ShadowSettings in
         let url = try fields.value(Members.upstream)
         return ShadowSettings(upstream: url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 })
     }

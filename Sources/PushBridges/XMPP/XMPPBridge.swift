@@ -1,5 +1,5 @@
+import ProviderAPI
 import PushHTTP
-import PushProvider
 import PushStore
 import ServiceLifecycle
 
