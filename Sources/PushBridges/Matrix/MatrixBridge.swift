@@ -1,6 +1,7 @@
 import Hummingbird
 import ProviderAPI
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 
