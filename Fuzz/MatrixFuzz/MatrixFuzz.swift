@@ -26,7 +26,7 @@ enum MatrixFuzz {
             ["sound": .bool(true), "collapse": .bool(true), "unifiedPush": .bool(true)], ["counts": .bool(false)],
         ]
         return try? wishes.map { members in
-            let settings = try MatrixSettings(JSONFields(.object(members), known: MatrixSettings.members))
+            let settings = try MatrixSettings(JSONFields(.object(members), known: MatrixSettings.object.known))
             let app = MatrixApp(
                 name: "*",
                 id: 1,

@@ -17,24 +17,13 @@ struct BridgesController: Controller {
     let time: any TimeSource
     let logger: Logger
 
-    /// The settings of each kind that can be configured.
-    private static let kinds: [BridgeKind: any BridgeSettings.Type] = [
-        .binary: BinaryBridgeSettings.self,
-        .gorush: GorushSettings.self,
-        .fcm: FCMSettings.self,
-        .xmpp: ComponentSettings.self,
-        .matrix: MatrixSettings.self,
-    ]
-
-    /// The kinds whose clients have the secret in their URLs. Anyone can try to guess it there.
-    private static let guessed: Set<BridgeKind> = [.gorush, .fcm]
-
-    private static let settings = Member.openObject("settings").described("The settings of the kind.")
+    private static let settings = Member.openObject("settings", as: .any(of: Self.settingsOfKinds))
+        .described("The settings of the kind.")
     private static let secret = Member.text("secret", 1...256)
         .described(
             """
-            The secret shared with the other system, for `gorush` and `fcm` of at least \(BridgeAuthenticator.goodSecret) \
-            bytes. Default: the present one.
+            The secret shared with the other system, for \(Self.kindsInURLs) of at least \
+            \(BridgeAuthenticator.goodSecret) bytes. Default: the present one.
             """
         )
     private static let generateSecret = Member.bool("generateSecret")
@@ -42,6 +31,17 @@ struct BridgesController: Controller {
     private static let request = RequestObject(
         optional: [Member.environment, Self.settings, Self.secret, Self.generateSecret]
     )
+
+    private static var settingsOfKinds: [Schema] {
+        Bridges.all.compactMap { feature in
+            feature.settings?.object.schema.described("Of a bridge of the kind \(feature.kind.rawValue).")
+        }
+    }
+
+    /// The kinds whose clients have the secret in their URLs.
+    private static var kindsInURLs: String {
+        Bridges.all.filter { $0.hasSecretInURL }.map { "`\($0.kind.rawValue)`" }.joined(separator: " and ")
+    }
 
     var operations: [ProviderOperation] {
         let all = "/v1/apps/{app}/bridges"
@@ -60,6 +60,20 @@ struct BridgesController: Controller {
         return operations.map { $0.tag(.bridges).scope(.admin) }
     }
 
+    var pathParameters: [String: OpenAPIDocument<APIScope>.PathParameter] {
+        [
+            "kind": ("The protocol of the bridge.", BridgeKind.schema),
+            "bridge": ("The bridge's name.", .string(length: 1...BridgeRecord.maximumName)),
+        ]
+    }
+    var pathParameterSources: [OpenAPIDocument<APIScope>.Source] {
+        [
+            ("bridge", "setBridge", "$request.path.bridge"),
+            ("bridge", "listBridges", "$response.body#/bridges/0/name"),
+            ("kind", "listBridges", "$response.body#/bridges/0/kind"),
+        ]
+    }
+
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         return try .page("bridges", try await self.store.bridges(app: app.id).map { BridgeResponse(bridge: $0) })
@@ -67,33 +81,31 @@ struct BridgesController: Controller {
 
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let (kind, name) = try self.address(request)
-        guard let bridge = try await self.store.bridge(kind, name: name), bridge.app == app.id else {
-            throw Self.noBridge
-        }
+        let (feature, name) = try self.address(request)
+        guard let bridge = try await self.bridge(feature.kind, name, of: app) else { throw Self.noBridge }
         return try .json(BridgeResponse(bridge: bridge))
     }
 
     private func set(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let (kind, name) = try self.address(request)
-        guard let settings = Self.kinds[kind] else {
+        let (feature, name) = try self.address(request)
+        guard let type = feature.settings else {
             throw RequestError.invalid("kind", "bridges of this kind are not configured here")
         }
-        try settings.check(name: name)
+        try type.check(name: name)
         let fields = try await request.fields(Self.request)
-        let given = try fields.value(Self.settings) ?? [:]
-        try settings.check(given, at: "settings")
-        var kept = given
-        if kind == .xmpp, request.caller?.apps != nil, try await self.mustBePublic(given, of: name, app) {
-            kept[ComponentSettings.publicOnly] = .bool(true)
+        var kept = try fields.value(Self.settings) ?? [:]
+        let settings = try type.read(kept, at: "settings")
+        if request.caller?.apps != nil, !type.hidden.isEmpty {
+            let present = try await self.bridge(feature.kind, name, of: app)
+            kept.merge(try settings.hiddenMembers(replacing: present, self.addresses)) { $1 }
         }
         let made = try fields.value(Self.generateSecret) == true ? BridgeAuthenticator.makeSecret() : nil
         let chosen = try fields.value(Self.secret)
         guard made == nil || chosen == nil else {
             throw RequestError.invalid("secret", "a secret is either given or made")
         }
-        if let chosen, Self.guessed.contains(kind), chosen.utf8.count < BridgeAuthenticator.goodSecret {
+        if let chosen, feature.hasSecretInURL, chosen.utf8.count < BridgeAuthenticator.goodSecret {
             let message = """
                 the URL of the client has it, so it needs at least \(BridgeAuthenticator.goodSecret) bytes: "generateSecret": true makes one
                 """
@@ -101,7 +113,7 @@ struct BridgesController: Controller {
         }
         let secret = made ?? chosen
         let bridge = BridgeRecord(
-            kind: kind,
+            kind: feature.kind,
             name: name,
             app: app.id,
             environment: try fields.value(Member.environment),
@@ -111,24 +123,6 @@ struct BridgesController: Controller {
         )
         let stored = try await self.stored(bridge, keepsSecret: secret == nil)
         return try .json(BridgeResponse(bridge: stored, secret: made))
-    }
-
-    /// Checks the server of a component for a caller with a key of single apps. A server that is set already may stay.
-    /// - Returns: `true` if its name may resolve to public addresses only.
-    private func mustBePublic(
-        _ given: [String: JSONValue],
-        of name: String,
-        _ app: AppRecord
-    ) async throws -> Bool {
-        let fields = try JSONFields(members: given, path: "settings", known: ComponentSettings.members)
-        let settings = try ComponentSettings(fields)
-        if let bridge = try await self.store.bridge(.xmpp, name: name), bridge.app == app.id,
-            let before = try? ComponentSettings(bridge), before.host == settings.host, before.port == settings.port
-        {
-            return before.isPublicOnly
-        }
-        try settings.checkServer(self.addresses)
-        return true
     }
 
     /// Stores a bridge.
@@ -157,15 +151,21 @@ struct BridgesController: Controller {
 
     private func remove(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let (kind, name) = try self.address(request)
-        guard try await self.store.removeBridge(kind, name: name, app: app.id) else { throw Self.noBridge }
+        let (feature, name) = try self.address(request)
+        guard try await self.store.removeBridge(feature.kind, name: name, app: app.id) else { throw Self.noBridge }
         return .noContent
     }
 
+    /// Returns the bridge with a name, or `nil` if the app has none.
+    private func bridge(_ kind: BridgeKind, _ name: String, of app: AppRecord) async throws -> BridgeRecord? {
+        guard let bridge = try await self.store.bridge(kind, name: name), bridge.app == app.id else { return nil }
+        return bridge
+    }
+
     /// Returns the kind and the name in the path.
-    private func address(_ request: OperationRequest) throws -> (BridgeKind, String) {
-        guard let kind = BridgeKind(rawValue: request.path("kind")) else {
-            let kinds = BridgeKind.allCases.map(\.rawValue).joined(separator: ", ")
+    private func address(_ request: OperationRequest) throws -> (any BridgeFeature.Type, String) {
+        guard let feature = Bridges.feature(BridgeKind(request.path("kind"))) else {
+            let kinds = Bridges.all.map { $0.kind.rawValue }.joined(separator: ", ")
             throw RequestError(.notFound, code: "no_such_kind", message: "use one of \(kinds)", path: "kind")
         }
         let name = request.path("bridge")
@@ -173,7 +173,7 @@ struct BridgesController: Controller {
             let message = "a name has 1 to \(BridgeRecord.maximumName) bytes and no spaces"
             throw RequestError.invalid("bridge", message)
         }
-        return (kind, name)
+        return (feature, name)
     }
 
     private static var noBridge: RequestError { .noSuch("bridge", by: "kind and name", at: "bridge") }
@@ -189,10 +189,10 @@ struct BridgeResponse: ResponseObject {
 
     /// The settings without the members that the provider adds.
     private var settings: JSONValue {
-        guard self.bridge.kind == .xmpp, case .object(let members) = self.bridge.settings else {
-            return self.bridge.settings
-        }
-        return .object(members.filter { !ComponentSettings.hiddenMembers.contains($0.key) })
+        guard let hidden = Bridges.feature(self.bridge.kind)?.settings?.hidden, !hidden.isEmpty,
+            case .object(let members) = self.bridge.settings
+        else { return self.bridge.settings }
+        return .object(members.filter { member in !hidden.contains { $0.name == member.key } })
     }
 
     static let schemaName: String? = "Bridge"
@@ -206,5 +206,3 @@ struct BridgeResponse: ResponseObject {
         .required("changedAtMs", \.bridge.changedAt),
     ]
 }
-
-extension BridgeKind: JSONRepresentable {}

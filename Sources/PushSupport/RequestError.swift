@@ -44,6 +44,38 @@ package struct RequestError: Error, Hashable, Sendable {
     }
 }
 
+/// The errors that several parts report.
+extension RequestError {
+    /// A value that is not allowed: `invalid_value`.
+    package static func invalid(_ path: String, _ message: String) -> RequestError {
+        RequestError(.invalid, code: "invalid_value", message: message, path: path)
+    }
+
+    /// An object that does not exist: `no_such_THING`.
+    /// - Parameters:
+    ///   - identifier: The name of the property by which the caller identified the object.
+    ///   - path: The parameter that holds the identifier; default `thing`.
+    package static func noSuch(_ thing: String, by identifier: String = "id", at path: String? = nil) -> RequestError {
+        let message = "there is no \(thing) with this \(identifier)"
+        return RequestError(.notFound, code: "no_such_\(thing)", message: message, path: path ?? thing)
+    }
+
+    /// A request that the present state does not allow.
+    package static func conflict(_ code: String, _ message: String, at path: String? = nil) -> RequestError {
+        RequestError(.conflict, code: code, message: message, path: path)
+    }
+
+    /// An environment that does not exist.
+    package static func invalidEnvironment(_ kind: Kind = .invalid) -> RequestError {
+        RequestError(kind, code: "invalid_environment", message: "use sandbox or production", path: "environment")
+    }
+
+    /// A failure whose cause is logged and not sent to the caller.
+    package static var internalFailure: RequestError {
+        RequestError(.internalError, code: "internal", message: "the server failed; its log has the cause")
+    }
+}
+
 /// An error of a request that may succeed if it is repeated after a delay.
 package struct RetryLaterError: Error {
     package let error: RequestError

@@ -136,7 +136,7 @@ import Testing
                         senders: pool,
                         time: time,
                         addition: { parts in
-                            let bridges = try Bridges(parts, binary: listening)
+                            let bridges = try Bridges(parts, BridgesConfiguration(binary: listening))
                             bridge.service.withLock { $0 = bridges.binary }
                             return bridges
                         }

@@ -1,13 +1,14 @@
 import Logging
 import ProviderAPI
 import ProviderModel
-import PushBridges
 import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Synchronization
 import Testing
+
+@testable import PushBridges
 
 @Suite(.timeLimit(.patience)) struct BridgesControllerTests {
     private static let bridges = "/v1/apps/\(Vectors.bundleID)/bridges"
@@ -108,6 +109,32 @@ import Testing
                 #expect(refused.status == 400 && refused.field == "bridge", "\(name.prefix(20))")
             }
         }
+    }
+
+    /// The document says of each kind which settings it has.
+    @Test func theDocumentHasTheSettingsOfEveryKind() async throws {
+        let kinds = Bridges.all.map { $0.kind.rawValue }
+        #expect(kinds == ["matrix", "xmpp", "gorush", "fcm", "webpush", "binary", "session"])
+        #expect(kinds.allSatisfy { BridgeKind(rawValue: $0) != nil })
+        try await withBridges { provider in
+            let document = try await provider.api.get("/v1/openapi.json").json
+            let operation = document["paths"]["/v1/apps/{app}/bridges/{kind}/{bridge}"]["put"]
+            let body = operation["requestBody"]["content"]["application/json"]["schema"]
+            let settings = body["properties"]["settings"]["anyOf"].elements.filter { $0["type"] == "object" }
+            for (schema, type) in zip(settings, Bridges.all.compactMap { $0.settings }) {
+                let members = try #require(Self.members(schema["properties"]))
+                #expect(Set(members.keys) == type.object.known)
+                #expect(schema["additionalProperties"] == false)
+                #expect(type.object.known.isDisjoint(with: type.hidden.map { $0.name }))
+            }
+            #expect(settings.count == 5)
+            let kind = operation["parameters"].elements.first { $0["name"] == "kind" }
+            #expect(kind?["schema"]["enum"] == .array(kinds.map { .string($0) }))
+        }
+    }
+
+    private static func members(_ value: JSONValue) -> [String: JSONValue]? {
+        if case .object(let members) = value { members } else { nil }
     }
 
     @Test func anotherAppCannotHaveTheBridge() async throws {

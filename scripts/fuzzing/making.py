@@ -169,7 +169,11 @@ class Maker:
         request.kind = rng.choice(list(operation.bodies))
         schema = operation.bodies[request.kind]
         if request.kind == "application/json" and operation.id not in ("importDevices",):
-            request.body = to_json(values.make(schema))
+            value = values.make(schema)
+            # The path names the kind, which the settings have to fit; these fit most kinds, and connect to nothing.
+            if operation.id == "setBridge" and isinstance(value, dict) and value.get("settings"):
+                value["settings"] = {}
+            request.body = to_json(value)
         else:
             request.body = self.content(rng, request)
 

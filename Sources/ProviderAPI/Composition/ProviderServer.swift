@@ -276,7 +276,7 @@ extension ProviderServer {
 }
 
 extension ProviderServer {
-    /// The help texts and buckets of the metrics that a provider reports.
+    /// The help texts and buckets of the metrics that a provider reports, without those of its bridges.
     package static let metricDescriptions: [MetricDescription] = [
         .init("martlet_sender_outcomes_total", "Pushes by outcome, by push service and environment."),
         .init(
@@ -306,13 +306,8 @@ extension ProviderServer {
         .init("martlet_token_changes_total", "Changes of tokens, by app, environment, action and reason."),
         .init("martlet_feedback_runs_total", "Readings of feedback services, by app, environment and outcome."),
         .init("martlet_feedback_tokens_total", "Tokens of feedback lists, by app, environment and result."),
-        .init("martlet_binary_bridge_notifications_total", "Notifications of old providers, by bridge and result."),
         .init("martlet_webhook_posts_total", "Posts to webhooks, by outcome."),
         .init("martlet_webhook_disabled_total", "Webhooks that were disabled after failures."),
-        .init("martlet_xmpp_publishes_total", "Publishes of XMPP servers, by answer."),
-        .init("martlet_xmpp_connections_total", "Connections to XMPP servers, by result."),
-        .init("martlet_chat_pushes_total", "Pushes of messages of chat servers, by result."),
-        .init("martlet_chat_sign_ins_total", "Sign-ins at chat servers, by protocol and result."),
         .init("martlet_api_requests_total", "Requests to the API, by operation and status."),
         .init("martlet_api_request_seconds", "Duration of requests to the API, by operation."),
         .init("martlet_api_throttled_total", "Requests that exceeded a limit or were given up, by code."),

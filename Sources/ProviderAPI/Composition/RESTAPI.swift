@@ -34,14 +34,14 @@ struct RESTAPI: Sendable {
         let router = Router(context: APIContext.self)
         router.add(middleware: ErrorMiddleware(logger: self.logger))
         let (runner, operations) = (self.runner, self.controllers.flatMap { $0.operations })
-        router.add(operations + [Self.documentOperation(of: operations)]) { operation, request, context in
+        router.add(operations + [self.documentOperation(of: operations)]) { operation, request, context in
             await runner.run(operation, request, context)
         }
         return router
     }
 
     /// Returns the operation that responds with the OpenAPI document. The document describes this operation too.
-    private static func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
+    private func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
         @Sendable func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
             .init(.get, "/openapi.json", id: "document", "This document.", handler)
                 .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1.")).streamed()
@@ -51,7 +51,7 @@ struct RESTAPI: Sendable {
         return operation { _ in
             let text = try text.withLock { kept in
                 let all = others + [operation { _ in .noContent }]
-                let text = try kept ?? ByteBuffer(bytes: Self.document(of: all).json.text)
+                let text = try kept ?? ByteBuffer(bytes: self.document(of: all).json.text)
                 kept = text
                 return text
             }
@@ -59,14 +59,16 @@ struct RESTAPI: Sendable {
         }
     }
 
-    private static func document(of operations: [ProviderOperation]) -> OpenAPIDocument<APIScope> {
+    private func document(of operations: [ProviderOperation]) -> OpenAPIDocument<APIScope> {
         OpenAPIDocument(
             title: "Martlet",
             version: MartletVersion.number,
             operations: operations,
             tags: OperationTag.all,
-            pathParameters: PathParameter.all,
-            sources: PathParameter.sources,
+            pathParameters: self.controllers.reduce(into: PathParameter.all) { all, controller in
+                all.merge(controller.pathParameters) { $1 }
+            },
+            sources: PathParameter.sources + self.controllers.flatMap { $0.pathParameterSources },
             scopeName: \.rawValue
         )
     }

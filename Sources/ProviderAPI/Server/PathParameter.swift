@@ -2,7 +2,7 @@ import ProviderModel
 import PushHTTP
 import PushSupport
 
-/// The path parameters of the API, for the OpenAPI document.
+/// The path parameters of the API, for the OpenAPI document. Those of bridges are in their controllers.
 enum PathParameter {
     static let all: [String: OpenAPIDocument<APIScope>.PathParameter] = [
         "app": ("The app's bundle id.", .bundleID),
@@ -22,13 +22,8 @@ enum PathParameter {
         "key": ("The API key's id.", .uuid),
         "person": ("The person's id.", .uuid),
         "session": ("The session's id.", .uuid),
-        "chatSession": ("The id of the session at a chat server.", .uuid),
         "userSecret": ("The user secret's id.", .uuid),
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
-        "kind": ("The protocol of the bridge.", .choice(of: BridgeKind.self)),
-        "node": ("The node's name.", .string(length: 1...64)),
-        "bridge": ("The bridge's name.", .string(length: 1...BridgeRecord.maximumName)),
-        "pushResource": ("The push resource's id.", .uuid),
         "audience": LibraryOperations.parameter("audience"),
         "template": LibraryOperations.parameter("template"),
         "apnsId": ("The apns-id of a push.", .uuid),
@@ -44,9 +39,6 @@ enum PathParameter {
         ("template", "addTemplate", "$response.body#/id"),
         ("template", "saveTemplate", "$response.body#/id"),
         ("template", "listTemplates", "$response.body#/templates/0/id"),
-        ("bridge", "setBridge", "$request.path.bridge"),
-        ("bridge", "listBridges", "$response.body#/bridges/0/name"),
-        ("kind", "listBridges", "$response.body#/bridges/0/kind"),
         ("channel", "createChannel", "$response.body#/id"),
         ("environment", "createChannel", "$response.body#/environment"),
         ("channel", "listChannels", "$response.body#/channels/0/id"),
@@ -58,14 +50,6 @@ enum PathParameter {
         ("installation", "registerSelf", "$request.path.installation"),
         ("user", "setPreferences", "$request.path.user"),
         ("user", "setBadge", "$request.path.user"),
-        ("pushResource", "addPushResource", "$response.body#/id"),
-        ("pushResource", "listPushResources", "$response.body#/pushResources/0/id"),
-        ("chatSession", "addOwnChatSession", "$response.body#/id"),
-        ("chatSession", "addChatSession", "$response.body#/id"),
-        ("chatSession", "listChatSessions", "$response.body#/sessions/0/id"),
-        ("node", "addXMPPNode", "$response.body#/node"),
-        ("node", "addOwnXMPPNode", "$response.body#/node"),
-        ("node", "listXMPPNodes", "$response.body#/nodes/0/node"),
         ("file", "listFiles", "$response.body#/files/0/sha256"),
         ("file", "uploadFile", "$response.body#/sha256"),
         ("upload", "beginUpload", "$response.body#/id"),

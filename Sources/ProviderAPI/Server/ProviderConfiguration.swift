@@ -34,8 +34,6 @@ package struct ProviderConfiguration: Sendable {
     /// The origin by which others reach the provider, such as `https://push.example.org`. Default `nil`: the host of
     /// each request.
     package var publicOrigin: String?
-    /// The certificates in PEM that are trusted at chat servers besides those of the system. Default none.
-    package var chatAuthorities: String?
     /// The settings of entitlement to retail issues.
     package var entitlement = EntitlementSettings()
     /// The client that reads the events of the gateway to which the provider sends. Default none.

@@ -2,22 +2,23 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The protocol of another system that a bridge translates into notifications.
-package enum BridgeKind: String, Hashable, Sendable, CaseIterable {
+/// The protocol of another system that a bridge translates into notifications. Each bridge declares its own.
+package struct BridgeKind: RawRepresentable, Hashable, Sendable {
     /// The Matrix push gateway API. The name of a bridge is the `app_id`, or a pattern with `*` and `?`.
-    case matrix
-    /// An XMPP push component (XEP-0114, XEP-0357). The name is the component's domain at one server.
-    case xmpp
-    /// The REST API of gorush. The name is the topic, or `default`.
-    case gorush
-    /// The HTTP v1 API of Firebase Cloud Messaging. The name is the project's id.
-    case fcm
-    /// Push resources of Web Push that end at an installation of the app. The name is `receive`.
-    case webPush = "webpush"
+    package static let matrix = BridgeKind("matrix")
     /// The legacy binary interface for old providers. The name is the topic.
-    case binary
-    /// Sessions that the provider keeps at chat servers for users. The name is the protocol, such as `irc`.
-    case session
+    package static let binary = BridgeKind("binary")
+
+    /// The name of the kind, in small letters.
+    package let rawValue: String
+
+    package init(_ name: String) { self.rawValue = name }
+
+    /// Reads a name; `nil` for a text that cannot be one.
+    package init?(rawValue: String) {
+        guard !rawValue.isEmpty, rawValue.utf8.allSatisfy({ (0x61...0x7a).contains($0) }) else { return nil }
+        self.rawValue = rawValue
+    }
 }
 
 /// A configured bridge, which translates the requests of another system for one app.

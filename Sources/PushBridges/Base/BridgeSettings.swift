@@ -1,35 +1,51 @@
 import Logging
 package import ProviderModel
+package import PushProvider
 package import PushStore
 package import PushSupport
 import PushTypes
 
 /// The settings of a bridge of one kind, read from the JSON of a request or of the store.
 package protocol BridgeSettings: Sendable {
-    static var kind: BridgeKind { get }
-    /// The members of the JSON object.
-    static var members: Set<String> { get }
+    /// The members that callers set.
+    static var object: RequestObject { get }
     /// The members that the provider adds to stored settings. Callers neither set nor see them.
-    static var hiddenMembers: Set<String> { get }
+    static var hidden: [any ObjectMember] { get }
     /// Throws ``RequestError`` for a name that the protocol cannot address.
     static func check(name: String) throws(RequestError)
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields) throws(RequestError)
+    /// Returns the hidden members for settings that a caller with a key of single apps sets.
+    /// - Parameters:
+    ///   - bridge: The present bridge, or `nil` for a new one.
+    ///   - policy: The rules for addresses that such callers may name.
+    /// - Throws: ``RequestError`` for settings that such a caller may not set.
+    func hiddenMembers(
+        replacing bridge: BridgeRecord?,
+        _ policy: AddressPolicy
+    ) throws(RequestError) -> [String: JSONValue]
 }
 
 extension BridgeSettings {
-    package static var hiddenMembers: Set<String> { [] }
+    package static var hidden: [any ObjectMember] { [] }
+
+    package func hiddenMembers(
+        replacing bridge: BridgeRecord?,
+        _ policy: AddressPolicy
+    ) throws(RequestError) -> [String: JSONValue] { [:] }
 
     /// Reads the settings of a stored bridge.
     package init(_ bridge: BridgeRecord) throws(RequestError) {
-        try self.init(JSONFields(bridge.settings, known: Self.members.union(Self.hiddenMembers)))
+        let (known, hidden) = (Self.object.known, Self.hidden)
+        let all = hidden.isEmpty ? known : known.union(hidden.map { $0.name })
+        try self.init(JSONFields(bridge.settings, known: all))
     }
 
-    /// Checks the settings of a request.
+    /// Reads the settings of a request.
     /// - Parameter path: The path of the object in the request.
     /// - Throws: ``RequestError`` that names the member at fault.
-    static func check(_ settings: [String: JSONValue], at path: String) throws(RequestError) {
-        _ = try Self(JSONFields(members: settings, path: path, known: Self.members))
+    static func read(_ settings: [String: JSONValue], at path: String) throws(RequestError) -> Self {
+        try Self(JSONFields(members: settings, path: path, known: Self.object.known))
     }
 }
 

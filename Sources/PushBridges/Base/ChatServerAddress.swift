@@ -1,4 +1,3 @@
-import PushHTTP
 package import PushProvider
 package import PushSupport
 

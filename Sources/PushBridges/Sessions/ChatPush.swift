@@ -1,4 +1,3 @@
-import PushHTTP
 package import PushSupport
 
 /// A push that reports messages of one conversation.

@@ -189,30 +189,33 @@ struct ShadowSettings: Hashable, Sendable {
     /// asked.
     let upstream: String?
 
-    /// Reads the setting; The settings of shadow mode, or `nil` for a bridge that sends.
-    /// - Throws: ``RequestError`` that names the member at fault.
-    init?(_ fields: JSONFields) throws(RequestError) {
-        guard let shadow = try fields.fields("shadow", known: ["upstream"]) else { return nil }
-        guard let url = try BridgeURL.read("upstream", in: shadow) else {
-            self.upstream = nil
-            return
-        }
-        self.upstream = url.hasSuffix("/") ? String(url.dropLast()) : url
+    private enum Members {
+        static let upstream = BridgeURL.member("upstream")
+            .described("The URL of the old server up to the path of its API. Default: no server is asked.")
     }
+
+    static let member = Member.object("shadow", RequestObject(optional: [Members.upstream])) {
+        (fields) throws(RequestError) -> ShadowSettings in
+        let url = try fields.value(Members.upstream)
+        return ShadowSettings(upstream: url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 })
+    }
+    .described("Shadow mode: the bridge sends nothing, and the old server responds. Default: the bridge sends.")
 }
 
 /// A URL in a bridge's settings.
 enum BridgeURL {
-    /// Returns the URL in its canonical form, or `nil` if it is absent.
+    /// Makes a member that is read in its canonical form.
     ///
     /// Only its form is checked here. Its address is checked before each request.
-    /// - Throws: ``RequestError`` that names the member at fault.
-    static func read(_ name: String, in fields: JSONFields) throws(RequestError) -> String? {
-        guard let text = try fields.string(name, maximum: WebhookAddress.maximumLength) else { return nil }
-        do throws(RequestError) {
-            return try WebhookAddress(text, policy: AddressPolicy(allowsPrivate: true)).url
-        } catch {
-            throw fields.error(name, error.code, error.message)
+    static func member(_ name: String) -> RequestMember<String> {
+        let text = Member.text(name, 1...WebhookAddress.maximumLength)
+        return RequestMember<String>(name, text.schema) { (fields, name) throws(RequestError) in
+            guard let text = try fields.value(text) else { return nil }
+            do throws(RequestError) {
+                return try WebhookAddress(text, policy: AddressPolicy(allowsPrivate: true)).url
+            } catch {
+                throw fields.error(name, error.code, error.message)
+            }
         }
     }
 }

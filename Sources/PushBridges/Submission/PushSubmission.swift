@@ -1,9 +1,7 @@
 import Foundation
-import Hummingbird
 import NIOCore
 import ProviderAPI
 import ProviderModel
-import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport

@@ -41,6 +41,16 @@ struct PushResourcesController: Controller {
         return operations.map { $0.tag(.devices).scope(.registerSelf).parameters(.installationSecret) }
     }
 
+    var pathParameters: [String: OpenAPIDocument<APIScope>.PathParameter] {
+        ["pushResource": ("The push resource's id.", .uuid)]
+    }
+    var pathParameterSources: [OpenAPIDocument<APIScope>.Source] {
+        [
+            ("pushResource", "addPushResource", "$response.body#/id"),
+            ("pushResource", "listPushResources", "$response.body#/pushResources/0/id"),
+        ]
+    }
+
     private func list(_ request: OperationRequest) async throws -> Response {
         let (app, installation) = try await self.owner(request)
         let resources = try await self.store.pushResources(app: app.id, installation: installation)

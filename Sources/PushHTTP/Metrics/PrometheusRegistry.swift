@@ -31,12 +31,21 @@ package final class PrometheusRegistry: MetricsFactory {
         let labels: [String: String]
     }
 
-    private let metrics = Mutex<[Key: any PrometheusMetric]>([:])
-    /// The descriptions of metrics by name.
-    private let descriptions: [String: MetricDescription]
+    private struct State {
+        var metrics: [Key: any PrometheusMetric] = [:]
+        /// The descriptions of metrics by name.
+        var descriptions: [String: MetricDescription] = [:]
+    }
 
-    package init(_ descriptions: [MetricDescription] = []) {
-        self.descriptions = Dictionary(descriptions.map { ($0.name, $0) }) { $1 }
+    private let state = Mutex(State())
+
+    package init(_ descriptions: [MetricDescription] = []) { self.describe(descriptions) }
+
+    /// Adds descriptions. That of a histogram has to come before the histogram is made.
+    package func describe(_ descriptions: [MetricDescription]) {
+        self.state.withLock { state in
+            for description in descriptions { state.descriptions[description.name] = description }
+        }
     }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -61,10 +70,10 @@ package final class PrometheusRegistry: MetricsFactory {
     ) -> Metric {
         let name = name.hasSuffix(suffix) ? name : name + suffix
         let key = Key(name: name, kind: Metric.kind, labels: Dictionary(dimensions) { $1 })
-        return self.metrics.withLock { metrics in
-            if let known = metrics[key] as? Metric { return known }
-            let new = Metric(buckets: self.descriptions[name]?.buckets ?? MetricDescription.requestBuckets)
-            metrics[key] = new
+        return self.state.withLock { state in
+            if let known = state.metrics[key] as? Metric { return known }
+            let new = Metric(buckets: state.descriptions[name]?.buckets ?? MetricDescription.requestBuckets)
+            state.metrics[key] = new
             return new
         }
     }
@@ -76,12 +85,14 @@ package final class PrometheusRegistry: MetricsFactory {
 
     /// All metrics in the text format 0.0.4 of Prometheus, names and labels in alphabetical order.
     package var text: String {
-        let metrics = self.metrics.withLock { $0 }.map { key, metric in
+        let state = self.state.withLock { $0 }
+        let metrics = state.metrics.map { key, metric in
             (key: key, labels: PrometheusText.labels(key.labels), metric: metric)
         }
         var (text, last) = ("", "")
         for (key, labels, metric) in metrics.sorted(by: { ($0.key.name, $0.labels) < ($1.key.name, $1.labels) }) {
-            if key.name != last { text += PrometheusText.header(key.name, self.descriptions[key.name]?.help, key.kind) }
+            let help = state.descriptions[key.name]?.help
+            if key.name != last { text += PrometheusText.header(key.name, help, key.kind) }
             text += metric.lines(key.name, labels, key.labels)
             last = key.name
         }

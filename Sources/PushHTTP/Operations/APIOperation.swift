@@ -285,4 +285,13 @@ package protocol Controller<Scope>: Sendable {
     associatedtype Scope: Hashable & Sendable
 
     var operations: [APIOperation<Scope>] { get }
+    /// The parameters in the paths of its operations that the document of the API does not describe itself.
+    var pathParameters: [String: OpenAPIDocument<Scope>.PathParameter] { get }
+    /// The sources of the values of these parameters.
+    var pathParameterSources: [OpenAPIDocument<Scope>.Source] { get }
+}
+
+extension Controller {
+    package var pathParameters: [String: OpenAPIDocument<Scope>.PathParameter] { [:] }
+    package var pathParameterSources: [OpenAPIDocument<Scope>.Source] { [] }
 }

@@ -29,6 +29,9 @@ package protocol BridgeStore: Sendable {
     var bridgeGeneration: Int { get }
 }
 
+/// The state of the bridges that have any: a protocol for each.
+package protocol BridgeStateStore: LegacyTokenStore, ShadowStore, PushResourceStore, XMPPNodeStore, ChatSessionStore {}
+
 /// The tokens that old providers still have to be told are invalid. The lasting state of a token is a ``TokenState``.
 package protocol LegacyTokenStore: Sendable {
     /// Returns those of some tokens to which nothing is sent: tokens of inactive devices, and tokens that the push service

@@ -5,8 +5,7 @@ package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, Dispat
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, MonitoringStore, EnvironmentStore, ReceiptStore, RetentionStore, TimelineStore,
     LibraryStore, PersonStore, SessionStore, PublishingStore, FileStore, EntitlementServerStore, StatisticsStore,
-    BridgeStore, ChannelStore, FeedbackStore, LegacyTokenStore, NamedTokenStore, ShadowStore, WebPushStore,
-    PushResourceStore, XMPPNodeStore, ChatSessionStore
+    BridgeStore, BridgeStateStore, ChannelStore, FeedbackStore, NamedTokenStore, WebPushStore
 {}
 
 /// An error of opening a store or of an operation on it.

@@ -52,7 +52,9 @@ struct BridgeCommand: AsyncParsableCommand {
         bridge.clients = try self.clients.map { try self.client($0, settings) }
         let log = LogConfiguration(settings)
         try settings.check()
-        try await ProviderRun(configuration: configuration, services: services, bridge: bridge, log: log).run(settings)
+        let bridges = BridgesConfiguration(binary: bridge)
+        let run = ProviderRun(configuration: configuration, services: services, bridges: bridges, log: log)
+        try await run.run(settings)
     }
 
     /// Reads the certificate of an old provider, and the credential for its pushes.

@@ -16,8 +16,7 @@ struct ProviderRun {
 
     var configuration: ProviderConfiguration
     let services: PushServices
-    /// The listeners for old providers; `nil` for none.
-    let bridge: BinaryBridgeConfiguration?
+    let bridges: BridgesConfiguration
     let log: LogConfiguration
 
     /// Runs until shutdown.
@@ -46,7 +45,7 @@ struct ProviderRun {
             configuration: configuration,
             senders: pool,
             metrics: metrics,
-            addition: { try Bridges($0, binary: self.bridge) },
+            addition: { try Bridges($0, self.bridges) },
             pages: { isAPIOnly ? nil : try Dashboard($0) },
             showAdminKey: { [file = configuration.adminKeyFile] key in
                 if let file {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import PushBridges
 import PushProvider
 import PushWire
 
@@ -45,10 +46,14 @@ struct ServeCommand: AsyncParsableCommand {
         ])
         let configuration = try Self.configuration(settings)
         let services = try PushServices(settings)
-        let bridge = try ServeSettings.Bridge.configuration(settings)
+        let bridges = BridgesConfiguration(
+            binary: try ServeSettings.Bridge.configuration(settings),
+            chatAuthorities: try ServeSettings.General.chatAuthorities(settings)
+        )
         let log = LogConfiguration(settings)
         try settings.check()
-        try await ProviderRun(configuration: configuration, services: services, bridge: bridge, log: log).run(settings)
+        let run = ProviderRun(configuration: configuration, services: services, bridges: bridges, log: log)
+        try await run.run(settings)
     }
 
     /// Returns the configuration that the settings describe. Call ``SettingsReader/check()`` afterwards.
@@ -62,7 +67,6 @@ struct ServeCommand: AsyncParsableCommand {
         }
         configuration.tls = try ServeSettings.General.tls(settings)
         configuration.gatewayEvents = ServeSettings.General.gateway(settings)
-        configuration.chatAuthorities = try ServeSettings.General.chatAuthorities(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
         ServeSettings.Publishing.apply(settings, to: &configuration)

@@ -52,7 +52,7 @@ struct BinaryBridgeFixture: Sendable {
                 senders: service,
                 time: ManualTime(),
                 addition: { [configuration] parts in
-                    let bridges = try Bridges(parts, binary: configuration)
+                    let bridges = try Bridges(parts, BridgesConfiguration(binary: configuration))
                     bridge.service.withLock { $0 = bridges.binary }
                     return bridges
                 },

@@ -62,7 +62,7 @@ enum MatrixVectors {
     }
 
     static func settings(_ json: JSONValue = [:]) throws -> MatrixSettings {
-        try MatrixSettings(JSONFields(json, known: MatrixSettings.members))
+        try MatrixSettings(JSONFields(json, known: MatrixSettings.object.known))
     }
 
     static func app(

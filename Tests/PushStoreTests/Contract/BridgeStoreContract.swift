@@ -4,6 +4,13 @@ import PushTesting
 import PushTypes
 import Testing
 
+/// Kinds for which a store has no rules of its own.
+extension BridgeKind {
+    static let fcm = BridgeKind("fcm")
+    static let gorush = BridgeKind("gorush")
+    static let xmpp = BridgeKind("xmpp")
+}
+
 /// The contract of every ``BridgeStore``.
 @Suite(.timeLimit(.patience)) struct BridgeStoreContract: StoreContract {
     /// Sets a bridge.

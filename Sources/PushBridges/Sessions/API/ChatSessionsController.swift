@@ -89,6 +89,17 @@ struct ChatSessionsController: Controller {
         ]
     }
 
+    var pathParameters: [String: OpenAPIDocument<APIScope>.PathParameter] {
+        ["chatSession": ("The id of the session at a chat server.", .uuid)]
+    }
+    var pathParameterSources: [OpenAPIDocument<APIScope>.Source] {
+        [
+            ("chatSession", "addOwnChatSession", "$response.body#/id"),
+            ("chatSession", "addChatSession", "$response.body#/id"),
+            ("chatSession", "listChatSessions", "$response.body#/sessions/0/id"),
+        ]
+    }
+
     // MARK: Handlers
 
     private func list(_ request: OperationRequest) async throws -> Response {
@@ -280,3 +291,6 @@ struct ChatSessionResponse: ResponseObject {
         .required("createdAtMs", \.session.createdAt), .required("changedAtMs", \.session.changedAt),
     ]
 }
+
+extension ChatProtocol: JSONRepresentable {}
+extension ChatSessionStatus: JSONRepresentable {}

@@ -6,6 +6,11 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
+extension BridgeKind {
+    /// Sessions that the provider keeps at chat servers for users. The name is the protocol, such as `irc`.
+    static let session = BridgeKind("session")
+}
+
 /// The request for a push about messages of a conversation.
 package struct ChatPushRequest: Hashable, Sendable {
     /// The time for which a push may be delivered: 24 h.

@@ -5,7 +5,6 @@ package import NIOCore
 import NIOPosix
 package import ProviderAPI
 package import ProviderModel
-import PushHTTP
 package import PushProvider
 package import PushStore
 package import PushSupport
@@ -335,7 +334,7 @@ extension ChatSessionService: SessionLoopDelegate {
 
 extension ChatSessionService {
     /// Makes the service of a provider.
-    package convenience init(_ parts: ProviderComponents) {
+    package convenience init(_ parts: ProviderComponents, authorities: String?) {
         var limits = Limits()
         limits.connect = parts.configuration.limits.peer
         self.init(
@@ -343,7 +342,7 @@ extension ChatSessionService {
             acceptor: parts.acceptor,
             budgets: parts.budgets,
             addresses: parts.configuration.webhookAddresses,
-            authorities: parts.configuration.chatAuthorities,
+            authorities: authorities,
             limits: limits,
             resolver: parts.resolver,
             metrics: parts.metrics,
@@ -362,8 +361,6 @@ extension ChatProtocol {
         }
     }
 }
-
-extension ChatProtocol: JSONRepresentable {}
 
 /// The times at which the sessions are read from the store. They are read soon after a change, but not too often,
 /// because each reading reads those of all users.

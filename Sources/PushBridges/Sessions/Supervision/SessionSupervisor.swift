@@ -1,6 +1,5 @@
 package import NIOCore
 package import ProviderModel
-import PushHTTP
 package import PushStore
 package import PushSupport
 package import PushTypes
@@ -314,8 +313,6 @@ package enum ChatSessionStatus: String, Hashable, Sendable, CaseIterable {
     /// A person has stopped it.
     case stopped
 }
-
-extension ChatSessionStatus: JSONRepresentable {}
 
 /// The present condition of a running session.
 package struct ChatSessionCondition: Hashable, Sendable {

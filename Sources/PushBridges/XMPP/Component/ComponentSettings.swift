@@ -1,11 +1,15 @@
 import Foundation
 import NIOSSL
 import ProviderModel
-import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
+
+extension BridgeKind {
+    /// An XMPP push component (XEP-0114, XEP-0357). The name is the component's domain at one server.
+    static let xmpp = BridgeKind("xmpp")
+}
 
 /// The settings of an XMPP push component: its server, and the content of its pushes.
 struct ComponentSettings: BridgeSettings, Hashable {
@@ -16,18 +20,43 @@ struct ComponentSettings: BridgeSettings, Hashable {
         case none
     }
 
-    static let kind = BridgeKind.xmpp
-    static let members: Set<String> = [
-        "host", "port", "tls", "trust", "title", "body", "sound", "accountMember", "consentCategory", "registration",
-    ]
+    /// The port on which servers listen for components.
+    private static let standardPort: Int64 = 5347
+
+    private enum Members {
+        static let host = Member.text("host", 1...253).described("The server.")
+        static let port = Member.integer("port", 1...65_535).described("Default \(ComponentSettings.standardPort).")
+        static let tls = Member.choice("tls", of: Security.self)
+            .described("Default none to the same machine, else direct: TLS begins with the first byte.")
+        static let trust = Member.text("trust", 1...48 * 1024)
+            .described("The certificates in PEM that the server's is checked against. Default those of the system.")
+        static let title = Member.text("title", 1...256)
+        static let body = Member.text("body", 1...1024)
+        static let sound = Member.text("sound", 1...128)
+        static let accountMember = Member.text("accountMember", 1...64)
+            .described("The member of the payload for the account tag. Default account.")
+        static let consentCategory = Member.text("consentCategory", 1...Preferences.maximumCategory)
+            .described("The category that users may opt out of. Default none.")
+        static let registration = Member.texts(
+            "registration",
+            0...RegistrationDialect.allCases.count,
+            maximum: 16,
+            as: .choice(of: RegistrationDialect.self)
+        )
+        .described("The dialects in which clients may register themselves. Default none.")
+        static let publicOnly = Member.bool("publicOnly")
+    }
+
+    static let object = RequestObject(
+        required: [Members.host],
+        optional: [
+            Members.port, Members.tls, Members.trust, Members.title, Members.body, Members.sound,
+            Members.accountMember, Members.consentCategory, Members.registration,
+        ]
+    )
 
     /// The member that requires a public server. It is set if a caller with a key of single apps has named the server.
-    static let publicOnly = "publicOnly"
-    static let hiddenMembers: Set<String> = [Self.publicOnly]
-
-    /// The port on which servers listen for components.
-    static let standardPort: Int64 = 5347
-    private static let maximumTrust = 48 * 1024
+    static let hidden: [any ObjectMember] = [Members.publicOnly]
 
     var host: String
     var port: Int
@@ -53,19 +82,19 @@ struct ComponentSettings: BridgeSettings, Hashable {
     }
 
     init(_ fields: JSONFields) throws(RequestError) {
-        self.host = try fields.requiredString("host", maximum: 253)
-        self.port = Int(try fields.integer("port", in: 1...65_535) ?? Self.standardPort)
-        let security = try fields.choice("tls", of: Security.self)
+        self.host = try fields.required(Members.host)
+        self.port = Int(try fields.value(Members.port) ?? Self.standardPort)
+        let security = try fields.value(Members.tls)
         self.security = security ?? (Self.isLoopback(self.host) ? .none : .direct)
-        self.trust = try fields.string("trust", maximum: Self.maximumTrust)
-        self.title = try fields.string("title", maximum: 256) ?? "New message"
-        self.body = try fields.string("body", maximum: 1024)
-        self.sound = try fields.string("sound", maximum: 128) ?? "default"
-        self.accountMember = try fields.string("accountMember", maximum: 64) ?? "account"
-        self.consentCategory = try fields.string("consentCategory", maximum: Preferences.maximumCategory)
-        let dialects = try fields.strings("registration", count: RegistrationDialect.allCases.count, maximum: 16) ?? []
+        self.trust = try fields.value(Members.trust)
+        self.title = try fields.value(Members.title) ?? "New message"
+        self.body = try fields.value(Members.body)
+        self.sound = try fields.value(Members.sound) ?? "default"
+        self.accountMember = try fields.value(Members.accountMember) ?? "account"
+        self.consentCategory = try fields.value(Members.consentCategory)
+        let dialects = try fields.value(Members.registration) ?? []
         self.dialects = Set(dialects.compactMap(RegistrationDialect.init(rawValue:)))
-        self.isPublicOnly = try fields.bool(Self.publicOnly) ?? false
+        self.isPublicOnly = try fields.value(Members.publicOnly) ?? false
         guard self.dialects.count == Set(dialects).count else {
             let known = RegistrationDialect.allCases.map(\.rawValue).joined(separator: ", ")
             throw fields.error("registration", "invalid_value", "use some of \(known)")
@@ -113,6 +142,19 @@ struct ComponentBridge: Hashable, Sendable {
 }
 
 extension ComponentSettings {
+    /// Checks the server. One that is set already may stay, and a new one must be public.
+    func hiddenMembers(
+        replacing bridge: BridgeRecord?,
+        _ policy: AddressPolicy
+    ) throws(RequestError) -> [String: JSONValue] {
+        let publicOnly: [String: JSONValue] = [Members.publicOnly.name: .bool(true)]
+        if let bridge, let before = try? ComponentSettings(bridge), before.host == self.host, before.port == self.port {
+            return before.isPublicOnly ? publicOnly : [:]
+        }
+        try self.checkServer(policy)
+        return publicOnly
+    }
+
     /// Checks the server by the rules for webhooks and chat servers, for a caller with a key of single apps.
     ///
     /// A name is resolved only when its server is connected to. Here only names that always mean this host are refused.

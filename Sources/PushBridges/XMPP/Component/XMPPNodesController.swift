@@ -70,6 +70,17 @@ struct XMPPNodesController: Controller {
         return operations.map { $0.tag(.bridges) }
     }
 
+    var pathParameters: [String: OpenAPIDocument<APIScope>.PathParameter] {
+        ["node": ("The node's name.", .string(length: 1...64))]
+    }
+    var pathParameterSources: [OpenAPIDocument<APIScope>.Source] {
+        [
+            ("node", "addXMPPNode", "$response.body#/node"),
+            ("node", "addOwnXMPPNode", "$response.body#/node"),
+            ("node", "listXMPPNodes", "$response.body#/nodes/0/node"),
+        ]
+    }
+
     // MARK: Back ends
 
     private func add(_ request: OperationRequest) async throws -> Response {

@@ -1,4 +1,7 @@
 extension SQLiteSchema {
+    /// The tables that these migrations make, with which ``StoredTable/all`` ends.
+    static let tablesFrom29 = [StoredTable("timeBlock", .provider), StoredTable("fileUsage", .app(.inSteps))]
+
     /// The migrations from 29 on. A new one is added at the end.
     ///
     /// None of them recreates a table. So foreign keys are checked for each row that they write, and not for all tables at

@@ -4,11 +4,13 @@ import ProviderModel
 import PushTypes
 
 extension StoredTable {
-    /// All tables. An app's rows are deleted, and secrets are listed, in this order.
+    /// All tables. An app's rows are deleted, and secrets are listed, in this order. A new table stands beside the migration that
+    /// makes it.
     static let all = Array(
         [
             Self.ofApps, Self.ofNotifications, Self.ofDevices, Self.ofSchedules, Self.ofWebhooks, Self.ofPublications,
             Self.ofBridges, Self.ofWebPush, Self.ofChats, Self.ofPeople, Self.ofCharts, Self.ofProvider,
+            SQLiteSchema.tablesFrom29,
         ].joined()
     )
 
@@ -133,7 +135,6 @@ extension StoredTable {
         StoredTable("rendition", .app(.inSteps)),
         StoredTable("file", .app(.inSteps)),
         StoredTable("upload", .app(.inSteps)),
-        StoredTable("fileUsage", .app(.inSteps)),
         StoredTable("catalogue", .app(.inSteps)),
         StoredTable(
             "addressKey",
@@ -284,6 +285,5 @@ extension StoredTable {
         StoredTable("reason", .provider),
         StoredTable("connection", .provider),
         StoredTable("gatewayCursor", .provider),
-        StoredTable("timeBlock", .provider),
     ]
 }

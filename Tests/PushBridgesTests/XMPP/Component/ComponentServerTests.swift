@@ -133,7 +133,7 @@ import Testing
     @Test func aServerOfTheInternetIsAllowed() throws {
         func check(_ host: String, _ port: Int64 = 5347, _ policy: AddressPolicy = AddressPolicy()) throws {
             let members: [String: JSONValue] = ["host": .string(host), "port": .integer(port)]
-            let fields = try JSONFields(members: members, path: "settings", known: ComponentSettings.members)
+            let fields = try JSONFields(members: members, path: "settings", known: ComponentSettings.object.known)
             try ComponentSettings(fields).checkServer(policy)
         }
         for host in ["xmpp.example.org", "XMPP.Example.org", "8.8.8.8", "2606:4700::1"] { try check(host) }

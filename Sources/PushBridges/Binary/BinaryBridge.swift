@@ -1,0 +1,75 @@
+import ProviderModel
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+import ServiceLifecycle
+
+/// The listeners for old providers.
+struct BinaryBridge: BridgeFeature {
+    static let kind = BridgeKind.binary
+    static let settings: (any BridgeSettings.Type)? = BinaryBridgeSettings.self
+    static let metrics = [
+        MetricDescription(
+            "martlet_binary_bridge_notifications_total",
+            "Notifications of old providers, by bridge and result."
+        )
+    ]
+
+    /// The service of the listeners, or `nil` without any.
+    let service: BinaryBridgeService?
+
+    init(_ components: BridgeComponents) throws {
+        self.service = try components.configuration.binary.map { try BinaryBridgeService($0, components.provider) }
+    }
+
+    var services: [any Service] { self.service.map { [$0] } ?? [] }
+}
+
+/// The settings of a bridge for old providers. Its name is the topic of their certificates.
+struct BinaryBridgeSettings: BridgeSettings, Hashable {
+    /// The maximum number of certificates of one bridge.
+    private static let maximumCertificates = 100
+    /// The maximum length of a fingerprint, in characters. Tools write it with colons.
+    private static let maximumFingerprint = 95
+
+    private enum Members {
+        static let certificates = Member.texts(
+            "certificates",
+            0...BinaryBridgeSettings.maximumCertificates,
+            maximum: BinaryBridgeSettings.maximumFingerprint
+        )
+        .described("The SHA-256 fingerprints of the certificates that may push.")
+        static let dropsRepeats = Member.bool("dropsRepeats")
+            .described("Drops a repeated push that was stored before its connection broke. Default true.")
+    }
+
+    static let object = RequestObject(optional: [Members.certificates, Members.dropsRepeats])
+
+    /// The SHA-256 fingerprints of the certificates that may push, in 64 lower-case hexadecimal digits. Empty for all
+    /// certificates of the topic that the authority of the listener has signed.
+    let certificates: Set<String>
+    /// Indicates whether a repeated push is dropped if it was stored before its connection broke.
+    let dropsRepeats: Bool
+
+    init(_ fields: JSONFields) throws(RequestError) {
+        let texts = try fields.value(Members.certificates)
+        var certificates: Set<String> = []
+        for (index, text) in (texts ?? []).enumerated() {
+            let digits = text.filter { $0 != ":" }
+            guard let bytes = Hexadecimal.decode(digits), bytes.count == 32 else {
+                let message = "write the SHA-256 fingerprint of a certificate, 64 hexadecimal digits"
+                throw fields.error("certificates[\(index)]", "invalid_value", message)
+            }
+            certificates.insert(Hexadecimal.encode(bytes))
+        }
+        self.certificates = certificates
+        self.dropsRepeats = try fields.value(Members.dropsRepeats) ?? true
+    }
+
+    static func check(name: String) throws(RequestError) {
+        guard Topic(name) != nil else {
+            throw .invalid("bridge", "the name is the topic of the old provider's certificate, its UID")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+
+extension BridgeKind {
+    /// The HTTP v1 API of Firebase Cloud Messaging. The name is the project's id.
+    static let fcm = BridgeKind("fcm")
+}
+
+/// The routes for clients of Firebase Cloud Messaging.
+struct FCMBridge: BridgeFeature {
+    static let kind = BridgeKind.fcm
+    static let settings: (any BridgeSettings.Type)? = FCMSettings.self
+    static let hasSecretInURL = true
+
+    private let messages: FCMRoutes
+    private let topics: FCMTopicRoutes
+
+    init(_ components: BridgeComponents) {
+        let (store, time) = (components.provider.store, components.provider.time)
+        let access = FCMAccess(
+            access: components.authenticator,
+            table: BridgeTable(Self.kind, store: store),
+            store: store
+        )
+        let sender = FCMSender(submission: components.submission)
+        self.messages = FCMRoutes(access: access, sender: sender, shadow: components.shadow, time: time)
+        self.topics = FCMTopicRoutes(access: access, sender: sender, store: store, time: time)
+    }
+
+    func addRoutes(to router: Router<APIContext>) {
+        self.messages.addRoutes(to: router)
+        self.topics.addRoutes(to: router)
+    }
+}
+
+/// The settings of a bridge that speaks FCM's HTTP v1 API. Its name is that of the project.
+struct FCMSettings: BridgeSettings, Hashable {
+    /// The maximum length of a project's name, in bytes.
+    private static let maximumName = 100
+
+    private enum Members {
+        static let repeatSeconds = Member.integer("repeatSeconds", 1...600)
+            .described("The time within which an equal body of the same caller is the same message. Default none.")
+    }
+
+    static let object = RequestObject(optional: [Members.repeatSeconds, ShadowSettings.member])
+
+    /// The time within which an equal body of the same caller is the same message, in seconds. If it is `nil`, each
+    /// request is a new message.
+    let repeatSeconds: Int64?
+    /// The settings of shadow mode, or `nil` for a bridge that sends.
+    let shadow: ShadowSettings?
+
+    init(_ fields: JSONFields) throws(RequestError) {
+        self.repeatSeconds = try fields.value(Members.repeatSeconds)
+        self.shadow = try fields.value(ShadowSettings.member)
+    }
+
+    static func check(name: String) throws(RequestError) {
+        let isName =
+            name.utf8.count <= Self.maximumName
+            && name.utf8.allSatisfy { $0.isAlphanumeric || "-.:_".utf8.contains($0) }
+        guard isName else {
+            throw RequestError.invalid("bridge", "an fcm bridge has the name of a project: letters, digits and hyphens")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+import ServiceLifecycle
+
+extension BridgeKind {
+    /// The REST API of gorush. The name is the topic, or `default`.
+    static let gorush = BridgeKind("gorush")
+}
+
+/// The routes for clients of gorush.
+struct GorushBridge: BridgeFeature {
+    static let kind = BridgeKind.gorush
+    static let settings: (any BridgeSettings.Type)? = GorushSettings.self
+    static let hasSecretInURL = true
+
+    private let routes: GorushRoutes
+
+    init(_ components: BridgeComponents) {
+        let (provider, submission) = (components.provider, components.submission)
+        let statistics = GorushStatistics()
+        self.routes = GorushRoutes(
+            access: components.authenticator,
+            sender: GorushSender(submission: submission, table: BridgeTable(Self.kind, store: provider.store)),
+            statistics: statistics,
+            follower: GorushFollower(
+                submission,
+                statistics,
+                client: components.settingsClient,
+                budgets: provider.budgets,
+                logger: provider.logger
+            ),
+            shadow: components.shadow
+        )
+    }
+
+    var services: [any Service] { [self.routes.follower] }
+
+    func addRoutes(to router: Router<APIContext>) { self.routes.addRoutes(to: router) }
+}
+
+/// The settings of a bridge that speaks gorush's REST API.
+struct GorushSettings: BridgeSettings, Hashable {
+    /// The name of an app's bridge for requests whose path names no bridge.
+    static let standardName = "default"
+
+    private enum Members {
+        static let sync = Member.bool("sync")
+            .described("Waits until all outcomes are known, and lists the failures. Default false.")
+        static let maxNotifications = Member.integer("maxNotifications", 1...1000)
+            .described("The maximum of notifications in a request. Default \(GorushRequest.standardNotifications).")
+        static let feedbackHook = BridgeURL.member("feedbackHook")
+            .described("The URL to which each failure is posted.")
+    }
+
+    static let object = RequestObject(
+        optional: [Members.sync, Members.maxNotifications, Members.feedbackHook, ShadowSettings.member]
+    )
+
+    /// Indicates whether a response waits until all outcomes are known, and lists the failures. Default `false`.
+    let isSynchronous: Bool
+    /// The maximum number of notifications in a request.
+    let maximumNotifications: Int
+    /// The URL to which each failure is posted, or `nil` for none.
+    let feedbackHook: String?
+    /// The settings of shadow mode, or `nil` for a bridge that sends.
+    let shadow: ShadowSettings?
+
+    init(_ fields: JSONFields) throws(RequestError) {
+        self.isSynchronous = try fields.value(Members.sync) ?? false
+        self.maximumNotifications =
+            try fields.value(Members.maxNotifications).map(Int.init) ?? GorushRequest.standardNotifications
+        self.feedbackHook = try fields.value(Members.feedbackHook)
+        self.shadow = try fields.value(ShadowSettings.member)
+    }
+
+    static func check(name: String) throws(RequestError) {
+        guard name == Self.standardName || Topic(name) != nil else {
+            throw RequestError.invalid("bridge", "a gorush bridge is named default, or by a bundle id")
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+
+/// The push gateway for Matrix homeservers.
+struct MatrixBridge: BridgeFeature {
+    static let kind = BridgeKind.matrix
+    static let settings: (any BridgeSettings.Type)? = MatrixSettings.self
+
+    private let routes: MatrixRoutes
+
+    init(_ components: BridgeComponents) {
+        let provider = components.provider
+        let forwarder = UnifiedPushForwarder(
+            client: components.strangersClient,
+            budgets: provider.budgets,
+            time: provider.time
+        )
+        self.routes = MatrixRoutes(MatrixGateway(provider, forwarder: forwarder), provider)
+    }
+
+    func addRoutes(to router: Router<APIContext>) { self.routes.addRoutes(to: router) }
+}
+
+/// The settings of a bridge for a Matrix app. Its name is the `app_id` that the app gives its homeserver, or a pattern with `*` for
+/// any characters and `?` for one.
+struct MatrixSettings: BridgeSettings, Hashable {
+    /// The maximum length of an `app_id`, in characters (client-server API, pushers).
+    static let maximumName = 64
+    private static let otherKeys = "*"
+
+    private enum Members {
+        static let counts = Member.bool("counts")
+            .described("Sends the numbers of unread messages. Default true.")
+        static let sound = Member.bool("sound")
+            .described("Plays the sound that the user's push rules name. Default false.")
+        static let collapse = Member.bool("collapse")
+            .described("Replaces earlier pushes of a room by the newest, for all users of the app. Default false.")
+        static let unifiedPush = Member.bool("unifiedPush")
+            .described("Forwards to pushkeys that are UnifiedPush addresses. Default false.")
+        static let templateNames = (MatrixAlert.keys + [MatrixSettings.otherKeys]).sorted()
+            .map { Member.text($0, 1...LibraryText.maximumName) }
+        static let templates = Member.object("templates", RequestObject(optional: Self.templateNames))
+            .described("The names of the app's templates, by loc-key; * stands for all others.")
+    }
+
+    static let object = RequestObject(
+        optional: [
+            Members.counts, Members.sound, Members.collapse, Members.templates, Members.unifiedPush,
+        ]
+    )
+
+    /// Indicates whether the numbers of unread messages are sent, as a badge or as `unread_count`. Default `true`.
+    let counts: Bool
+    /// Indicates whether the sound that the user's push rules name is played. Default `false`: the app's extension
+    /// decides.
+    let sound: Bool
+    /// Indicates whether the newest push of a room replaces earlier ones, for all users of the app. Default `false`.
+    let collapse: Bool
+    /// The names of the app's templates for the texts, by loc-key. `*` stands for all other loc-keys.
+    let templates: [String: String]
+    /// Indicates whether pushkeys that are UnifiedPush addresses are forwarded as Web Push. Default `false`.
+    let unifiedPush: Bool
+
+    static func check(name: String) throws(RequestError) {
+        guard name.unicodeScalars.count <= Self.maximumName else {
+            throw .invalid("bridge", "an app_id has at most \(Self.maximumName) characters")
+        }
+    }
+
+    init(_ fields: JSONFields) throws(RequestError) {
+        self.counts = try fields.value(Members.counts) ?? true
+        self.sound = try fields.value(Members.sound) ?? false
+        self.collapse = try fields.value(Members.collapse) ?? false
+        self.unifiedPush = try fields.value(Members.unifiedPush) ?? false
+        let templates = try fields.value(Members.templates)
+        var names: [String: String] = [:]
+        if let templates {
+            for name in Members.templateNames { names[name.name] = try templates.value(name) }
+        }
+        self.templates = names
+    }
+
+    /// Returns the name of the template for a loc-key, or `nil` for none.
+    func template(for key: String) -> String? { self.templates[key] ?? self.templates[Self.otherKeys] }
+}

@@ -1,0 +1,47 @@
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import ServiceLifecycle
+
+extension BridgeKind {
+    /// Push resources of Web Push that end at an installation of the app. The name is `receive`.
+    static let webPush = BridgeKind("webpush")
+}
+
+/// The push resources of installations: addresses at which others reach them by Web Push.
+struct WebPushBridge: BridgeFeature {
+    static let kind = BridgeKind.webPush
+
+    let controllers: [any Controller<APIScope>]
+    let services: [any Service]
+    private let routes: WebPushRoutes
+
+    init(_ components: BridgeComponents) {
+        let provider = components.provider
+        let (store, configuration) = (provider.store, provider.configuration)
+        let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
+        self.controllers = [PushResourcesController(store: store, origins: origins, time: provider.time)]
+        self.services = [
+            PushResourceCleaner(
+                store: store,
+                client: components.strangersClient,
+                forwards: provider.budgets[.forwards],
+                time: provider.time,
+                logger: provider.logger
+            )
+        ]
+        self.routes = WebPushRoutes(
+            store: store,
+            acceptor: provider.acceptor,
+            runner: provider.runner,
+            origins: origins,
+            budgets: provider.budgets,
+            addresses: configuration.webhookAddresses,
+            time: provider.time
+        )
+    }
+
+    func addRoutes(to router: Router<APIContext>) { self.routes.addRoutes(to: router) }
+}

@@ -1,0 +1,23 @@
+import ProviderAPI
+import PushHTTP
+import PushStore
+import ServiceLifecycle
+
+/// The push components of apps at XMPP servers.
+struct XMPPBridge: BridgeFeature {
+    static let kind = BridgeKind.xmpp
+    static let settings: (any BridgeSettings.Type)? = ComponentSettings.self
+    static let metrics = [
+        MetricDescription("martlet_xmpp_publishes_total", "Publishes of XMPP servers, by answer."),
+        MetricDescription("martlet_xmpp_connections_total", "Connections to XMPP servers, by result."),
+    ]
+
+    let controllers: [any Controller<APIScope>]
+    let services: [any Service]
+
+    init(_ components: BridgeComponents) {
+        let provider = components.provider
+        self.controllers = [XMPPNodesController(store: provider.store, time: provider.time)]
+        self.services = [ComponentService(provider)]
+    }
+}
