@@ -5,8 +5,6 @@ package import NIOCore
 package struct BinaryErrorResponse: Error, Hashable, Sendable {
     /// The first byte of each packet.
     package static let command: UInt8 = 8
-    /// The length in bytes.
-    package static let length = 6
 
     package var status: BinaryStatus
     /// The identifier of the notification at fault; 0 if the server knows none.

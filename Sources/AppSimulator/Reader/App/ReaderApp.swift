@@ -69,8 +69,6 @@ package actor ReaderApp {
         return self.machine.state
     }
 
-    package var network: ReaderNetwork { self.machine.network }
-
     // MARK: - What happens
 
     /// The app is launched: work of the last run is resumed.
