@@ -34,7 +34,7 @@ struct NotifyController: Controller {
                 .responses(.ok(NotifyPreview.schema)),
             .init(.get, "/v1/apps/{app}/downloads", id: "showDownloads", self.showDownloads)
                 .summary("The app's open downloads and their bandwidth, for which waves wait.")
-                .tag(.publishing).scope(.read).responses(.ok(DownloadsResponse.schema)),
+                .tag(.publishing).scope(.read).responses(.ok(OpenDownloadsResponse.schema)),
         ]
     }
 
@@ -47,7 +47,7 @@ struct NotifyController: Controller {
 
     private func showDownloads(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        return try .json(DownloadsResponse(figures: self.downloads.figures(app: app.id)))
+        return try .json(OpenDownloadsResponse(figures: self.downloads.figures(app: app.id)))
     }
 
     private func notify(_ request: OperationRequest) async throws -> Response {
@@ -123,7 +123,7 @@ package struct NotifyPreview: ResponseObject {
 }
 
 /// The open downloads of an app in a response.
-package struct DownloadsResponse: ResponseObject {
+package struct OpenDownloadsResponse: ResponseObject {
     /// The figures; `nil` for ten seconds after a start, while they are not known.
     package let figures: DownloadFigures?
 

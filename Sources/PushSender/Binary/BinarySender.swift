@@ -431,7 +431,7 @@ extension BinarySender {
         } else if wasOpen {
             return nil
         } else {
-            cause = error.map { ConnectionFailure($0).cause } ?? .closed
+            cause = error.map { ConnectionError($0).cause } ?? .closed
         }
         return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
     }

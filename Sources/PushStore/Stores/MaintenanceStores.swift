@@ -10,7 +10,7 @@ package protocol MaintenanceStore: Sendable {
     /// - Returns: The number of each.
     func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int)
     /// Counts waiting work, for metrics. It is cheap enough to be called every few seconds.
-    func statistics(now: Timestamp) async throws -> StoreStatistics
+    func statistics(now: Timestamp) async throws -> StoreBacklog
 }
 
 /// An environment of an app in which the circuit breaker is open.
@@ -20,7 +20,7 @@ package struct OpenBreaker: Hashable, Sendable {
 }
 
 /// The numbers of waiting work, for metrics.
-package struct StoreStatistics: Hashable, Sendable {
+package struct StoreBacklog: Hashable, Sendable {
     /// The numbers of notifications that have not ended, by their states.
     package var notifications: [NotificationRecord.State: Int] = [:]
     /// The number of recipients that wait for another try.

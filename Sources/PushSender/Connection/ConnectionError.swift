@@ -7,7 +7,7 @@ import PushTypes
 import PushWire
 
 /// The reason for which a connection could not be opened, or ended.
-struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
+struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var description: String
     /// Indicates whether another attempt fails in the same way until a setting, a certificate or the server is changed.
     var isLasting = false
@@ -37,7 +37,7 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     /// - Parameter isEstablished: Is `true` if the service has sent its settings.
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
-        case let failure as ConnectionFailure: self = failure
+        case let failure as ConnectionError: self = failure
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             let text = "\(error)"
             // A service that restarts closes connections during the handshake.

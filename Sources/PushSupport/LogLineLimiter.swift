@@ -2,7 +2,7 @@ package import NIOCore
 
 /// Limits the log lines that clients can cause: a number of lines of each kind is written per minute, and further ones are
 /// only counted.
-package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
+package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
     /// The lines of one kind in the present minute.
     private struct Line {
         var start: NIODeadline
