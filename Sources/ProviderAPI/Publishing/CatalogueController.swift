@@ -31,7 +31,7 @@ struct CatalogueController: Controller {
     static let downloadRequest = RequestObject(required: [Self.screenSize], optional: Self.proof)
 
     let store: any AppStore & PublishingStore
-    let entitlements: EntitlementResolver
+    let entitlements: EntitlementChecker
     let addresses: FileAddresses
     /// The cache of recently requested pages, as encoded responses. It holds 16 MiB at most.
     private let pages = SharedCache<PageKey, ByteBuffer>(maximum: 64)
@@ -44,7 +44,7 @@ struct CatalogueController: Controller {
         var limit: Int
     }
 
-    init(store: any AppStore & PublishingStore, entitlements: EntitlementResolver, addresses: FileAddresses) {
+    init(store: any AppStore & PublishingStore, entitlements: EntitlementChecker, addresses: FileAddresses) {
         (self.store, self.entitlements, self.addresses) = (store, entitlements, addresses)
     }
 
