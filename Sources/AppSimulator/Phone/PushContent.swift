@@ -52,9 +52,7 @@ package struct PushContent: Hashable, Sendable {
     }
 
     /// Indicates that it has a title, a subtitle or a body.
-    package var hasText: Bool {
-        [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false }
-    }
+    package var hasText: Bool { [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false } }
 
     /// Indicates that the notification service extension runs first, which needs an alert with text (reference 3.1).
     package var runsExtension: Bool { self.isMutable && self.hasText }
@@ -212,9 +210,7 @@ struct PayloadReader {
     private static let latestTime: Double = 253_402_300_799
 
     /// Records a problem with a member.
-    mutating func reject(_ name: String, _ what: String) {
-        self.problems.append("\(self.path).\(name) \(what)")
-    }
+    mutating func reject(_ name: String, _ what: String) { self.problems.append("\(self.path).\(name) \(what)") }
 
     /// Adds the problems of an object within this one.
     mutating func add(problemsOf inner: PayloadReader) { self.problems += inner.problems }

@@ -153,9 +153,7 @@ private struct CapSetting: JSONRepresentable {
     static let schema = Self.object.schema
 
     var json: JSONValue {
-        .object([
-            "count": .integer(Int64(self.cap.count)), "window": .string(DurationText.text(self.cap.window)),
-        ])
+        .object(["count": .integer(Int64(self.cap.count)), "window": .string(DurationText.text(self.cap.window))])
     }
 
     static let member = Member.object("cap", Self.object) { (cap) throws(RequestError) -> FrequencyCap in

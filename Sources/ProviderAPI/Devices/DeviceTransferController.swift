@@ -106,9 +106,7 @@ struct DeviceTransferController: Controller {
         default:
             self.logger.warning(
                 "import interrupted",
-                metadata: [
-                    "app": "\(app.bundleID)", "error": "\(interruption.cause)", "at": "\(interruption)",
-                ]
+                metadata: ["app": "\(app.bundleID)", "error": "\(interruption.cause)", "at": "\(interruption)"]
             )
             error = RequestError(.internalError, code: "import_stopped", message: "\(interruption)")
         }

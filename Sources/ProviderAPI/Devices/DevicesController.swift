@@ -134,9 +134,7 @@ struct BatchResponse: ResponseObject {
         var id: Int64?
         var error: RequestError?
 
-        init(_ error: RequestError) {
-            (self.result, self.error) = ("refused", error)
-        }
+        init(_ error: RequestError) { (self.result, self.error) = ("refused", error) }
 
         /// - Parameter index: The position of the registration in the request.
         init(_ result: RegistrationResult?, index: Int) {

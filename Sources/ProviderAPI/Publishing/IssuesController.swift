@@ -296,9 +296,7 @@ extension Member {
 
 extension Cursor {
     /// Creates the cursor of a position in a list of issues.
-    init(_ position: IssueCursor) {
-        self.init(list: .issues, position: position.day, second: position.position)
-    }
+    init(_ position: IssueCursor) { self.init(list: .issues, position: position.day, second: position.position) }
 }
 
 extension OperationRequest {

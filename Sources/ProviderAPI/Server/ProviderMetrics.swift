@@ -142,9 +142,7 @@ struct ProviderMetrics: Sendable {
     }
 
     /// Returns all metrics in the text format of Prometheus.
-    func text() async throws -> String {
-        try await self.gauges.text() + self.registry.text
-    }
+    func text() async throws -> String { try await self.gauges.text() + self.registry.text }
 }
 
 /// A copy of the store's statistics that serves all gauges of one request.
@@ -155,9 +153,7 @@ private final class StatisticsCache: Sendable {
     private let time: any TimeSource
     private let last = Mutex<(at: Timestamp, statistics: StoreBacklog)?>(nil)
 
-    init(store: any MaintenanceStore, time: any TimeSource) {
-        (self.store, self.time) = (store, time)
-    }
+    init(store: any MaintenanceStore, time: any TimeSource) { (self.store, self.time) = (store, time) }
 
     /// Returns statistics that are at most ``lifetime`` old.
     func latest() async throws -> StoreBacklog {

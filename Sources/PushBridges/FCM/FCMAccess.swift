@@ -15,11 +15,7 @@ struct FCMAccess: Sendable {
 
     /// Admits a request to the project that its path names.
     /// - Throws: ``FCMError`` for a project that does not exist or belongs to another app.
-    func project(
-        _ request: Request,
-        _ context: APIContext,
-        scope: APIScope
-    ) async throws -> FCMSender.Project {
+    func project(_ request: Request, _ context: APIContext, scope: APIScope) async throws -> FCMSender.Project {
         let name = context.path("project")
         if context.parameters.get("secret") != nil {
             guard context.parameters.get("project") == nil || context.path("bridge") == name else {

@@ -96,9 +96,7 @@ struct FCMRoutes: Sendable {
         }
     }
 
-    private static func response(_ name: String) throws -> Response {
-        try .json(["name": JSONValue.string(name)])
-    }
+    private static func response(_ name: String) throws -> Response { try .json(["name": JSONValue.string(name)]) }
 }
 
 /// The properties of FCM's response that are compared in shadow mode.

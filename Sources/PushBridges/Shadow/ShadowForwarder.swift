@@ -149,13 +149,7 @@ extension ShadowComparison {
     }
 
     /// Adds a difference, unless the maximum number is reached. Only reasons and names are kept of it.
-    mutating func differ(
-        _ subject: String,
-        field: String? = nil,
-        ours: String,
-        theirs: String,
-        at: Timestamp
-    ) {
+    mutating func differ(_ subject: String, field: String? = nil, ours: String, theirs: String, at: Timestamp) {
         guard self.differences.count < Self.maximumDifferences else { return }
         self.differences.append(
             ShadowDifference(

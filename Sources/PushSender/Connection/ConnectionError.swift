@@ -138,9 +138,7 @@ extension HTTP2RequestFailure {
 
 extension GoAway {
     /// The `reason` of the debug data, or `nil` if it is unknown.
-    var reason: Reason? {
-        Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8)))
-    }
+    var reason: Reason? { Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8))) }
 
     /// Indicates whether a new connection would end in the same way.
     var isLasting: Bool {
@@ -155,7 +153,5 @@ extension GoAway {
         return detail.isEmpty ? code : "\(detail) (\(code))"
     }
 
-    var metadata: Logger.Metadata {
-        ["last-stream": "\(self.lastStreamID)", "reason": "\(self.text)"]
-    }
+    var metadata: Logger.Metadata { ["last-stream": "\(self.lastStreamID)", "reason": "\(self.text)"] }
 }

@@ -64,9 +64,7 @@ private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannel
     private let deadline: NIODeadline
     private var timer: Scheduled<Void>?
 
-    init(_ done: EventLoopPromise<Void>, deadline: NIODeadline) {
-        (self.done, self.deadline) = (done, deadline)
-    }
+    init(_ done: EventLoopPromise<Void>, deadline: NIODeadline) { (self.done, self.deadline) = (done, deadline) }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel

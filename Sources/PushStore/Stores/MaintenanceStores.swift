@@ -52,12 +52,7 @@ package protocol MonitoringStore: Sendable {
     ///   - stage: The maximum number of days that are left.
     ///   - event: The event, as ``EventBlock/events``.
     /// - Returns: `true` if it is to be announced.
-    func announceEnd(
-        of certificate: StoredCertificate,
-        stage: Int,
-        event: Data,
-        now: Timestamp
-    ) async throws -> Bool
+    func announceEnd(of certificate: StoredCertificate, stage: Int, event: Data, now: Timestamp) async throws -> Bool
     /// Counts the token events with ids above `id`. If there are very many, it counts only the first of them.
     /// - Parameter id: The id of the last event that was counted; `nil` to count none and get the last id.
     func tokenEvents(after id: Int64?) async throws -> (counts: [TokenEventCount], last: Int64)

@@ -99,11 +99,7 @@ package struct BudgetLimits: Hashable, Sendable {
     /// The longest time for which a request waits.
     package var patience: Duration
 
-    package init(
-        _ bounds: Levels<BudgetBound>,
-        waiting: Levels<Int>? = nil,
-        patience: Duration = .zero
-    ) {
+    package init(_ bounds: Levels<BudgetBound>, waiting: Levels<Int>? = nil, patience: Duration = .zero) {
         (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
     }
 

@@ -20,9 +20,7 @@ package enum JSONValue: Hashable, Sendable {
     }
 
     /// Parses a text without copying its bytes, otherwise as ``init(parsing:refusesDuplicates:)`` does.
-    package init(parsingBytes bytes: [UInt8]) throws(RequestError) {
-        self = try JSONParser.parse(bytes)
-    }
+    package init(parsingBytes bytes: [UInt8]) throws(RequestError) { self = try JSONParser.parse(bytes) }
 
     /// Returns the line and the column, both from 1, at which a text stops being valid JSON; `nil` for a valid text.
     package static func errorPosition(in text: Data) -> (line: Int, column: Int)? {

@@ -18,9 +18,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
     package struct Malformed: Error, Hashable, Sendable {
         package let command: UInt8
 
-        package init(command: UInt8) {
-            self.command = command
-        }
+        package init(command: UInt8) { self.command = command }
     }
 
     /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes are there.
@@ -45,9 +43,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
 package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let noErrors = Self(rawValue: 0)
     /// The server failed: the same notification may be sent again.

@@ -109,9 +109,7 @@ package struct WebPushRequest: Hashable, Sendable {
             }
     }
 
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        text.trimmingCharacters(in: .whitespaces)
-    }
+    private static func trimmed(_ text: some StringProtocol) -> String { text.trimmingCharacters(in: .whitespaces) }
 }
 
 /// Makes the headers of a Web Push message from those of a notification (RFC 8030 section 5).

@@ -18,9 +18,7 @@ package actor ReaderApp {
             self.state.withLock { state in state.since.map { (state.bytes, $0) } }
         }
 
-        func note(_ bytes: Int64) {
-            self.state.withLock { $0 = (bytes, $0.since ?? self.time.reading) }
-        }
+        func note(_ bytes: Int64) { self.state.withLock { $0 = (bytes, $0.since ?? self.time.reading) } }
     }
 
     private let configuration: ReaderConfiguration

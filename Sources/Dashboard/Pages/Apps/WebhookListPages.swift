@@ -10,10 +10,7 @@ struct WebhookListPages: PageArea {
     static let events = WebhookRecord.Event.allCases.map(\.rawValue)
 
     var routes: [PageRoute] {
-        [
-            .get("/apps/{app}/webhooks", { try await self.page($0) }),
-            .post("/apps/{app}/webhooks", self.add),
-        ]
+        [.get("/apps/{app}/webhooks", { try await self.page($0) }), .post("/apps/{app}/webhooks", self.add)]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "webhooks", scope: .operate) }
 

@@ -115,9 +115,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         var problems: [String: String] = [:]
         if let error, let path = error.path { problems[path] = error.message }
         let make = LabelledFields(texts: request.texts, area: "library", values: values, problems: problems)
-        return [
-            "name": make.line("name", maximum: 256), "description": make.line("description", maximum: 1000),
-        ]
+        return ["name": make.line("name", maximum: 256), "description": make.line("description", maximum: 1000)]
     }
 
     /// Returns the template variables of the versions of an item.

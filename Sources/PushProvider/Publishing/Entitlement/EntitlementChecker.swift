@@ -253,13 +253,9 @@ extension EntitlementChecker {
 }
 
 extension EntitlementDecision {
-    fileprivate var isRefused: Bool {
-        if case .refused = self { true } else { false }
-    }
+    fileprivate var isRefused: Bool { if case .refused = self { true } else { false } }
 
-    fileprivate var isEntitled: Bool {
-        if case .entitled = self { true } else { false }
-    }
+    fileprivate var isEntitled: Bool { if case .entitled = self { true } else { false } }
 }
 
 /// The settings of entitlement that hold for all apps.

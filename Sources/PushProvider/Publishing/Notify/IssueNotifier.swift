@@ -106,12 +106,7 @@ package struct IssueNotifier: Sendable {
         if counts {
             let counted = RecipientCounts.Counted(app: app.id, audience: audience, environment: environment)
             devices = try await self.counts.count(counted, now: self.time.steady) {
-                try await self.store.count(
-                    app: app.id,
-                    audience: audience,
-                    environment: environment,
-                    kind: .alert
-                )
+                try await self.store.count(app: app.id, audience: audience, environment: environment, kind: .alert)
             }
         }
         return Plan(

@@ -64,9 +64,7 @@ struct AppCommand: AsyncParsableCommand {
             parsing: .unconditional,
             help: "Pushes per second of all its campaigns together. Default: no limit."
         ) var rate: Int?
-        @Option(
-            help: "none, counts or device: the most detailed receipts that apps may send. Default: none."
-        )
+        @Option(help: "none, counts or device: the most detailed receipts that apps may send. Default: none.")
         var receipts: String?
 
         func request() -> APIRequest {
