@@ -23,7 +23,6 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         get { Capabilities(names: self.allowed) }
         set { self.allowed = newValue.names }
     }
-    /// The names of ``capabilities``.
     private var allowed = Self.allCapabilities.names
     /// The ids of the last pushes, oldest first.
     private var handled: [String] = []

@@ -139,7 +139,6 @@ struct PayloadReader {
         return value == .null ? nil : value
     }
 
-    /// Returns a text.
     mutating func text(_ name: String) -> String? {
         guard let value = self.value(name) else { return nil }
         if case .string(let text) = value { return text }
@@ -147,7 +146,6 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns an object.
     mutating func object(_ name: String) -> [String: JSONValue]? {
         guard let value = self.value(name) else { return nil }
         if case .object(let members) = value { return members }
@@ -165,7 +163,6 @@ struct PayloadReader {
         return elements.map(PhoneText.plain)
     }
 
-    /// Returns any number.
     mutating func number(_ name: String) -> Double? {
         switch self.value(name) {
         case nil: return nil

@@ -40,7 +40,6 @@ struct IssuesController: Controller {
         return (operations + self.files(of: one)).map { $0.tag(.publishing) }
     }
 
-    /// The operations on the files of an issue.
     private func files(of issue: String) -> [ProviderOperation] {
         let (rendition, cover) = ("\(issue)/renditions/{screenSize}", "\(issue)/cover")
         let shown = ResponseDescription.ok(IssueResponse.schema)

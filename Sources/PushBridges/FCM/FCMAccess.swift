@@ -97,7 +97,6 @@ struct FCMAccess: Sendable {
         }
     }
 
-    /// Returns the response to an error.
     static func response(_ error: FCMError) -> Response { self.response(error, body: error.json) }
 
     /// Returns the response to an error, with a body that is not FCM's own.

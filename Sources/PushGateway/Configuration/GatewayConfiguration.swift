@@ -140,7 +140,6 @@ extension GatewayConfiguration {
         package var powerWindow: Duration = .seconds(15 * 60)
         /// The maximum number of background notifications per hour, device and topic. Default `nil`: no limit.
         package var backgroundPerHour: Int?
-        /// The limits of a device link.
         package var deviceLink = DeviceLinkServerStateMachine.Limits()
 
         package init() {}

@@ -154,7 +154,6 @@ package enum FormRequest {
         try self.fields(in: try await request.wholeBody(maximum: limits.body), of: request, limits: limits)
     }
 
-    /// Returns the fields of a body.
     package static func fields(in body: Data, of request: Request, limits: FormData.Limits) throws -> FormData {
         let body = Array(body)
         let contentType = request.headers[.contentType] ?? "application/x-www-form-urlencoded"

@@ -69,7 +69,6 @@ struct ConfigurationFaultStateMachine {
 
     init(settings: Settings = Settings()) { self.settings = settings }
 
-    /// The pauses of an app.
     func pauses(of app: Int64) -> [PushEnvironment: EnvironmentPause] {
         guard !self.states.isEmpty else { return [:] }
         var pauses: [PushEnvironment: EnvironmentPause] = [:]
@@ -91,7 +90,6 @@ struct ConfigurationFaultStateMachine {
         )
     }
 
-    /// The environments that are paused.
     var paused: [EnvironmentPause] { self.states.values.compactMap(\.pause) }
 
     // MARK: Proofs

@@ -145,7 +145,6 @@ package enum WebPushMessage {
         }
     }
 
-    /// Returns the urgency of a priority.
     package static func urgency(_ priority: Priority) -> WebPushRequest.Urgency {
         switch priority {
         case .immediate: .high
@@ -154,7 +153,6 @@ package enum WebPushMessage {
         }
     }
 
-    /// Returns the priority of an urgency.
     package static func priority(_ urgency: WebPushRequest.Urgency) -> Priority {
         switch urgency {
         case .veryLow, .low: .powerAware

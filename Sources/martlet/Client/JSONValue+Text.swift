@@ -3,7 +3,6 @@ package import PushSupport
 
 /// The forms in which commands write JSON.
 extension JSONValue {
-    /// The value as one line of JSON.
     var line: String { get throws { String(decoding: try self.text, as: UTF8.self) } }
 }
 

@@ -18,7 +18,6 @@ protocol ListableResource: Resource {
     associatedtype ListAccess: APIAccess = Access
     /// The options that select entries.
     associatedtype Filter: ListFilter = NoFilter
-    /// The columns of the table.
     static var columns: TextTable { get }
     /// Name and help of the command.
     static var list: CommandConfiguration { get }

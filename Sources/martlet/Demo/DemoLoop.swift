@@ -49,7 +49,6 @@ struct DemoLoop: Sendable {
     var admin: APIClient {
         get throws { try APIClient(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)", role: .gateway) }
     }
-    /// The URL of the provider.
     var providerURL: String { "http://127.0.0.1:\(self.providerPort)" }
     /// A client of the provider's API.
     var provider: APIClient { get throws { try APIClient(baseURL: self.providerURL, apiKey: self.apiKey) } }

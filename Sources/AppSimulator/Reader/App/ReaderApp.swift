@@ -286,7 +286,6 @@ package struct ReaderConfiguration: Sendable {
 
     package init(app: MartletKit.Martlet.Configuration) { self.app = app }
 
-    /// Returns the registration of a device.
     func registration(deviceID: UUID, token: [UInt8], capabilities: Capabilities) -> TransportRequest {
         let form = PublisherRegistrationForm(
             deviceID: deviceID,

@@ -42,7 +42,6 @@ struct OutcomeEvaluator {
         return result
     }
 
-    /// Returns the times of the page.
     func times(claimedAt: Timestamp?) -> PageTimes {
         PageTimes(claimedAt: claimedAt, sentAt: self.sentAt.later, answeredAt: self.now)
     }
