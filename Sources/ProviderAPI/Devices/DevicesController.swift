@@ -184,7 +184,6 @@ package struct DeviceResponse: ResponseObject {
         let preferences = self.device.profile.preferences
         return preferences == Preferences() ? nil : preferences.json
     }
-    private var encryptionKey: JSONValue? { self.device.profile.encryptionKey?.json }
     private var tags: [String] { self.device.profile.tags.sorted().map(\.text) }
     /// `active`, or `inactive` once the token is known to be invalid.
     package var state: String { self.device.isActive ? "active" : "inactive" }
@@ -209,7 +208,7 @@ package struct DeviceResponse: ResponseObject {
         .required("tags", \.tags),
         .required("attributes", \.device.profile.attributes, as: .map(of: .any)),
         .optional("preferences", \.preferences, as: Preferences.object.schema, "What the device itself has said."),
-        .optional("encryptionKey", \.encryptionKey, as: InstallationPublicKey.object.schema),
+        .optional("encryptionKey", \.device.profile.encryptionKey?.json, as: InstallationPublicKey.object.schema),
         .required("state", \.state, as: .choice(["active", "inactive"])),
         .required("createdAtMs", \.device.createdAt),
         .optional("underWay", \.underWay, Self.tooLate),

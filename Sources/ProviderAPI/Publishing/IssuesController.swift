@@ -313,7 +313,6 @@ package struct IssueResponse: ResponseObject {
     /// The number of pushes that were under way at a withdrawal; `nil` in all other responses.
     var underWay: Int?
 
-    private var date: String { self.issue.date.description }
     package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }
     package var renditions: [RenditionResponse] { self.issue.renditions.map(RenditionResponse.init) }
 
@@ -324,7 +323,7 @@ package struct IssueResponse: ResponseObject {
         .required("productId", \.issue.productID),
         .required("title", \.issue.title),
         .optional("number", \.issue.number, "The number that readers see."),
-        .required("date", \.date, as: .date),
+        .required("date", \.issue.date.description, as: .date),
         .required("state", \.issue.state),
         .required("access", \.issue.access),
         .optional("cover", \.cover),

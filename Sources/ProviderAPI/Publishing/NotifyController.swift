@@ -107,14 +107,13 @@ package struct NotifyPreview: ResponseObject {
         ]
     }
 
-    private var audience: JSONValue { self.plan.audience.json }
     private var waves: JSONValue { NotifyWavesSetting.json(self.plan.waves) }
     private var refusal: Refusal? { self.plan.refusal.map(Refusal.init) }
 
     package static let schemaName: String? = "NotifyPreview"
     package static let members: [ResponseMember<Self>] = [
         .required("environment", \.plan.environment),
-        .required("to", \.audience, as: AudienceExpression.object.schema),
+        .required("to", \.plan.audience.json, as: AudienceExpression.object.schema),
         .optional("devices", \.plan.devices, "The active devices that would be notified now."),
         .required("waves", \.waves, as: NotifyWavesSetting.member.schema),
         .optional("waveCount", \.plan.waveCount),
