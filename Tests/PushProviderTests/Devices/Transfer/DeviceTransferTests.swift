@@ -148,7 +148,7 @@ import Testing
             let later = Vectors.issuedAt.advanced(by: .seconds(60))
             try await store.apply(.deactivated(since: later), to: dead, app: app, now: later)
             var counts: [Int] = []
-            for state in [DeviceExport.State.active, .inactive, .all] {
+            for state in [ExportedDevices.active, .inactive, .all] {
                 let export = DeviceExport(store: store, app: app, format: .ndjson, state: state)
                 counts.append(try await Self.everything(export).split(separator: "\n").count)
             }
