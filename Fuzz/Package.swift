@@ -76,7 +76,7 @@ let package = Package(
         fuzz("RegistrationFuzz", [.provider, .nioCore]),
         fuzz("RouterFuzz", [.kit]),
         fuzz("XMLFuzz", [.provider]),
-        fuzz("WebPushFuzz", [.sender, .crypto]),
+        fuzz("WebPushFuzz", [.kit, .sender]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -50,7 +50,7 @@ enum RegistrationFuzz {
     /// Checks that each line has at most one record, in order.
     private static func registrations(_ bytes: [UInt8], _ format: TransferFormat) {
         let outcome = { (pieces: [ByteBuffer]) in
-            var (reader, outcome) = (RegistrationReader(format), Outcome())
+            var (reader, outcome) = (RegistrationReader(ImportSource(format)), Outcome())
             do throws(RequestError) {
                 for piece in pieces { outcome.records += try reader.feed(piece.readableBytesView) }
                 outcome.records += try reader.finish()

@@ -1,9 +1,10 @@
-import Crypto
 import Foundation
 import Fuzzing
 import PushSupport
 import PushTypes
 
+import struct MartletKit.SubscriptionKeys
+@testable import struct MartletKit.PushedMessage
 @testable import PushWire
 
 /// Fuzzes what senders and browsers hand over for Web Push. The first byte of an input selects one: an encrypted body, the
@@ -23,23 +24,18 @@ enum WebPushFuzz {
         }
     }
 
-    private static let secret = WebPushSecret(
-        privateKey: Array(repeating: 7, count: 32),
-        secret: Array(repeating: 9, count: 16)
-    )
+    private static let keys = SubscriptionKeys(representation: Data(repeating: 7, count: 48))
 
-    /// Checks that the bytes of a header and a record are those of the body, and that nothing opens which was not sealed. What
-    /// is sealed opens.
+    /// Checks that nothing opens which was not sealed, and that the app opens what the provider seals.
     private static func body(_ bytes: [UInt8]) {
-        if let header = try? EncryptedContent.Header(bytes) {
-            precondition(header.salt + bytes[16..<21] + header.keyID + header.record == bytes, "bytes were lost")
-            precondition(header.record.count > 16 && header.record.count <= Int(header.recordSize))
+        func open(_ body: [UInt8]) -> [UInt8]? {
+            Self.keys?.open(PushedMessage([:], body: Data(body))).map { Array($0) }
         }
-        precondition((try? Self.secret?.open(bytes)) == nil, "opened: \(bytes)")
-        guard let keys = Self.secret?.keys, bytes.count <= WebPushKeys.maximumContent,
-            let sealed = try? keys.seal(bytes)
+        precondition(open(bytes) == nil, "opened: \(bytes)")
+        guard let keys = Self.keys, bytes.count <= WebPushKeys.maximumContent,
+            let sealed = try? WebPushKeys(publicKey: Array(keys.publicKey), secret: Array(keys.secret))?.seal(bytes)
         else { return }
-        precondition((try? Self.secret?.open(sealed)) == bytes, "not the same after sealing: \(bytes)")
+        precondition(open(sealed) == bytes, "not the same after sealing: \(bytes)")
     }
 
     /// Reads lines as header fields. An accepted request keeps the limits.

@@ -53,9 +53,7 @@ public final class Device: Service {
         self.configuration = configuration
         self.currentIdentity = Mutex(identity)
         self.activity = Mutex((configuration.isActive, nil))
-        self.ports = Mutex(
-            configuration.fallbackPort.map { PortFallback(first: configuration.port, second: $0) }
-        )
+        self.ports = Mutex(configuration.fallbackPort.map { PortFallback(first: configuration.port, second: $0) })
         (self.time, self.sleep) = (time, sleep)
         var logger = logger
         logger[metadataKey: "device"] = "\(identity.deviceID)"
@@ -142,9 +140,7 @@ public final class Device: Service {
         }
     }
 
-    private func failed(_ port: Int) {
-        self.ports.withLock { _ = $0?.failed(port, now: self.time.steady) }
-    }
+    private func failed(_ port: Int) { self.ports.withLock { _ = $0?.failed(port, now: self.time.steady) } }
 
     private func opened(_ port: Int) {
         switch self.ports.withLock({ $0?.opened(port, now: self.time.steady) }) {
@@ -260,9 +256,7 @@ public struct DeviceConfiguration: Sendable {
     public var proxy: ProxyEndpoint?
 
     /// Creates a configuration with the defaults.
-    public init(host: String = "localhost", port: Int = 5223) {
-        (self.host, self.port) = (host, port)
-    }
+    public init(host: String = "localhost", port: Int = 5223) { (self.host, self.port) = (host, port) }
 
     fileprivate var reconnect: Backoff { Backoff(base: self.reconnectBase, maximum: self.reconnectMaximum) }
 }

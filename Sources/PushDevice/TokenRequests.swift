@@ -21,9 +21,7 @@ final class TokenRequests: Sendable {
     func topic(for hash: TopicHash) -> Topic? { self.state.withLock { $0.topics[hash] } }
 
     /// Sets the closure that requests the token of each new topic; `nil` when the session ends.
-    func attach(_ request: (@Sendable (Topic) -> Void)?) {
-        self.state.withLock { $0.request = request }
-    }
+    func attach(_ request: (@Sendable (Topic) -> Void)?) { self.state.withLock { $0.request = request } }
 
     /// Returns the token of a topic, in hexadecimal: a known one at once, else that of the next response.
     func token(for topic: Topic, timeout: Duration) async throws -> String {

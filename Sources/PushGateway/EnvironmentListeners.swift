@@ -41,7 +41,7 @@ struct EnvironmentListeners: Sendable {
                 limits: limits,
                 options: options,
                 unauthenticated: core.unauthenticated,
-                faults: ListenerFaults(
+                faults: ListenerFaultPlan(
                     plan: services.faults,
                     listener: kind,
                     environment: environment,

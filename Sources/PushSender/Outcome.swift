@@ -19,9 +19,7 @@ public enum Outcome: Hashable, Sendable {
         public var uniqueID: String?
 
         /// Creates the response.
-        public init(id: String, uniqueID: String? = nil) {
-            (self.id, self.uniqueID) = (id, uniqueID)
-        }
+        public init(id: String, uniqueID: String? = nil) { (self.id, self.uniqueID) = (id, uniqueID) }
     }
 
     /// The reason for the lack of a response.

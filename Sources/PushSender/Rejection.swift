@@ -93,9 +93,7 @@ enum PushResponse {
     }
 
     /// Returns the member `reason` of a JSON object, or an empty text.
-    static func reasonText(_ body: [UInt8]) -> String {
-        Self.content(body)?.reason ?? ""
-    }
+    static func reasonText(_ body: [UInt8]) -> String { Self.content(body)?.reason ?? "" }
 
     private static func content(_ body: [UInt8]) -> Body? {
         body.first == UInt8(ascii: "{") ? try? JSONDecoder().decode(Body.self, from: Data(body)) : nil

@@ -10,9 +10,7 @@ package struct Backoff: Hashable, Sendable {
     /// The longest delay after any number of failures.
     package var maximum: Duration
 
-    package init(base: Duration, maximum: Duration) {
-        (self.base, self.maximum) = (base, maximum)
-    }
+    package init(base: Duration, maximum: Duration) { (self.base, self.maximum) = (base, maximum) }
 
     /// Returns the longest delay after this number of failures in a row, at least 1.
     package func limit(afterFailures failures: Int) -> Duration {
@@ -24,10 +22,7 @@ package struct Backoff: Hashable, Sendable {
     }
 
     /// Returns a delay between zero and ``limit(afterFailures:)``, in steps of a millisecond.
-    package func delay(
-        afterFailures failures: Int,
-        using generator: inout some RandomNumberGenerator
-    ) -> Duration {
+    package func delay(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         let (seconds, attoseconds) = self.limit(afterFailures: failures).components
         let milliseconds = Timestamp(seconds: seconds).milliseconds + attoseconds / 1_000_000_000_000_000
         return .milliseconds(Int64.random(in: 0...max(0, milliseconds), using: &generator))

@@ -14,9 +14,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
     package init() {}
 
     /// The value. Reading it waits until it is set, regardless of cancellation.
-    package var value: Value {
-        get async throws { try await self.wait { _ in } }
-    }
+    package var value: Value { get async throws { try await self.wait { _ in } } }
 
     /// Returns the value, and waits until it is set or the task is cancelled.
     ///

@@ -124,9 +124,7 @@ package struct OpenFileLimit: Hashable, Sendable {
     static let resource = RLIMIT_NOFILE
 
     /// More than `OPEN_MAX` is refused, whatever the hard limit says.
-    static func highest(_ limits: rlimit) -> rlim_t {
-        max(limits.rlim_cur, min(limits.rlim_max, rlim_t(OPEN_MAX)))
-    }
+    static func highest(_ limits: rlimit) -> rlim_t { max(limits.rlim_cur, min(limits.rlim_max, rlim_t(OPEN_MAX))) }
     #else
     #if canImport(Musl)
     static let resource = RLIMIT_NOFILE

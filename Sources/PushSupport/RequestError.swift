@@ -82,9 +82,7 @@ package struct RetryLaterError: Error {
     /// The delay after which the request may succeed.
     package let delay: Duration
 
-    package init(_ error: RequestError, after delay: Duration) {
-        (self.error, self.delay) = (error, delay)
-    }
+    package init(_ error: RequestError, after delay: Duration) { (self.error, self.delay) = (error, delay) }
 
     /// The value of `retry-after`, in whole seconds.
     package var seconds: String { "\(max(1, self.delay.components.seconds + 1))" }

@@ -2,9 +2,7 @@ import NIOCore
 
 extension String {
     /// Indicates whether this is the text of an IPv4 or IPv6 address.
-    package var isIPAddress: Bool {
-        (try? SocketAddress(ipAddress: self, port: 0)) != nil
-    }
+    package var isIPAddress: Bool { (try? SocketAddress(ipAddress: self, port: 0)) != nil }
 
     /// The server name in a TLS handshake with this host. It is `nil` for an IP address, which is not allowed as a server
     /// name (RFC 6066 section 3). The certificate must name the address all the same.

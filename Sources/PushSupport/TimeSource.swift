@@ -31,14 +31,10 @@ package struct ClockReading: Hashable, Sendable {
     /// The time of the steady clock.
     package var steady: Timestamp
 
-    package init(wall: Timestamp, steady: Timestamp) {
-        (self.wall, self.steady) = (wall, steady)
-    }
+    package init(wall: Timestamp, steady: Timestamp) { (self.wall, self.steady) = (wall, steady) }
 
     /// Creates the reading of two clocks that agree.
-    package init(_ timestamp: Timestamp) {
-        self.init(wall: timestamp, steady: timestamp)
-    }
+    package init(_ timestamp: Timestamp) { self.init(wall: timestamp, steady: timestamp) }
 
     /// The time of the earlier clock. Nothing is deleted or abandoned for its age before it is old enough by both clocks.
     package var earlier: Timestamp { min(self.wall, self.steady) }

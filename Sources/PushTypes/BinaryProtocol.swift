@@ -32,9 +32,7 @@ public struct FeedbackTuple: Hashable, Sendable {
     public var token: DeviceToken
 
     /// - Parameter seconds: The time in UNIX seconds, as it is on the wire.
-    public init(seconds: UInt32, token: DeviceToken) {
-        (self.seconds, self.token) = (seconds, token)
-    }
+    public init(seconds: UInt32, token: DeviceToken) { (self.seconds, self.token) = (seconds, token) }
 
     /// The time at which the push service noticed that the app is gone.
     public var timestamp: Timestamp { Timestamp(seconds: Int64(self.seconds)) }

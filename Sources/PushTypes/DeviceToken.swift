@@ -54,9 +54,7 @@ public struct DeviceToken: Hashable, Sendable {
 
 extension DeviceToken: CustomStringConvertible {
     /// The first four bytes and the length, for example `302bd38c… (32 bytes)`.
-    public var description: String {
-        "\(Hexadecimal.encode(self.bytes.prefix(4)))… (\(self.bytes.count) bytes)"
-    }
+    public var description: String { "\(Hexadecimal.encode(self.bytes.prefix(4)))… (\(self.bytes.count) bytes)" }
 }
 
 /// The kind of a device token: the use for which the device got it, and so the topic that its pushes must have (reference 1.6).

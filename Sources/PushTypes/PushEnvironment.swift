@@ -5,7 +5,6 @@ public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
     /// The environment of builds from TestFlight, the App Store and enterprises.
     case production
 
-    /// The other environment.
     package var other: PushEnvironment {
         switch self {
         case .production: .sandbox

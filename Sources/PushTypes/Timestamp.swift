@@ -7,9 +7,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public let milliseconds: Int64
 
     /// Creates a point in time from milliseconds since 1970.
-    public init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// Creates a point in time from seconds since 1970. Saturates at the ends of the 64-bit millisecond range.
     public init(seconds: Int64) {
@@ -41,9 +39,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 
     /// Returns whether the first point in time is before the second.
-    public static func < (left: Timestamp, right: Timestamp) -> Bool {
-        left.milliseconds < right.milliseconds
-    }
+    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 }
 
 extension Timestamp: InstantProtocol {

@@ -59,7 +59,5 @@ public struct CertificateTopic: Hashable, Sendable {
     public let kinds: [String]
 
     /// Creates an entry.
-    public init(topic: Topic, kinds: [String]) {
-        (self.topic, self.kinds) = (topic, kinds)
-    }
+    public init(topic: Topic, kinds: [String]) { (self.topic, self.kinds) = (topic, kinds) }
 }

@@ -140,7 +140,7 @@ package struct Browser: Sendable {
 
     /// Returns the content of a message as JSON; `null` for one that does not open.
     package func read(_ body: [UInt8]) -> JSONValue {
-        guard let content = try? self.secret.open(body) else { return .null }
+        guard let content = self.secret.open(body) else { return .null }
         return (try? JSONValue(parsing: Data(content))) ?? .null
     }
 }

@@ -16,6 +16,13 @@ extension DeviceStore {
     package func timeZones(app: Int64) async throws -> [String?: Int] { try await self.timeZones(app: app, kind: nil) }
 }
 
+extension FileStore {
+    /// Adds an upload to its app, which may have ``FileRecord/maximumOfApp`` files.
+    package func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAdditionResult {
+        try await self.addUpload(upload, quota: quota, files: FileRecord.maximumOfApp)
+    }
+}
+
 extension AppStore {
     /// Adds an app without settings.
     package func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool) {
@@ -130,6 +137,12 @@ extension ScheduleStore {
         try await self.addSchedule(schedule, limits: ScheduleLimits())
     }
 
+    /// Changes a schedule within the default limits.
+    @discardableResult
+    package func changeSchedule(_ id: UUID, _ change: ScheduleChange) async throws -> ScheduleChangeResult {
+        try await self.changeSchedule(id, change, limits: ScheduleLimits())
+    }
+
     /// Returns the schedules of all apps that are due.
     package func dueSchedules(
         now: Timestamp,
@@ -143,12 +156,22 @@ extension ScheduleStore {
 }
 
 extension DispatchStore {
-    /// Stores a notification that is not a run of a schedule.
+    /// Stores a notification in a transaction of its own.
     package func accept(
         _ notification: NotificationRecord,
         shards: [ShardPlan],
-        idempotency: Idempotency?
+        idempotency: Idempotency?,
+        scheduleVersion: Int64? = nil
     ) async throws -> Acceptance {
-        try await self.accept(notification, shards: shards, idempotency: idempotency, scheduleVersion: nil)
+        let request = AcceptanceRequest(
+            notification,
+            shards: shards,
+            idempotency: idempotency,
+            scheduleVersion: scheduleVersion
+        )
+        let time = notification.createdAt
+        let results = try await self.write(LedgerBatch(requests: [request]), now: time, leaseUntil: time)
+        guard let result = results.requests.first else { throw StoreError.cannotWrite(why: "there is no result") }
+        return try result.get().acceptance
     }
 }

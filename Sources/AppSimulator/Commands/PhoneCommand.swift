@@ -227,7 +227,6 @@ struct CommandScanner {
         return word
     }
 
-    /// Returns the event to wait for.
     mutating func wait() throws -> (name: SimulatorEvent.Name, count: Int, seconds: Int) {
         let event = try self.required(for: "wait")
         guard let name = self.events.first(where: { $0.rawValue == event }) else {

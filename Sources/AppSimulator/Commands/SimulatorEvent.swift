@@ -136,10 +136,8 @@ extension SimulatorEvent {
 extension NotificationEntry {
     /// The title, the subtitle and the body, without empty ones.
     package var texts: [String] { [self.title, self.subtitle, self.body].compactMap { $0 }.filter { !$0.isEmpty } }
-    /// The first text.
     package var headline: String { self.texts.first ?? "" }
 
-    /// The members for JSON.
     package var members: [String: JSONValue?] {
         [
             "number": .integer(Int64(self.number)), "apnsId": self.apnsID?.json, "title": self.title?.json,
@@ -151,7 +149,6 @@ extension NotificationEntry {
 }
 
 extension LiveActivity {
-    /// The members for JSON.
     package var members: [String: JSONValue?] {
         [
             "number": .integer(Int64(self.number)), "activity": self.id.json, "type": self.type.json,

@@ -36,7 +36,6 @@ package enum NotShownReason: String, Hashable, Sendable {
     case activityIncomplete = "activity_incomplete"
     case wakingDenied = "waking_denied"
 
-    /// The text of the reason.
     package var text: String {
         switch self {
         case .alertsDenied: "the user allows no alerts"

@@ -23,7 +23,6 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         get { Capabilities(names: self.allowed) }
         set { self.allowed = newValue.names }
     }
-    /// The names of ``capabilities``.
     private var allowed = Self.allCapabilities.names
     /// The ids of the last pushes, oldest first.
     private var handled: [String] = []
@@ -129,13 +128,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         let earlier = self.entries.firstIndex { $0.identifier == identifier }
         let isSame = push.apnsID != nil && earlier.map { self.entries[$0].apnsID } == push.apnsID
         let number = earlier.map { self.entries.remove(at: $0).number } ?? self.nextNumber()
-        let entry = NotificationEntry(
-            content,
-            number: number,
-            identifier: identifier,
-            apnsID: push.apnsID,
-            now: now
-        )
+        let entry = NotificationEntry(content, number: number, identifier: identifier, apnsID: push.apnsID, now: now)
         self.entries.append(entry)
         self.entries.removeFirst(max(0, self.entries.count - Self.maximumEntries))
         let appearance = NotificationAppearance(

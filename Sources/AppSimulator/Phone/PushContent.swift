@@ -52,9 +52,7 @@ package struct PushContent: Hashable, Sendable {
     }
 
     /// Indicates that it has a title, a subtitle or a body.
-    package var hasText: Bool {
-        [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false }
-    }
+    package var hasText: Bool { [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false } }
 
     /// Indicates that the notification service extension runs first, which needs an alert with text (reference 3.1).
     package var runsExtension: Bool { self.isMutable && self.hasText }
@@ -141,7 +139,6 @@ struct PayloadReader {
         return value == .null ? nil : value
     }
 
-    /// Returns a text.
     mutating func text(_ name: String) -> String? {
         guard let value = self.value(name) else { return nil }
         if case .string(let text) = value { return text }
@@ -149,7 +146,6 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns an object.
     mutating func object(_ name: String) -> [String: JSONValue]? {
         guard let value = self.value(name) else { return nil }
         if case .object(let members) = value { return members }
@@ -167,7 +163,6 @@ struct PayloadReader {
         return elements.map(PhoneText.plain)
     }
 
-    /// Returns any number.
     mutating func number(_ name: String) -> Double? {
         switch self.value(name) {
         case nil: return nil
@@ -212,9 +207,7 @@ struct PayloadReader {
     private static let latestTime: Double = 253_402_300_799
 
     /// Records a problem with a member.
-    mutating func reject(_ name: String, _ what: String) {
-        self.problems.append("\(self.path).\(name) \(what)")
-    }
+    mutating func reject(_ name: String, _ what: String) { self.problems.append("\(self.path).\(name) \(what)") }
 
     /// Adds the problems of an object within this one.
     mutating func add(problemsOf inner: PayloadReader) { self.problems += inner.problems }

@@ -3,7 +3,6 @@ import PushSupport
 
 /// The folder in which a simulated phone is kept between two runs. Only one process at a time can use it.
 package final class PhoneFolder: Sendable {
-    /// The path of the folder.
     package let path: String
     private let lock: DirectoryLock
 

@@ -70,9 +70,7 @@ struct SimulatedApp: Sendable {
     func id(of payload: [String: PushSupport.JSONValue]) -> UUID? { Self.notification(payload)?.id }
 
     /// Reads a payload as the app does; `nil` for one that the library does not read.
-    static func notification(
-        _ payload: [String: PushSupport.JSONValue]
-    ) -> MartletKit.ReceivedNotification? {
+    static func notification(_ payload: [String: PushSupport.JSONValue]) -> MartletKit.ReceivedNotification? {
         (try? PushSupport.JSONValue.object(payload).text).flatMap { MartletKit.ReceivedNotification(json: $0) }
     }
 }

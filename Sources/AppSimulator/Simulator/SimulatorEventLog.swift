@@ -115,13 +115,7 @@ final class SimulatorEventLog: Sendable {
         let isComplete = try? await withTimeLimit(.seconds(seconds)) { await tally.wait(for: count, name) }
         guard isComplete != true else { return }
         try Task.checkCancellation()
-        throw WaitError(
-            name: name,
-            count: count,
-            seconds: seconds,
-            present: tally.count(of: name),
-            self.lastProblem
-        )
+        throw WaitError(name: name, count: count, seconds: seconds, present: tally.count(of: name), self.lastProblem)
     }
 
     /// Reports an event of MartletKit. Events of a removed installation are ignored.

@@ -107,7 +107,6 @@ struct AnonymousPageRequest: Sendable {
         return .redirect(to: "\(Dashboard.root)/sign-in\(wanted)")
     }
 
-    /// Returns the page of an error.
     func errorPage(for error: any Error) -> Response {
         let (shown, headers) = self.failure(error)
         var page = self.page(

@@ -10,9 +10,7 @@ import WebPages
 struct Menu {
     private let request: PageRequest
 
-    init(_ request: PageRequest) {
-        self.request = request
-    }
+    init(_ request: PageRequest) { self.request = request }
 
     /// The variable `menu` of the layout.
     var model: [PageModel] {

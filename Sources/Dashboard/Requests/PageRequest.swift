@@ -298,7 +298,5 @@ enum PageError: String {
     }
 
     /// Returns the language of an error's message; `nil` for that of the page.
-    static func language(_ error: RequestError) -> String? {
-        Self(rawValue: error.code) == nil ? "en" : nil
-    }
+    static func language(_ error: RequestError) -> String? { Self(rawValue: error.code) == nil ? "en" : nil }
 }

@@ -69,10 +69,7 @@ struct AttachmentDownload: Sendable {
             case 301, 302, 303, 307, 308:
                 guard self.redirects < self.policy.maximumRedirects else { throw .tooManyRedirects }
                 guard let location = header("location") else { throw .status(status) }
-                self.url = try self.url.redirected(
-                    to: location,
-                    allowsLocalServers: self.policy.allowsLocalServers
-                )
+                self.url = try self.url.redirected(to: location, allowsLocalServers: self.policy.allowsLocalServers)
                 self.redirects += 1
                 return .follow(self.url.url)
             default: throw .status(status)

@@ -112,11 +112,7 @@ extension Martlet {
         }
         let state =
             stored
-            ?? RegistrationState(
-                installation: self.dependencies.uuid(),
-                target: target,
-                key: self.configuration.key
-            )
+            ?? RegistrationState(installation: self.dependencies.uuid(), target: target, key: self.configuration.key)
         var machine = RegistrationStateMachine(
             state,
             target: target,
@@ -260,9 +256,7 @@ extension Martlet {
         }
     }
 
-    func exchange(_ request: TransportRequest) async -> ProviderResult {
-        ProviderResult(await self.send(request))
-    }
+    func exchange(_ request: TransportRequest) async -> ProviderResult { ProviderResult(await self.send(request)) }
 
     func send(_ request: TransportRequest) async -> Result<TransportResponse, any Error> {
         var request = request

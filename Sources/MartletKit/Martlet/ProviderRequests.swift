@@ -1,7 +1,6 @@
 import Foundation
 
 extension RegistrationStateMachine.Request {
-    /// The body of a registration.
     var body: JSONValue? {
         guard case .register(let registration) = self else { return nil }
         var members: [String: JSONValue] = [
@@ -25,7 +24,6 @@ extension RegistrationStateMachine.Request {
 }
 
 extension Martlet.Configuration {
-    /// The URL of an installation.
     private func url(of installation: UUID) -> URL {
         self.provider.appending(path: "v1/apps/\(self.app)/installations/\(installation.uuidString)")
     }

@@ -150,9 +150,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
     }
 
     /// `true` if everything that the app wants is confirmed.
-    func isConfirmed(now: Date) -> Bool {
-        self.request(now: now) == nil && !self.state.tokens.isEmpty
-    }
+    func isConfirmed(now: Date) -> Bool { self.request(now: now) == nil && !self.state.tokens.isEmpty }
 }
 
 // MARK: - Changes by the app
@@ -380,11 +378,7 @@ extension RegistrationStateMachine {
     }
 
     /// Continues as a new installation, because the provider has this one with another secret.
-    private mutating func replace(
-        by installation: UUID,
-        _ refusal: ProviderRefusal,
-        now: Date
-    ) -> [Martlet.Event] {
+    private mutating func replace(by installation: UUID, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event] {
         if let last = self.state.replacedAt, abs(now.timeIntervalSince(last)) < Self.replacementInterval {
             self.state.backOff.pause(for: Self.pause, now: now)
             return [.refused(member: nil, code: refusal.code, message: refusal.message)]

@@ -31,9 +31,7 @@ public struct ReceivedNotification: Hashable, Sendable {
     let sealed: SealedContent?
 
     /// Reads the dictionary of the system: `userInfo` of a notification's content, or that of a background push.
-    public init(userInfo: [AnyHashable: Any]) {
-        self.init(payload: JSONValue.members(of: userInfo))
-    }
+    public init(userInfo: [AnyHashable: Any]) { self.init(payload: JSONValue.members(of: userInfo)) }
 
     /// Reads the JSON text of a payload.
     ///

@@ -20,9 +20,7 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
     package var names: [String] { Self.words.compactMap { self.contains($0) ? $1 : nil } }
 
     /// Makes the capabilities that the API's words name. Other words are ignored.
-    package init(names: [String]) {
-        self.init(Self.words.compactMap { names.contains($1) ? $0 : nil })
-    }
+    package init(names: [String]) { self.init(Self.words.compactMap { names.contains($1) ? $0 : nil }) }
 }
 
 /// The settings of the device by which the provider selects, localizes and times notifications.

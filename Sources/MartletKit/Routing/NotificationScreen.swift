@@ -161,9 +161,7 @@ extension NotificationScreen.Parameter {
         RouteError(.wrongType, "the property \(self.name) is no \(type)")
     }
 
-    private var outside: RouteError {
-        RouteError(.notAllowed, "the property \(self.name) is outside its limits")
-    }
+    private var outside: RouteError { RouteError(.notAllowed, "the property \(self.name) is outside its limits") }
 }
 
 extension NotificationScreen.ValueType {

@@ -32,10 +32,7 @@ struct PathPattern: Hashable, Sendable {
     /// Parses the pattern of a screen.
     init(_ text: String, of screen: NotificationScreen, at place: String) throws(ScreenRulesError) {
         guard text.utf8.count <= ScreenRules.Limit.pattern, text.hasPrefix("/") else {
-            throw ScreenRulesError(
-                place,
-                "it must begin with / and have at most \(ScreenRules.Limit.pattern) bytes"
-            )
+            throw ScreenRulesError(place, "it must begin with / and have at most \(ScreenRules.Limit.pattern) bytes")
         }
         let parts = text == "/" ? [] : text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= ScreenRules.Limit.segments else {

@@ -229,10 +229,7 @@ extension NotificationScreen.Parameter {
             try members.expectOnly(common)
             self.type = .uuid
         default:
-            throw ScreenRulesError(
-                members.place("type"),
-                "use text, integer, number, boolean, date, uuid or choice"
-            )
+            throw ScreenRulesError(members.place("type"), "use text, integer, number, boolean, date, uuid or choice")
         }
     }
 }

@@ -115,10 +115,7 @@ private final class Exchange: Sendable {
     private let part: LockedValue<(@Sendable (ResponsePart) throws -> Void)?>
     let end: @Sendable ((any Error)?) -> Void
 
-    init(
-        part: @escaping @Sendable (ResponsePart) throws -> Void,
-        end: @escaping @Sendable ((any Error)?) -> Void
-    ) {
+    init(part: @escaping @Sendable (ResponsePart) throws -> Void, end: @escaping @Sendable ((any Error)?) -> Void) {
         (self.part, self.end) = (LockedValue(part), end)
     }
 

@@ -131,8 +131,6 @@ package struct KeyResponse: ResponseObject {
 
     package var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }
     package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
-    private var expiresAt: String? { self.record.expiresAt?.rfc3339 }
-    private var lastUsedAt: String? { self.record.lastUsedAt?.rfc3339 }
 
     package static let schemaName: String? = "Key"
     package static let members: [ResponseMember<Self>] = [
@@ -141,9 +139,9 @@ package struct KeyResponse: ResponseObject {
         .required("scopes", \.scopes),
         .optional("apps", \.apps, "The apps that it is limited to; absent for all."),
         .required("createdAtMs", \.record.createdAt),
-        .optional("expiresAt", \.expiresAt, "RFC 3339; absent for never."),
+        .optional("expiresAt", \.record.expiresAt?.rfc3339, "RFC 3339; absent for never."),
         .optional("rate", \.record.rate, "Requests per second; absent for the server's own."),
-        .optional("lastUsedAt", \.lastUsedAt, "RFC 3339; absent for a key that was never used."),
+        .optional("lastUsedAt", \.record.lastUsedAt?.rfc3339, "RFC 3339; absent for a key that was never used."),
         .optional("key", \.text, "Only in the response to its creation."),
     ]
 }

@@ -184,8 +184,6 @@ package struct CredentialTestResponse: ResponseObject {
     let environment: PushEnvironment
     let app: Topic
 
-    private var cause: String? { self.test.fault?.cause.rawValue }
-    private var message: String? { self.test.fault?.description }
     private var advice: String? { self.test.fault?.advice(app: self.app, self.environment) }
     private var roundTrip: Double? { self.test.roundTrip.map { ($0 / .milliseconds(1) * 10).rounded() / 10 } }
 
@@ -200,8 +198,8 @@ package struct CredentialTestResponse: ResponseObject {
         .optional("credentialAccepted", \.test.isCredentialAccepted),
         .optional("topicAllowed", \.test.isTopicAllowed, "Whether the credential may send to the app's bundle id."),
         .optional("reason", \.test.reason, "The push service's reason, or that of the failure."),
-        .optional("cause", \.cause, as: .choice(of: ConfigurationFault.Cause.self)),
-        .optional("message", \.message, "What is wrong, in one sentence."),
+        .optional("cause", \.test.fault?.cause.rawValue, as: .choice(of: ConfigurationFault.Cause.self)),
+        .optional("message", \.test.fault?.description, "What is wrong, in one sentence."),
         .optional("advice", \.advice, "What to change."),
         .optional("roundTripMs", \.roundTrip, "From a push to its response, over an open connection."),
         .optional("expiresAtMs", \.test.expires, "The expiration of a certificate."),

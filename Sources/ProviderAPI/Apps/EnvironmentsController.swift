@@ -86,14 +86,13 @@ package struct EnvironmentResponse: ResponseObject {
         return status.isPaused ? "paused" : "failing"
     }
     private var fault: ConfigurationFault? { self.status?.fault }
-    private var cause: String? { self.fault?.cause.rawValue }
     var advice: String? { self.fault?.advice(app: self.app, self.environment) }
 
     package static let schemaName: String? = "EnvironmentState"
     package static let members: [ResponseMember<Self>] = [
         .required("environment", \.environment),
         .required("state", \.state, as: .choice(["running", "failing", "paused"]), Self.stateDescription),
-        .optional("cause", \.cause, as: .choice(of: ConfigurationFault.Cause.self)),
+        .optional("cause", \.fault?.cause.rawValue, as: .choice(of: ConfigurationFault.Cause.self)),
         .optional("message", \.fault?.description, "What is wrong, in one sentence."),
         .optional("advice", \.advice, "What to change."),
         .optional("host", \.fault?.host),

@@ -21,11 +21,9 @@ struct UserSecretsController: Controller {
         /// The text of the secret; `nil` in all responses but the one to its creation.
         var text: String?
 
-        private var createdAt: String { self.record.createdAt.rfc3339 }
-
         static let schemaName: String? = "UserSecret"
         static let members: [ResponseMember<Self>] = [
-            .required("id", \.record.id), .required("createdAt", \.createdAt, "RFC 3339."),
+            .required("id", \.record.id), .required("createdAt", \.record.createdAt.rfc3339, "RFC 3339."),
             .optional("secret", \.text, "Only in the response to its creation."),
         ]
     }

@@ -243,8 +243,6 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
         }
 
         /// Compares the account without regard to case.
-        func allows(account: String?) -> Bool {
-            account.map { self.accounts.contains($0.lowercased()) } ?? false
-        }
+        func allows(account: String?) -> Bool { account.map { self.accounts.contains($0.lowercased()) } ?? false }
     }
 }

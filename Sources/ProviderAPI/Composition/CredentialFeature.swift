@@ -13,12 +13,7 @@ struct CredentialFeature: ProviderFeature {
     init(_ core: ProviderCore, _ sending: SendingComponents) {
         let (store, time, logger, faults) = (core.store, core.time, core.logger, sending.faults)
         let expiry = CredentialExpiryMonitor(store: store, webhookWake: core.webhookWake, time: time, logger: logger)
-        let tester = CredentialTester(
-            store: store,
-            directory: sending.directory,
-            source: sending.source,
-            time: time
-        )
+        let tester = CredentialTester(store: store, directory: sending.directory, source: sending.source, time: time)
         let monitor = ConfigurationFaultMonitor(faults: faults, tester: tester, logger: logger)
         self.expiry = expiry
         self.services = [monitor, expiry]

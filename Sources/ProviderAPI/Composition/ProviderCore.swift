@@ -88,9 +88,7 @@ struct ProviderCore: Sendable {
 extension ProviderConfiguration {
     /// Logs a warning for each file that other users of the machine can read or change.
     func warnOfExposure(logger: Logger) {
-        let files = [
-            ("master key", self.masterKeyPath), ("database", self.databasePath),
-        ]
+        let files = [("master key", self.masterKeyPath), ("database", self.databasePath)]
         for (name, path) in files {
             guard let mode = FileExposure.mode(of: path) else { continue }
             logger.warning(
@@ -121,11 +119,7 @@ struct SendingComponents: Sendable {
             tokens: ProviderTokenCache(store: store, time: time, logger: logger),
             logger: logger
         )
-        self.invalidation = TokenInvalidationPolicy(
-            store: store,
-            limits: core.configuration.breaker,
-            logger: logger
-        )
+        self.invalidation = TokenInvalidationPolicy(store: store, limits: core.configuration.breaker, logger: logger)
         self.faults = ConfigurationFaultTracker(
             store: store,
             directory: self.directory,

@@ -112,9 +112,7 @@ package final class ProviderServer: Service {
     /// Returns the port of the API, after waiting until requests are served.
     ///
     /// - Throws: The error that ended ``run()`` before that.
-    package func port() async throws -> Int {
-        try await self.bound.value
-    }
+    package func port() async throws -> Int { try await self.bound.value }
 }
 
 extension ProviderServer {

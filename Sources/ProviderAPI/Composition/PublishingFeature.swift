@@ -35,17 +35,16 @@ struct PublishingFeature: ProviderFeature {
             time: core.time,
             logger: core.logger
         )
-        let entitlements = EntitlementResolver(checker)
         self.notifier = IssueNotifier(
             store: store,
             acceptor: sending.acceptor,
-            entitlements: entitlements,
+            entitlements: checker,
             time: core.time
         )
         let addresses = FileAddresses(store: store, settings: settings, time: core.time)
         self.controllers =
             Self.authors(core, sending, folder, checker) + [
-                CatalogueController(store: store, entitlements: entitlements, addresses: addresses),
+                CatalogueController(store: store, entitlements: checker, addresses: addresses),
                 NotifyController(
                     store: store,
                     notifier: self.notifier,

@@ -15,10 +15,7 @@ struct RESTAPI: Sendable {
     let logger: Logger
 
     /// Makes the router of all operations, compatibility forms and pages.
-    func router(
-        with pages: (any ProviderPages)?,
-        _ addition: (any ProviderExtension)?
-    ) -> Router<APIContext> {
+    func router(with pages: (any ProviderPages)?, _ addition: (any ProviderExtension)?) -> Router<APIContext> {
         let router = self.operationRouter
         self.compatibility.addRoutes(to: router.group())
         addition?.addRoutes(to: router)

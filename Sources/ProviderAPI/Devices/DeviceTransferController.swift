@@ -44,7 +44,7 @@ struct DeviceTransferController: Controller {
                 .summary("All devices as a file that can be imported again.")
                 .tag(.devices).scope(.read)
                 .parameters(.query("format", "Default ndjson.", .choice(of: TransferFormat.self)))
-                .parameters(.query("state", "Default active.", .choice(of: DeviceExport.State.self)))
+                .parameters(.query("state", "Default active.", .choice(of: ExportedDevices.self)))
                 .responses(ResponseDescription(status: 200, "A device per line.", .string(), contentTypes: types)),
         ]
     }
@@ -80,7 +80,7 @@ struct DeviceTransferController: Controller {
     private func exportDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let format = try request.choice("format", TransferFormat.self) ?? .ndjson
-        let state = try request.choice("state", DeviceExport.State.self) ?? .active
+        let state = try request.choice("state", ExportedDevices.self) ?? .active
         let name = "\(app.bundleID.name)-devices.\(format.rawValue)"
         let headers: HTTPFields = [
             .contentType: format.contentType, .contentDisposition: "attachment; filename=\"\(name)\"",
@@ -107,9 +107,7 @@ struct DeviceTransferController: Controller {
         default:
             self.logger.warning(
                 "import interrupted",
-                metadata: [
-                    "app": "\(app.bundleID)", "error": "\(interruption.cause)", "at": "\(interruption)",
-                ]
+                metadata: ["app": "\(app.bundleID)", "error": "\(interruption.cause)", "at": "\(interruption)"]
             )
             error = RequestError(.internalError, code: "import_stopped", message: "\(interruption)")
         }

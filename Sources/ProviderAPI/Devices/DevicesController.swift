@@ -121,9 +121,7 @@ struct BatchResponse: ResponseObject {
         var id: Int64?
         var error: RequestError?
 
-        init(_ error: RequestError) {
-            (self.result, self.error) = ("refused", error)
-        }
+        init(_ error: RequestError) { (self.result, self.error) = ("refused", error) }
 
         /// - Parameter index: The position of the registration in the request.
         init(_ result: RegistrationResult?, index: Int) {
@@ -173,7 +171,6 @@ package struct DeviceResponse: ResponseObject {
         let preferences = self.device.profile.preferences
         return preferences == Preferences() ? nil : preferences.json
     }
-    private var encryptionKey: JSONValue? { self.device.profile.encryptionKey?.json }
     private var tags: [String] { self.device.profile.tags.sorted().map(\.text) }
     /// `active`, or `inactive` once the token is known to be invalid.
     package var state: String { self.device.isActive ? "active" : "inactive" }
@@ -198,7 +195,7 @@ package struct DeviceResponse: ResponseObject {
         .required("tags", \.tags),
         .required("attributes", \.device.profile.attributes, as: .map(of: .any)),
         .optional("preferences", \.preferences, as: Preferences.object.schema, "What the device itself has said."),
-        .optional("encryptionKey", \.encryptionKey, as: InstallationPublicKey.object.schema),
+        .optional("encryptionKey", \.device.profile.encryptionKey?.json, as: InstallationPublicKey.object.schema),
         .required("state", \.state, as: .choice(["active", "inactive"])),
         .required("createdAtMs", \.device.createdAt),
         .optional("underWay", \.underWay, Self.tooLate),

@@ -183,12 +183,10 @@ extension WaveProgress: ResponseObject {
 
 /// The downloads for which the next wave of a notification waits.
 extension HeldWave: ResponseObject {
-    private var openDownloads: Int? { self.figures?.open }
-    private var bytesPerSecond: Int? { self.figures?.bytesPerSecond }
 
     package static let members: [ResponseMember<Self>] = [
-        .optional("openDownloads", \.openDownloads, "Those of the app; absent while they are not known."),
-        .optional("bytesPerSecond", \.bytesPerSecond, "Those of the app's downloads, over ten seconds."),
+        .optional("openDownloads", \.figures?.open, "Those of the app; absent while they are not known."),
+        .optional("bytesPerSecond", \.figures?.bytesPerSecond, "Those of the app's downloads, over ten seconds."),
     ]
 }
 

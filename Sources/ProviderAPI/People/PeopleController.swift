@@ -133,10 +133,8 @@ package struct PersonResponse: ResponseObject {
     var link: PeopleService.NewLink?
 
     package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }
-    private var createdAt: String { self.record.createdAt.rfc3339 }
     private var lastSeenAt: String? { self.record.lastSeenAt?.rfc3339 }
     package var path: String? { self.link?.path }
-    private var linkExpiresAt: String? { self.link?.expiresAt.rfc3339 }
 
     package static let schemaName: String? = "Person"
     package static let members: [ResponseMember<Self>] = [
@@ -146,10 +144,10 @@ package struct PersonResponse: ResponseObject {
         .optional("apps", \.apps, "The apps that the person is limited to; absent for all."),
         .required("disabled", \.record.isDisabled, "Whether the person cannot sign in."),
         .required("hasPassword", \.record.hasPassword, "Whether the person has redeemed a link."),
-        .required("createdAt", \.createdAt, as: .dateTime),
+        .required("createdAt", \.record.createdAt.rfc3339, as: .dateTime),
         .optional("lastSeenAt", \.lastSeenAt, as: .dateTime, "Absent for a person who never signed in."),
         .optional("language", \.record.language),
         .optional("link", \.path, "The path with which the person chooses a password, once; only when it is made."),
-        .optional("linkExpiresAt", \.linkExpiresAt, as: .dateTime),
+        .optional("linkExpiresAt", \.link?.expiresAt.rfc3339, as: .dateTime),
     ]
 }

@@ -16,7 +16,7 @@ struct CatalogueController: Controller {
     /// The maximum length of a page that is cached, in bytes.
     private static let maximumKeptPage = 256 * 1024
     let store: any AppStore & PublishingStore
-    let entitlements: EntitlementResolver
+    let entitlements: EntitlementChecker
     let addresses: FileAddresses
     /// The cache of recently requested pages, as encoded responses. It holds 16 MiB at most.
     private let pages = SharedCache<PageKey, ByteBuffer>(maximum: 64)
@@ -29,7 +29,7 @@ struct CatalogueController: Controller {
         var limit: Int
     }
 
-    init(store: any AppStore & PublishingStore, entitlements: EntitlementResolver, addresses: FileAddresses) {
+    init(store: any AppStore & PublishingStore, entitlements: EntitlementChecker, addresses: FileAddresses) {
         (self.store, self.entitlements, self.addresses) = (store, entitlements, addresses)
     }
 

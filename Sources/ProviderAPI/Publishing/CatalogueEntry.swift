@@ -12,7 +12,6 @@ package struct CatalogueEntry: ResponseObject {
     /// The signed address of the cover; `nil` without a cover.
     package var coverAddress: String?
 
-    private var date: String { self.issue.date.description }
     private var cover: Cover? {
         guard let file = self.issue.cover, let address = self.coverAddress else { return nil }
         return Cover(file: file, address: address)
@@ -26,7 +25,7 @@ package struct CatalogueEntry: ResponseObject {
         .required("publicationName", \.publicationName),
         .required("title", \.issue.title),
         .optional("number", \.issue.number, "The number that readers see."),
-        .required("date", \.date, as: .date),
+        .required("date", \.issue.date.description, as: .date),
         .required("access", \.issue.access),
         .optional("publishedAtMs", \.issue.publishedAt),
         .optional("cover", \.cover),
@@ -38,11 +37,9 @@ package struct CatalogueEntry: ResponseObject {
         let file: FileRecord
         let address: String
 
-        private var hash: String { self.file.hash.hex }
-
         static let members: [ResponseMember<Self>] = [
             .required("url", \.address, "Relative to the address of the provider."),
-            .required("size", \.file.size), .required("sha256", \.hash, as: .contentHash),
+            .required("size", \.file.size), .required("sha256", \.file.hash.hex, as: .contentHash),
             .required("contentType", \.file.contentType),
         ]
     }
@@ -51,12 +48,9 @@ package struct CatalogueEntry: ResponseObject {
     private struct Size: ResponseObject {
         let rendition: RenditionRecord
 
-        private var size: String { self.rendition.screenSize.description }
-        private var hash: String { self.rendition.file.hash.hex }
-
         static let members: [ResponseMember<Self>] = [
-            .required("screenSize", \.size), .required("size", \.rendition.file.size),
-            .required("sha256", \.hash, as: .contentHash),
+            .required("screenSize", \.rendition.screenSize.description), .required("size", \.rendition.file.size),
+            .required("sha256", \.rendition.file.hash.hex, as: .contentHash),
         ]
     }
 }
@@ -116,17 +110,15 @@ struct DownloadResponse: ResponseObject {
     let address: FileAddresses.Address
 
     private var match: String { self.isExact ? "exact" : "smaller" }
-    private var size: String { self.rendition.screenSize.description }
-    private var hash: String { self.rendition.file.hash.hex }
 
     static let schemaName: String? = "Download"
     static let members: [ResponseMember<Self>] = [
         .required("productId", \.issue.productID),
         .required("url", \.address.text, "Relative to the address of the provider."),
         .required("size", \.rendition.file.size, "In bytes."),
-        .required("sha256", \.hash, as: .contentHash),
+        .required("sha256", \.rendition.file.hash.hex, as: .contentHash),
         .required("contentType", \.rendition.file.contentType),
-        .required("screenSize", \.size, "That of the rendition."),
+        .required("screenSize", \.rendition.screenSize.description, "That of the rendition."),
         .required("match", \.match, as: .choice(["exact", "smaller"])),
         .required("entitledBy", \.grounds),
         .required("expiresAtMs", \.address.expiresAt, "The time until which a download may begin."),

@@ -69,11 +69,7 @@ struct FilesController: Controller {
         }
         headers[.contentLength] = "\(part.count)"
         guard request.http.method == .get else { return Response(status: status, headers: headers) }
-        return Response(
-            status: status,
-            headers: headers,
-            body: try await self.body(download, part, request)
-        )
+        return Response(status: status, headers: headers, body: try await self.body(download, part, request))
     }
 
     /// Returns the file at the address of a request.

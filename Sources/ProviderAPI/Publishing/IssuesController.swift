@@ -42,7 +42,6 @@ struct IssuesController: Controller {
         return (operations + self.files(of: one)).map { $0.tag(.publishing) }
     }
 
-    /// The operations on the files of an issue.
     private func files(of issue: String) -> [ProviderOperation] {
         let (rendition, cover) = ("\(issue)/renditions/{screenSize}", "\(issue)/cover")
         let shown = ResponseDescription.ok(IssueResponse.schema)
@@ -244,9 +243,7 @@ extension ContentWarning {
 
 extension Cursor {
     /// Creates the cursor of a position in a list of issues.
-    init(_ position: IssueCursor) {
-        self.init(list: .issues, position: position.day, second: position.position)
-    }
+    init(_ position: IssueCursor) { self.init(list: .issues, position: position.day, second: position.position) }
 }
 
 extension OperationRequest {
@@ -264,7 +261,6 @@ package struct IssueResponse: ResponseObject {
     /// The number of pushes that were under way at a withdrawal; `nil` in all other responses.
     var underWay: Int?
 
-    private var date: String { self.issue.date.description }
     package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }
     package var renditions: [RenditionResponse] { self.issue.renditions.map(RenditionResponse.init) }
 
@@ -275,7 +271,7 @@ package struct IssueResponse: ResponseObject {
         .required("productId", \.issue.productID),
         .required("title", \.issue.title),
         .optional("number", \.issue.number, "The number that readers see."),
-        .required("date", \.date, as: .date),
+        .required("date", \.issue.date.description, as: .date),
         .required("state", \.issue.state),
         .required("access", \.issue.access),
         .optional("cover", \.cover),

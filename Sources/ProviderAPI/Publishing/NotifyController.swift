@@ -28,7 +28,7 @@ struct NotifyController: Controller {
                 .responses(.ok(NotifyPreview.schema)),
             .init(.get, "/v1/apps/{app}/downloads", id: "showDownloads", self.showDownloads)
                 .summary("The app's open downloads and their bandwidth, for which waves wait.")
-                .tag(.publishing).scope(.read).responses(.ok(DownloadsResponse.schema)),
+                .tag(.publishing).scope(.read).responses(.ok(OpenDownloadsResponse.schema)),
         ]
     }
 
@@ -41,7 +41,7 @@ struct NotifyController: Controller {
 
     private func showDownloads(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        return try .json(DownloadsResponse(figures: self.downloads.figures(app: app.id)))
+        return try .json(OpenDownloadsResponse(figures: self.downloads.figures(app: app.id)))
     }
 
     private func notify(_ request: OperationRequest) async throws -> Response {
@@ -101,14 +101,13 @@ package struct NotifyPreview: ResponseObject {
         ]
     }
 
-    private var audience: JSONValue { self.plan.audience.json }
     private var waves: JSONValue { NotifyWavesSetting.json(self.plan.waves) }
     private var refusal: Refusal? { self.plan.refusal.map(Refusal.init) }
 
     package static let schemaName: String? = "NotifyPreview"
     package static let members: [ResponseMember<Self>] = [
         .required("environment", \.plan.environment),
-        .required("to", \.audience, as: AudienceExpression.object.schema),
+        .required("to", \.plan.audience.json, as: AudienceExpression.object.schema),
         .optional("devices", \.plan.devices, "The active devices that would be notified now."),
         .required("waves", \.waves, as: NotifyWavesSetting.member.schema),
         .optional("waveCount", \.plan.waveCount),
@@ -117,7 +116,7 @@ package struct NotifyPreview: ResponseObject {
 }
 
 /// The open downloads of an app in a response.
-package struct DownloadsResponse: ResponseObject {
+package struct OpenDownloadsResponse: ResponseObject {
     /// The figures; `nil` for ten seconds after a start, while they are not known.
     package let figures: DownloadFigures?
 

@@ -230,14 +230,13 @@ extension UploadFailure {
 private struct UploadResponse: ResponseObject {
     let upload: UploadRecord
 
-    private var hash: String { self.upload.hash.hex }
     private var isComplete: Bool { self.upload.completedAt != nil }
 
     static let schemaName: String? = "Upload"
     static let members: [ResponseMember<Self>] = [
         .required("id", \.upload.id),
         .required("size", \.upload.size, "In bytes."),
-        .required("sha256", \.hash, as: .contentHash),
+        .required("sha256", \.upload.hash.hex, as: .contentHash),
         .required("contentType", \.upload.contentType),
         .required("name", \.upload.name),
         .required("offset", \.upload.received, "The position of the next byte: what is before it is on disk."),

@@ -55,10 +55,7 @@ struct AuditAggregator {
         var minute = self.minutes[key] ?? Minute(began: now)
         var kind = kind
         if minute.entries[kind] == nil, minute.entries.count >= Self.maximumKinds {
-            kind = Kind(
-                action: kind.status >= 400 ? Self.others : Self.otherChanges,
-                status: kind.status / 100 * 100
-            )
+            kind = Kind(action: kind.status >= 400 ? Self.others : Self.otherChanges, status: kind.status / 100 * 100)
         }
         defer { self.minutes[key] = minute }
         guard var entry = minute.entries[kind] else {
@@ -75,14 +72,10 @@ struct AuditAggregator {
     }
 
     /// Notes the id of an entry that was written.
-    mutating func written(_ kind: Kind, as id: Int64, of key: UUID) {
-        self.minutes[key]?.entries[kind]?.id = id
-    }
+    mutating func written(_ kind: Kind, as id: Int64, of key: UUID) { self.minutes[key]?.entries[kind]?.id = id }
 
     /// Notes that an entry could not be written. The next equal request tries again.
-    mutating func writeFailed(_ kind: Kind, of key: UUID) {
-        self.minutes[key]?.entries[kind] = nil
-    }
+    mutating func writeFailed(_ kind: Kind, of key: UUID) { self.minutes[key]?.entries[kind] = nil }
 
     /// Returns the counts that have not been written, by the id of the entry.
     mutating func takePending(now: ContinuousClock.Instant) -> [Int64: Int] {

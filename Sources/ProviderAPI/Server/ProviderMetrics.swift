@@ -137,15 +137,13 @@ struct ProviderMetrics: Sendable {
         _ name: String,
         _ help: String,
         _ statistics: StatisticsCache,
-        _ value: any KeyPath<StoreStatistics, Int> & Sendable
+        _ value: any KeyPath<StoreBacklog, Int> & Sendable
     ) {
         self.gauges.add(name, help) { try await statistics.latest()[keyPath: value] }
     }
 
     /// Returns all metrics in the text format of Prometheus.
-    func text() async throws -> String {
-        try await self.gauges.text() + self.registry.text
-    }
+    func text() async throws -> String { try await self.gauges.text() + self.registry.text }
 }
 
 /// A copy of the store's statistics that serves all gauges of one request.
@@ -154,14 +152,12 @@ private final class StatisticsCache: Sendable {
 
     private let store: any MaintenanceStore
     private let time: any TimeSource
-    private let last = Mutex<(at: Timestamp, statistics: StoreStatistics)?>(nil)
+    private let last = Mutex<(at: Timestamp, statistics: StoreBacklog)?>(nil)
 
-    init(store: any MaintenanceStore, time: any TimeSource) {
-        (self.store, self.time) = (store, time)
-    }
+    init(store: any MaintenanceStore, time: any TimeSource) { (self.store, self.time) = (store, time) }
 
     /// Returns statistics that are at most ``lifetime`` old.
-    func latest() async throws -> StoreStatistics {
+    func latest() async throws -> StoreBacklog {
         let now = self.time.steady
         if let last = self.last.withLock({ $0 }), now >= last.at, now.since(last.at) < Self.lifetime {
             return last.statistics

@@ -98,7 +98,7 @@ package struct SystemResponse: ResponseObject {
 
     package let store: Store
     let lanes: [Lane]
-    let queue: StoreStatistics
+    let queue: StoreBacklog
     /// The seconds since the oldest due retry became due; `nil` without one.
     let retryLag: Double?
     let nodes: [Node]

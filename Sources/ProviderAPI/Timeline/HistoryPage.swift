@@ -60,9 +60,7 @@ struct HistoryPage {
     }
 
     /// The token events of the page, newest first.
-    var events: [TokenEventRecord] {
-        Array(self.allEvents.sorted { $0.id > $1.id }.prefix(self.limit))
-    }
+    var events: [TokenEventRecord] { Array(self.allEvents.sorted { $0.id > $1.id }.prefix(self.limit)) }
 
     /// The cursor of the next page; `nil` after the last one.
     var next: Cursor? {

@@ -257,10 +257,7 @@ package struct TimelineResponse: ResponseObject {
         var before: Timestamp?
         return self.timeline.steps.map { step in
             defer { before = step.at }
-            return TimelineStepResponse(
-                step: step,
-                since: before.map { max(0, step.at.since($0).milliseconds) }
-            )
+            return TimelineStepResponse(step: step, since: before.map { max(0, step.at.since($0).milliseconds) })
         }
     }
 

@@ -4,7 +4,6 @@ package import PushSupport
 package struct BadgeChange: Hashable, Sendable {
     /// The increments that are allowed.
     static let range: ClosedRange<Int64> = -1000...1000
-    /// The maximum count.
     package static let maximumCount = 99_999
     /// The counts that a user may have.
     package static let counts: ClosedRange<Int64> = 0...Int64(Self.maximumCount)

@@ -37,7 +37,7 @@ enum BinaryTranslation {
             pushType: type,
             tokenKind: type.tokenKind(),
             priority: priority == .powerAware ? .powerAware : .immediate,
-            expiration: Self.expiration(notification),
+            expiration: notification.pushExpiration,
             collapseID: nil,
             payload: payload
         )
@@ -55,14 +55,5 @@ enum BinaryTranslation {
         if payload.isEmpty, topic.name.hasPrefix("pass.") { return .background }
         guard case .object(let aps)? = payload["aps"], aps["content-available"] == .integer(1) else { return .alert }
         return aps.keys.contains { ["alert", "badge", "sound"].contains($0) } ? .alert : .background
-    }
-
-    private static func expiration(_ notification: BinaryNotification) -> Expiration {
-        switch notification.expiration {
-        // The request has the expiry in a member of its own.
-        case nil: .servicePolicy
-        case 0: .immediate
-        case let seconds?: .at(seconds: Int64(seconds))
-        }
     }
 }

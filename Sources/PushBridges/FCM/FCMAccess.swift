@@ -16,11 +16,7 @@ struct FCMAccess: Sendable {
 
     /// Admits a request to the project that its path names.
     /// - Throws: ``FCMError`` for a project that does not exist or belongs to another app.
-    func project(
-        _ request: Request,
-        _ context: APIContext,
-        scope: APIScope
-    ) async throws -> FCMSender.Project {
+    func project(_ request: Request, _ context: APIContext, scope: APIScope) async throws -> FCMSender.Project {
         let name = context.path("project")
         if context.parameters.get("secret") != nil {
             guard context.parameters.get("project") == nil || context.path("bridge") == name else {
@@ -102,7 +98,6 @@ struct FCMAccess: Sendable {
         }
     }
 
-    /// Returns the response to an error.
     static func response(_ error: FCMError) -> Response { self.response(error, body: error.json) }
 
     /// Returns the response to an error, with a body that is not FCM's own.

@@ -45,7 +45,6 @@ struct FCMContent: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// Returns the push.
     func push(to app: Topic, now: Timestamp) throws(FCMError) -> TranslatedPush {
         var push = TranslatedPush()
         push.name = TranslatedPush.name(self.headers["apns-id"])

@@ -58,9 +58,7 @@ struct FCMError: Error, Hashable, Sendable {
         }
         if !self.violations.isEmpty {
             let violations = self.violations.map { violation in
-                JSONValue.object([
-                    "field": .string(violation.field), "description": .string(violation.description),
-                ])
+                JSONValue.object(["field": .string(violation.field), "description": .string(violation.description)])
             }
             details.append(
                 .object([

@@ -58,27 +58,23 @@ struct FCMRoutes: Sendable {
         _ project: FCMSender.Project,
         at: Timestamp
     ) async throws -> Response {
-        var answer: ShadowForwarder.Answer?
-        if let upstream = settings.upstream {
-            var passesCredential = false
-            if case .secret = project.admission { passesCredential = true }
-            do throws(ShadowForwarder.Failure) {
-                answer = try await self.shadow.ask(
-                    upstream,
-                    target: "/v1/projects/\(project.bridge.name)/messages:send",
-                    request,
-                    body: body,
-                    app: project.app,
-                    longest: ShadowForwarder.shortAnswer,
-                    passesCredential: passesCredential
-                )
-            } catch {
-                await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: project.bridge)
-                // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
-                if case .noRoom(let refusal) = error { throw refusal }
-                let message = "The server in whose shadow this bridge is does not answer: \(error.text)"
-                throw FCMError(503, "UNAVAILABLE", message, code: .unavailable)
-            }
+        let answer: ShadowForwarder.Answer?
+        do {
+            answer = try await self.shadow.ask(
+                settings,
+                target: "/v1/projects/\(project.bridge.name)/messages:send",
+                request,
+                body: body,
+                app: project.app,
+                bridge: project.bridge,
+                project.admission,
+                longest: ShadowForwarder.shortAnswer,
+                at: at
+            )
+        } catch let failure as PinnedClientFailure {
+            // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
+            let message = "The server in whose shadow this bridge is does not answer: \(failure.text)"
+            throw FCMError(503, "UNAVAILABLE", message, code: .unavailable)
         }
         var (token, failure): (DeviceToken?, FCMError?)
         do {
@@ -101,9 +97,7 @@ struct FCMRoutes: Sendable {
         }
     }
 
-    private static func response(_ name: String) throws -> Response {
-        try .json(["name": JSONValue.string(name)])
-    }
+    private static func response(_ name: String) throws -> Response { try .json(["name": JSONValue.string(name)]) }
 }
 
 /// The properties of FCM's response that are compared in shadow mode.

@@ -14,7 +14,6 @@ enum FCMTopic {
     /// The prefix of a topic's name in requests to the Instance ID service.
     private static let path = "/topics/"
 
-    /// Returns the tag of a topic.
     static func tag(_ name: String) -> String { Self.prefix + name }
 
     /// Returns the topic of a tag, or `nil` for a tag with another use.

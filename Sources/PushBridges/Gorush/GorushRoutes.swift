@@ -100,29 +100,25 @@ struct GorushRoutes: Sendable {
         _ destination: GorushSender.Destination,
         at: Timestamp
     ) async throws -> Response {
-        var answer: ShadowForwarder.Answer?
-        if let upstream = settings.upstream {
-            var passesCredential = false
-            if case .secret = destination.admission { passesCredential = true }
-            // A request that cannot be read may have any number of tokens for the old server.
-            let entries = (try? parsed.get())?.longestEntries ?? ShadowForwarder.maximumAnswer
-            do throws(ShadowForwarder.Failure) {
-                answer = try await self.shadow.ask(
-                    upstream,
-                    target: "/api/push",
-                    request,
-                    body: body,
-                    app: destination.app,
-                    longest: ShadowForwarder.longestAnswer(withEntriesOf: entries),
-                    passesCredential: passesCredential
-                )
-            } catch {
-                await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: destination.bridge)
-                // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
-                if case .noRoom(let refusal) = error { throw refusal }
-                let message = "the server in whose shadow this bridge is does not answer: \(error.text)"
-                return try Self.failure(.badGateway, message)
-            }
+        // A request that cannot be read may have any number of tokens for the old server.
+        let entries = (try? parsed.get())?.longestEntries ?? ShadowForwarder.maximumAnswer
+        let answer: ShadowForwarder.Answer?
+        do {
+            answer = try await self.shadow.ask(
+                settings,
+                target: "/api/push",
+                request,
+                body: body,
+                app: destination.app,
+                bridge: destination.bridge,
+                destination.admission,
+                longest: ShadowForwarder.longestAnswer(withEntriesOf: entries),
+                at: at
+            )
+        } catch let failure as PinnedClientFailure {
+            // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
+            let message = "the server in whose shadow this bridge is does not answer: \(failure.text)"
+            return try Self.failure(.badGateway, message)
         }
         let theirs = answer.map { GorushResponse(status: $0.status, body: $0.body) }
         let ours: Response

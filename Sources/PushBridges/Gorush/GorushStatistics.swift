@@ -13,9 +13,6 @@ struct GorushCounters: Hashable, Sendable {
     var statuses: [Int: Int] = [:]
     /// The total time of all responses.
     var responseTime: Duration = .zero
-
-    /// The number of tokens whose outcome is not known.
-    var waiting: Int { max(0, self.submitted - self.succeeded - self.failed) }
 }
 
 /// The counters of all gorush bridges, by their names.

@@ -67,7 +67,6 @@ struct MatrixAppDirectory: Sendable {
         }
     }
 
-    /// Returns the app with an `app_id`.
     func match(_ appID: String) -> Match {
         guard appID.unicodeScalars.prefix(MatrixSettings.maximumName + 1).count <= MatrixSettings.maximumName else {
             return .none

@@ -35,12 +35,8 @@ struct MatrixError: Error, Hashable, Sendable {
     }
 
     /// The error for a budget that has nothing left for the caller.
-    init(_ refusal: BudgetRefusal) {
-        self = .tooMany(refusal.error.error.message, delay: refusal.delay)
-    }
+    init(_ refusal: BudgetRefusal) { self = .tooMany(refusal.error.error.message, delay: refusal.delay) }
 
     /// The error for a setting of this provider that makes the push impossible at present.
-    static func misconfigured(_ message: String) -> MatrixError {
-        MatrixError(502, .unknown, message)
-    }
+    static func misconfigured(_ message: String) -> MatrixError { MatrixError(502, .unknown, message) }
 }

@@ -9,9 +9,7 @@ struct MatrixMembers {
     /// The path of the object, for errors.
     private let place: String
 
-    init(_ members: [String: JSONValue], at place: String) {
-        (self.members, self.place) = (members, place)
-    }
+    init(_ members: [String: JSONValue], at place: String) { (self.members, self.place) = (members, place) }
 
     /// Returns a text, or `nil` if it is absent.
     func string(_ name: String) throws(MatrixError) -> String? {

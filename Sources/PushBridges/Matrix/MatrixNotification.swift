@@ -158,7 +158,5 @@ enum MatrixPushkey {
     }
 
     /// Returns the beginning of the SHA-256 of a pushkey, which distinguishes pushkeys in the log.
-    static func hash(_ text: String) -> String {
-        Hexadecimal.encode(SHA256.hash(data: Data(text.utf8)).prefix(8))
-    }
+    static func hash(_ text: String) -> String { Hexadecimal.encode(SHA256.hash(data: Data(text.utf8)).prefix(8)) }
 }

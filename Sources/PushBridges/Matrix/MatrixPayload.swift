@@ -51,9 +51,7 @@ struct MatrixPayload: Hashable, Sendable {
     }
 
     /// The member `aps`. It is empty if the payload has none that is an object.
-    private var aps: [String: JSONValue] {
-        if case .object(let aps)? = self.members["aps"] { aps } else { [:] }
-    }
+    private var aps: [String: JSONValue] { if case .object(let aps)? = self.members["aps"] { aps } else { [:] } }
 
     /// The push type that suits the content.
     var pushType: PushType {
@@ -141,9 +139,7 @@ private struct MatrixTextTruncator {
     }
 
     /// Returns the length of a text in JSON, in bytes, without its quotation marks.
-    private static func size(_ text: String) -> Int {
-        text.unicodeScalars.reduce(0) { $0 + Self.size($1) }
-    }
+    private static func size(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + Self.size($1) } }
 
     private static func size(_ scalar: Unicode.Scalar) -> Int {
         switch scalar.value {

@@ -36,21 +36,6 @@ struct ShadowForwarder: Sendable {
         let held: BudgetPermit
     }
 
-    /// The reason why there is no response.
-    enum Failure: Error, Sendable {
-        /// There is no memory for a response at present. The request was not sent.
-        case noRoom(BudgetRefusal)
-        case unanswered(PinnedClientFailure)
-
-        /// The description of the failure.
-        var text: String {
-            switch self {
-            case .noRoom(let refusal): "not asked: \(refusal.error.error.message)"
-            case .unanswered(let failure): failure.text
-            }
-        }
-    }
-
     /// Returns the maximum length of the response to a request, in bytes.
     ///
     /// The old server has sent the pushes when it responds. If its response is too long, the client may cause a second
@@ -60,30 +45,39 @@ struct ShadowForwarder: Sendable {
         bytes < Self.maximumAnswer - Self.shortAnswer ? Self.shortAnswer + bytes : Self.maximumAnswer
     }
 
-    /// Forwards a request once there is memory for its longest response.
+    /// Forwards a request to the old server once there is memory for its longest response, and notes one that gets none.
+    ///
+    /// The client's `authorization` is forwarded only if the secret is in the path. Otherwise it has an API key of the provider.
     /// - Parameters:
     ///   - target: The path and the query of the old server's API.
     ///   - longest: The maximum length of the response, in bytes.
-    ///   - passesCredential: Whether the client's `authorization` is forwarded. It must not be if it has an API key of
-    ///     the provider.
-    /// - Throws: ``Failure``.
+    /// - Returns: The response; `nil` if there is no old server.
+    /// - Throws: `BudgetRefusal` if there is no memory at present, and then the request was not sent; `PinnedClientFailure`
+    ///   without a response.
     func ask(
-        _ upstream: String,
+        _ settings: ShadowSettings,
         target: String,
         _ request: Request,
         body: Data,
         app: AppRecord,
+        bridge: BridgeRecord,
+        _ admission: BridgeAuthenticator.Admission,
         longest: Int,
-        passesCredential: Bool
-    ) async throws(Failure) -> Answer {
+        at time: Timestamp
+    ) async throws -> Answer? {
+        guard let upstream = settings.upstream else { return nil }
         let held: BudgetPermit
         do throws(BudgetRefusal) {
             held = try self.bytes.take(longest, for: BudgetCaller(app: app.bundleID))
         } catch {
-            throw .noRoom(error)
+            let why = "not asked: \(error.error.error.message)"
+            await self.keep(ShadowComparison(unanswered: why, at: time), of: bridge)
+            throw error
         }
+        var names = Self.forwarded
+        if case .secret = admission { names.append("authorization") }
         var headers = HTTPHeaders()
-        for name in Self.forwarded + (passesCredential ? ["authorization"] : []) {
+        for name in names {
             guard let field = HTTPField.Name(name), let value = request.headers[field] else { continue }
             headers.add(name: name, value: value)
         }
@@ -104,7 +98,8 @@ struct ShadowForwarder: Sendable {
             return Answer(status: response.status, headers: response.headers, body: response.body, held: held)
         } catch {
             held.end()
-            throw .unanswered(error)
+            await self.keep(ShadowComparison(unanswered: error.text, at: time), of: bridge)
+            throw error
         }
     }
 
@@ -155,13 +150,7 @@ extension ShadowComparison {
     }
 
     /// Adds a difference, unless the maximum number is reached. Only reasons and names are kept of it.
-    mutating func differ(
-        _ subject: String,
-        field: String? = nil,
-        ours: String,
-        theirs: String,
-        at: Timestamp
-    ) {
+    mutating func differ(_ subject: String, field: String? = nil, ours: String, theirs: String, at: Timestamp) {
         guard self.differences.count < Self.maximumDifferences else { return }
         self.differences.append(
             ShadowDifference(

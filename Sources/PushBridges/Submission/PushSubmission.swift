@@ -91,10 +91,7 @@ struct PushSubmission: Sendable {
     /// longest time for all of them together is ``ProviderConfiguration/Limits/outcome``.
     /// - Parameter channel: The connection of the client. Its end ends the wait.
     /// - Returns: The states of each notification's tokens, in the order of the notifications.
-    func verdicts(
-        of accepted: [Accepted],
-        on channel: any Channel
-    ) async throws -> [[DeviceToken: TokenOutcome]] {
+    func verdicts(of accepted: [Accepted], on channel: any Channel) async throws -> [[DeviceToken: TokenOutcome]] {
         let end = ContinuousClock.now + self.parts.configuration.limits.outcome
         var verdicts: [[DeviceToken: TokenOutcome]] = []
         for push in accepted {

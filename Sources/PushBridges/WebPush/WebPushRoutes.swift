@@ -98,9 +98,7 @@ struct WebPushRoutes: Sendable {
         let origin = self.origins.own(request)?.description ?? ""
         return Response(
             status: .created,
-            headers: [
-                .location: "\(origin)/push/messages/\(push.id.uuidString.lowercased())", .ttl: String(push.ttl),
-            ]
+            headers: [.location: "\(origin)/push/messages/\(push.id.uuidString.lowercased())", .ttl: String(push.ttl)]
         )
     }
 
@@ -174,12 +172,7 @@ struct WebPushRoutes: Sendable {
             try self.budgets[.unknownTargets].spend(for: client)
             throw RequestError.noSuch("message")
         }
-        return .content(
-            ByteBuffer(bytes: message.body),
-            "application/octet-stream",
-            .ok,
-            [.cacheControl: "no-store"]
-        )
+        return .content(ByteBuffer(bytes: message.body), "application/octet-stream", .ok, [.cacheControl: "no-store"])
     }
 
     // MARK: Responses

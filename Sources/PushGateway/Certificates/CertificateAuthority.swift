@@ -14,9 +14,7 @@ struct CertificateAuthority: Sendable {
     let certificate: Certificate
     private let key: Certificate.PrivateKey
 
-    var pem: String {
-        get throws { PEMText.file(try self.certificate.serializeAsPEM().pemString) }
-    }
+    var pem: String { get throws { PEMText.file(try self.certificate.serializeAsPEM().pemString) } }
 
     /// Loads `name.pem` and `name.key` from the data directory, or creates them.
     init(name: String, commonName: String, in directory: borrowing DataDirectory, now: Date) throws {
@@ -145,9 +143,7 @@ struct Authorities: Sendable {
 
 extension CertificateAuthority {
     /// The certificate as a trust root for TLS.
-    var trustRoots: [NIOSSLCertificate] {
-        get throws { try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)) }
-    }
+    var trustRoots: [NIOSSLCertificate] { get throws { try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)) } }
 }
 
 /// Issues the certificates of devices.

@@ -9,9 +9,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// The port; 0 takes any free one.
     package var port: Int
 
-    package init(host: String = "127.0.0.1", port: Int) {
-        (self.host, self.port) = (host, port)
-    }
+    package init(host: String = "127.0.0.1", port: Int) { (self.host, self.port) = (host, port) }
 
     package var description: String { "\(self.host):\(self.port)" }
 
@@ -142,7 +140,6 @@ extension GatewayConfiguration {
         package var powerWindow: Duration = .seconds(15 * 60)
         /// The maximum number of background notifications per hour, device and topic. Default `nil`: no limit.
         package var backgroundPerHour: Int?
-        /// The limits of a device link.
         package var deviceLink = DeviceLinkServerStateMachine.Limits()
 
         package init() {}

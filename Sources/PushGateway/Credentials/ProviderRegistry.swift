@@ -68,9 +68,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     func app(_ bundleID: Topic) -> ProviderApp? { self.state.withLock { $0.apps[bundleID] } }
 
     /// Returns the token length that the app of a topic has set; `nil` if none.
-    func tokenLength(for topic: Topic) -> Int? {
-        topic.owner { self.app($0) }?.tokenLength
-    }
+    func tokenLength(for topic: Topic) -> Int? { topic.owner { self.app($0) }?.tokenLength }
 
     func key(_ keyID: String) -> RegisteredKey? {
         self.state.withLock { $0.keys[keyID] }.flatMap { $0.revokedAt == nil ? $0 : nil }

@@ -37,13 +37,13 @@ enum ProviderTokenVerifier {
         guard token.utf8.count <= Self.maximumLength else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Self.object(parts[0]), case .string(let name) = header["alg"],
+            let header = JSONValue.members(base64URL: parts[0]), case .string(let name) = header["alg"],
             let algorithm = ProviderTokenAlgorithm(rawValue: name), algorithms.contains(algorithm),
             case .string(let keyID) = header["kid"], let registered = key(keyID),
             let publicKey = try? P256.Signing.PublicKey(x963Representation: registered.publicKey),
             let signature = Base64URL.decode(parts[2]),
             Self.isValid(signature, for: Data("\(parts[0]).\(parts[1])".utf8), algorithm, by: publicKey),
-            let claims = Self.object(parts[1]), claims["iss"] == .string(registered.teamID),
+            let claims = JSONValue.members(base64URL: parts[1]), claims["iss"] == .string(registered.teamID),
             let issuedAt = Self.seconds(claims["iat"]).map(Timestamp.init(seconds:))
         else { return nil }
         return VerifiedProviderToken(key: registered, issuedAt: issuedAt, algorithm: algorithm)
@@ -83,12 +83,5 @@ enum ProviderTokenVerifier {
         case .string(let text): Double(text).flatMap { Int64(exactly: $0.rounded(.down)) }
         default: nil
         }
-    }
-
-    private static func object(_ part: Substring) -> [String: JSONValue]? {
-        guard let data = Base64URL.decode(part), case .object(let members)? = try? JSONValue(parsing: data) else {
-            return nil
-        }
-        return members
     }
 }

@@ -23,7 +23,6 @@ enum FaultLatency: Hashable, Sendable {
     /// The maximum latency: 10 min.
     static let longest: Duration = .seconds(600)
 
-    /// Returns a random latency.
     func sample(using random: inout some RandomNumberGenerator) -> Duration {
         switch self {
         case .fixed(let duration): return duration

@@ -174,7 +174,7 @@ extension FaultPoint {
 }
 
 /// The faults of a listener's connections, from their first byte on.
-struct ListenerFaults: Sendable {
+struct ListenerFaultPlan: Sendable {
     let plan: FaultPlan
     let listener: FaultListener
     let environment: PushEnvironment

@@ -27,7 +27,7 @@ final class Listener: Sendable {
     private let options: Options
     private let unauthenticated: UnauthenticatedConnectionBudget?
     private let tls: NIOSSLContext
-    private let faults: ListenerFaults?
+    private let faults: ListenerFaultPlan?
     private let memory = MemoryTrimmer()
     private let open: ListenerConnections
 
@@ -40,7 +40,7 @@ final class Listener: Sendable {
         limits: GatewayConfiguration.Limits,
         options: Options = .init(),
         unauthenticated: UnauthenticatedConnectionBudget? = nil,
-        faults: ListenerFaults? = nil,
+        faults: ListenerFaultPlan? = nil,
         logger: Logger
     ) throws {
         (self.name, self.options) = (name, options)

@@ -73,9 +73,7 @@ struct RegisteredKey: Hashable, Sendable {
         }
 
         /// The scope of a topic-specific key; `nil` for a key of another kind.
-        var topics: TopicScope? {
-            if case .topics(let scope) = self { scope } else { nil }
-        }
+        var topics: TopicScope? { if case .topics(let scope) = self { scope } else { nil } }
     }
 
     /// The scope of a topic-specific key.

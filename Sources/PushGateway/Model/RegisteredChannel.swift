@@ -45,7 +45,7 @@ struct AcceptedBroadcast: Hashable, Sendable {
 }
 
 /// One notification for all devices that follow a channel (reference 4.2).
-struct ChannelBroadcast: Sendable {
+struct SequencedBroadcast: Sendable {
     var sequence: Int64
     var channel: ChannelName
     /// The notification. Its id is the `apns-request-id`.
@@ -69,7 +69,7 @@ struct ChannelBroadcast: Sendable {
     }
 }
 
-extension ChannelBroadcast {
+extension SequencedBroadcast {
     init(_ accepted: AcceptedBroadcast, sequence: Int64, at now: Timestamp) {
         self.init(
             sequence: sequence,

@@ -89,7 +89,6 @@ struct ChannelRequestValidator: Sendable {
         return bundleID
     }
 
-    /// Returns the channel of the request.
     private func channel(
         _ request: ProviderRequest,
         app bundleID: Topic

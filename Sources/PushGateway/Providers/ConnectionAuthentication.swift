@@ -205,9 +205,7 @@ extension ConnectionAuthentication {
 
     private var usesCertificate: Bool { self.certificate != nil || self.verified.isEmpty }
 
-    private var onlyTopic: Topic? {
-        self.certificate.flatMap { $0.topics.count == 1 ? $0.defaultTopic : nil }
-    }
+    private var onlyTopic: Topic? { self.certificate.flatMap { $0.topics.count == 1 ? $0.defaultTopic : nil } }
 
     /// Returns whether the provider, authenticated before, may push to a topic.
     func covers(_ topic: Topic, directory: some TrustDirectory) -> Bool {

@@ -49,7 +49,7 @@ final class MessageRouter: PushSubmitter, Sendable {
     /// Takes a broadcast. Never blocks. The owner gets one result, as for a push.
     func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {
         self.perform { state, actions in
-            let broadcast = ChannelBroadcast(accepted, sequence: self.services.sequences.next(), at: actions.now)
+            let broadcast = SequencedBroadcast(accepted, sequence: self.services.sequences.next(), at: actions.now)
             state.machine.submit(broadcast, owner: owner, ticket: ticket, &actions)
         }
     }

@@ -142,7 +142,7 @@ extension RoutingStateMachine {
 
     /// Sends a broadcast to all connected followers, and stores it for the others if its channel stores.
     mutating func submit(
-        _ broadcast: ChannelBroadcast,
+        _ broadcast: SequencedBroadcast,
         owner: any SubmissionDelegate,
         ticket: UInt32,
         _ actions: inout Actions

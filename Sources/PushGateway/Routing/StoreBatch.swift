@@ -15,7 +15,7 @@ enum StoreChange: Sendable {
     case removeOlder(Message, keeping: Set<Int64>)
     /// Removes the messages of an app that is gone; of all apps and the subscriptions too if `topic` is `nil`.
     case discard(device: UUID, topic: Topic?)
-    case putBroadcast(ChannelBroadcast)
+    case putBroadcast(SequencedBroadcast)
     case advance(device: UUID, channel: ChannelName, sequence: Int64)
     case subscribe(device: UUID, channel: ChannelName, limit: Int)
     case unsubscribe(device: UUID, channel: ChannelName)

@@ -17,7 +17,7 @@ struct BroadcastTables {
     let environment: PushEnvironment
 
     /// Stores a broadcast in place of the channel's earlier one (reference 4.1, policy 1).
-    func put(_ broadcast: ChannelBroadcast, expiresAt: Timestamp) throws {
+    func put(_ broadcast: SequencedBroadcast, expiresAt: Timestamp) throws {
         try self.database.run(
             """
             INSERT OR REPLACE INTO channelMessage (environment, bundleID, channel, sequence, requestID, priority,
@@ -84,12 +84,12 @@ struct BroadcastTables {
     }
 
     /// Returns the stored broadcast of a channel; `nil` if there is none.
-    func broadcast(on channel: ChannelName) throws -> ChannelBroadcast? {
+    func broadcast(on channel: ChannelName) throws -> SequencedBroadcast? {
         let sql = "SELECT * FROM channelMessage WHERE environment = ? AND bundleID = ? AND channel = ?"
         guard let row = try self.database.rows(sql, self.key(channel)).first, let stored = row.stored(),
             let requestID = row["requestID"] as String?
         else { return nil }
-        return ChannelBroadcast(
+        return SequencedBroadcast(
             sequence: stored.sequence,
             channel: channel,
             notification: PushNotification(

@@ -82,7 +82,6 @@ struct DeviceTable {
     enum TimeColumn: String, Sendable {
         case lastSeenAt, revokedAt, deletedAt
 
-        /// The property of the column.
         var property: WritableKeyPath<ActivatedDevice, Timestamp?> {
             switch self {
             case .lastSeenAt: \.lastSeenAt

@@ -84,9 +84,7 @@ struct EventTable {
     }
 
     /// Returns the number of events on disk.
-    func count() throws -> Int {
-        try self.database.integer("SELECT coalesce(sum(count), 0) FROM eventBlock") ?? 0
-    }
+    func count() throws -> Int { try self.database.integer("SELECT coalesce(sum(count), 0) FROM eventBlock") ?? 0 }
 
     /// Removes the blocks whose events all have ids below `oldest` or are older than `since`.
     func trim(before oldest: Int64, since: Timestamp) throws {

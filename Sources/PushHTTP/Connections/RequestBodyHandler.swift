@@ -10,9 +10,7 @@ package struct StreamedBody: Hashable, Sendable {
     /// The minimum number of bytes that arrive within the time of one deadline.
     package let minimumBytes: Int
 
-    package init(minimumBytes: Int) {
-        self.minimumBytes = minimumBytes
-    }
+    package init(minimumBytes: Int) { self.minimumBytes = minimumBytes }
 }
 
 /// Closes a connection on which a request does not end in time, even if its bytes keep arriving slowly.

@@ -110,7 +110,5 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
         context.close(promise: nil)
     }
 
-    package func handlerRemoved(context: ChannelHandlerContext) {
-        self.timer?.cancel()
-    }
+    package func handlerRemoved(context: ChannelHandlerContext) { self.timer?.cancel() }
 }

@@ -34,14 +34,10 @@ package struct FormData: Equatable, Sendable {
     private var values: [String: String] = [:]
     package private(set) var files: [FormFile] = []
 
-    package init(limits: Limits = Limits()) {
-        self.limits = limits
-    }
+    package init(limits: Limits = Limits()) { self.limits = limits }
 
     /// The value of the first field with this name, or `nil` if there is none. It may be empty.
-    package subscript(name: String) -> String? {
-        self.values[name.lowercased()]
-    }
+    package subscript(name: String) -> String? { self.values[name.lowercased()] }
 
     /// - Throws: ``RequestError`` for a field that is too long or has a NUL, which would end a text in the store, and
     ///   for too many fields.
@@ -158,12 +154,7 @@ package enum FormRequest {
         try self.fields(in: try await request.wholeBody(maximum: limits.body), of: request, limits: limits)
     }
 
-    /// Returns the fields of a body.
-    package static func fields(
-        in body: Data,
-        of request: Request,
-        limits: FormData.Limits
-    ) throws -> FormData {
+    package static func fields(in body: Data, of request: Request, limits: FormData.Limits) throws -> FormData {
         let body = Array(body)
         let contentType = request.headers[.contentType] ?? "application/x-www-form-urlencoded"
         switch contentType.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased() {

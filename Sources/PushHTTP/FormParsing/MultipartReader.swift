@@ -43,7 +43,7 @@ package struct MultipartReader: Sendable {
     ///   - contentType: The value of `content-type` with the boundary.
     ///   - limits: The limits of fields, and whether parts with a file name are files.
     package init(contentType: String, limits: FormData.Limits) throws(RequestError) {
-        guard let boundary = MIMEParameters(contentType)["boundary"], Self.isBoundary(boundary) else {
+        guard let boundary = HeaderParameters(behindValue: contentType)["boundary"], Self.isBoundary(boundary) else {
             throw FormData.error("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
         }
         (self.mark, self.limits) = (Self.lineEnd + "--\(boundary)".utf8, limits)
@@ -139,12 +139,12 @@ package struct MultipartReader: Sendable {
         guard let length else { return nil }
         let text = String(decoding: self.buffer.readableBytesView.prefix(length), as: UTF8.self)
         self.buffer.moveReaderIndex(forwardBy: length + 2 * Self.lineEnd.count)
-        var (disposition, contentType): (MIMEParameters?, String?)
+        var (disposition, contentType): (HeaderParameters?, String?)
         for line in text.components(separatedBy: "\r\n") {
             let parts = line.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { throw Self.broken("the head of a part is malformed") }
             switch parts[0].lowercased() {
-            case "content-disposition": disposition = MIMEParameters(String(parts[1]))
+            case "content-disposition": disposition = HeaderParameters(behindValue: String(parts[1]))
             case "content-type": contentType = parts[1].trimmingCharacters(in: .whitespaces)
             default: break
             }
@@ -225,49 +225,5 @@ package enum MultipartForm {
             }
         }
         throw reader.unfinished
-    }
-}
-
-/// The parameters of a header field such as `form-data; name="token"` (RFC 9110 section 5.6.6).
-struct MIMEParameters: Equatable {
-    private var values: [String: String] = [:]
-
-    /// Parses the text leniently. A parameter without a value is ignored, and the first of repeated ones counts.
-    ///
-    /// It works on scalars, because a delimiter and a combining mark behind it are one character to Swift.
-    init(_ text: String) {
-        var rest = Substring(text).unicodeScalars.drop { $0 != ";" }
-        while rest.popFirst() != nil {
-            let name = rest.prefix { $0 != "=" && $0 != ";" }
-            rest = rest.dropFirst(name.count)
-            guard rest.first == "=" else { continue }
-            rest.removeFirst()
-            let value = Self.value(&rest)
-            let key = String(Substring(name.drop { $0.properties.isWhitespace })).lowercased()
-            if self.values[key] == nil { self.values[key] = value }
-            rest = rest.drop { $0 != ";" }
-        }
-    }
-
-    subscript(name: String) -> String? { self.values[name] }
-
-    /// Removes a value, which may be quoted, from the text. A backslash quotes the next character.
-    private static func value(_ rest: inout Substring.UnicodeScalarView) -> String {
-        guard rest.first == "\"" else {
-            let value = rest.prefix { $0 != ";" }
-            rest = rest.dropFirst(value.count)
-            let token = value.split { $0.properties.isWhitespace }.first
-            return token.map { String(Substring($0)) } ?? ""
-        }
-        rest.removeFirst()
-        var value = String.UnicodeScalarView()
-        while let scalar = rest.popFirst(), scalar != "\"" {
-            if scalar == "\\", let escaped = rest.popFirst() {
-                value.append(escaped)
-            } else {
-                value.append(scalar)
-            }
-        }
-        return String(value)
     }
 }

@@ -45,7 +45,7 @@ extension Logger {
     /// are all written, because that level is set only for debugging.
     /// - Parameter clock: Returns the time. Tests replace it.
     package func rateLimited(clock: @escaping @Sendable () -> NIODeadline = { .now() }) -> Logger {
-        let limiter = LineLimiter()
+        let limiter = SharedLimiter()
         let handler = FilteringLogHandler(self.handler) { event in
             guard event.level >= .info else { return true }
             let now = clock()
@@ -58,8 +58,8 @@ extension Logger {
 }
 
 /// The limiter that all copies of a logger share.
-private final class LineLimiter: Sendable {
-    let lines = Mutex(LogRateLimiter<String>(perMinute: Logger.maximumLinesPerMinute))
+private final class SharedLimiter: Sendable {
+    let lines = Mutex(LogLineLimiter<String>(perMinute: Logger.maximumLinesPerMinute))
 }
 
 extension Logger {

@@ -192,9 +192,7 @@ package enum PrometheusText {
     }
 
     /// Returns the text of a number, without a fraction if it is whole.
-    static func number(_ value: Double) -> String {
-        Int64(exactly: value).map { "\($0)" } ?? "\(value)"
-    }
+    static func number(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 
     /// Returns the upper bound of a bucket, in the format of the Prometheus libraries.
     static func bound(_ value: Double) -> String { "\(value)" }

@@ -275,9 +275,7 @@ package enum OperationCost: Sendable {
 package struct OperationTag: Hashable, Sendable {
     package let name: String
 
-    package init(_ name: String) {
-        self.name = name
-    }
+    package init(_ name: String) { self.name = name }
 }
 
 /// A group of operations that share dependencies.

@@ -9,9 +9,7 @@ import PushSupport
 package struct ErrorMiddleware: RouterMiddleware {
     private let logger: Logger
 
-    package init(logger: Logger) {
-        self.logger = logger.rateLimited()
-    }
+    package init(logger: Logger) { self.logger = logger.rateLimited() }
 
     package func handle(
         _ request: Request,

@@ -58,9 +58,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
             "info": .object(info),
             "tags": .array(self.tags.map { .texts(["name": $0.name]) }),
             "paths": .object(paths.mapValues { .object($0) }),
-            "components": .object([
-                "schemas": .object(components), "securitySchemes": .object(["key": key]),
-            ]),
+            "components": .object(["schemas": .object(components), "securitySchemes": .object(["key": key])]),
         ])
     }
 

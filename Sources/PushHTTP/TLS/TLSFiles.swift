@@ -12,9 +12,7 @@ package struct TLSFiles: Hashable, Sendable {
     /// The file with the private key of the certificate.
     package var key: String
 
-    package init(certificate: String, key: String) {
-        (self.certificate, self.key) = (certificate, key)
-    }
+    package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
 
     /// Reads both files.
     /// - Returns: The TLS context of a server with this certificate, for TLS 1.2 and 1.3 and HTTP/2 before HTTP/1.1,

@@ -13,7 +13,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
     private struct State {
         var machine: UnauthenticatedConnectionStateMachine
         var handlers: [UnauthenticatedConnectionStateMachine.ID: BoundHandler] = [:]
-        var log = LogRateLimiter<String>()
+        var log = LogLineLimiter<String>()
         var hasTimer = false
     }
 

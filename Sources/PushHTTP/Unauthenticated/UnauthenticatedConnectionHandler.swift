@@ -59,9 +59,7 @@ package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, Rem
         self.report(0)
     }
 
-    package func handlerAdded(context: ChannelHandlerContext) {
-        self.context = context
-    }
+    package func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
         self.leave()

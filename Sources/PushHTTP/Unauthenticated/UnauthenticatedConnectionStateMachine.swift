@@ -47,9 +47,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     /// The number of bytes that all connections hold.
     package private(set) var bytes = 0
 
-    package init(limits: Limits) {
-        self.limits = limits
-    }
+    package init(limits: Limits) { self.limits = limits }
 
     package var count: Int { self.entries.count }
 
@@ -70,9 +68,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     }
 
     /// Notes that a connection has sent its first message.
-    package mutating func firstMessageReceived(_ id: ID) {
-        self.entries[id]?.isSilent = false
-    }
+    package mutating func firstMessageReceived(_ id: ID) { self.entries[id]?.isSilent = false }
 
     /// Returns the connection that is closed in favour of a new one: the oldest silent one, else the oldest one of
     /// sufficient age.

@@ -40,9 +40,7 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
         self.unauthenticated = try? pipeline.handler(type: UnauthenticatedConnectionHandler.self)
     }
 
-    package func handlerRemoved(context: ChannelHandlerContext) {
-        self.unauthenticated = nil
-    }
+    package func handlerRemoved(context: ChannelHandlerContext) { self.unauthenticated = nil }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if self.unauthenticated != nil, case .head(let request) = Self.unwrapInboundIn(data) { self.request = request }

@@ -70,7 +70,6 @@ struct ConfigurationFaultStateMachine {
 
     init(settings: Settings = Settings()) { self.settings = settings }
 
-    /// The pauses of an app.
     func pauses(of app: Int64) -> [PushEnvironment: EnvironmentPause] {
         guard !self.states.isEmpty else { return [:] }
         var pauses: [PushEnvironment: EnvironmentPause] = [:]
@@ -92,7 +91,6 @@ struct ConfigurationFaultStateMachine {
         )
     }
 
-    /// The environments that are paused.
     var paused: [EnvironmentPause] { self.states.values.compactMap(\.pause) }
 
     // MARK: Proofs

@@ -15,12 +15,7 @@ package struct CredentialTester: Sendable {
     private let source: any SenderSource
     private let time: any TimeSource
 
-    package init(
-        store: any AppStore,
-        directory: SenderDirectory,
-        source: any SenderSource,
-        time: any TimeSource
-    ) {
+    package init(store: any AppStore, directory: SenderDirectory, source: any SenderSource, time: any TimeSource) {
         (self.store, self.directory, self.source, self.time) = (store, directory, source, time)
     }
 

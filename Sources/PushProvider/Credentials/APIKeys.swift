@@ -112,9 +112,7 @@ package struct APIKeys: Sendable {
         return key
     }
 
-    private static func hash(_ text: String) -> [UInt8] {
-        Array(SHA256.hash(data: Data(text.utf8)))
-    }
+    private static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
 }
 
 /// Writes the times of the last requests of API keys once a minute, so that no request waits for the write.

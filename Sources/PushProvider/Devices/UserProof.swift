@@ -29,7 +29,8 @@ package struct UserProof: Hashable, Sendable {
     ) throws(RequestError) {
         guard !secrets.isEmpty else { throw Self.error("the app has no user secret: add one first") }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard text.utf8.count <= Self.maximumLength, parts.count == 3, let header = Self.object(parts[0]),
+        guard text.utf8.count <= Self.maximumLength, parts.count == 3,
+            let header = JSONValue.members(base64URL: parts[0]),
             let signature = Base64URL.decode(parts[2])
         else { throw Self.error("it is no JWT of at most \(Self.maximumLength) bytes") }
         guard header["alg"] == .string("HS256"), header["crit"] == nil else {
@@ -43,7 +44,7 @@ package struct UserProof: Hashable, Sendable {
                 using: SymmetricKey(data: Data(secret.secret.utf8))
             )
         }
-        guard isSigned, let claims = Self.object(parts[1]) else {
+        guard isSigned, let claims = JSONValue.members(base64URL: parts[1]) else {
             throw Self.error("it is not signed with a user secret of this app")
         }
         guard let end = Self.time(claims["exp"]) else { throw Self.error("it has no claim exp, in seconds") }
@@ -74,12 +75,5 @@ package struct UserProof: Hashable, Sendable {
         case .number(let seconds) where abs(seconds) < 1e12: Timestamp(seconds: Int64(seconds))
         default: nil
         }
-    }
-
-    private static func object(_ part: Substring) -> [String: JSONValue]? {
-        guard let data = Base64URL.decode(part), case .object(let members)? = try? JSONValue(parsing: data) else {
-            return nil
-        }
-        return members
     }
 }

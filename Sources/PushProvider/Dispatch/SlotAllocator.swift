@@ -151,9 +151,7 @@ struct SlotAllocator: Sendable {
 
     // MARK: Pages
 
-    mutating func pageStarted(_ ticket: Ticket, now: Timestamp) {
-        self.slots[ticket.number]?.pageStartedAt = now
-    }
+    mutating func pageStarted(_ ticket: Ticket, now: Timestamp) { self.slots[ticket.number]?.pageStartedAt = now }
 
     /// Notes the end of a page.
     /// - Parameter isAnswered: `true` if the push service responded to at least half of the pushes.

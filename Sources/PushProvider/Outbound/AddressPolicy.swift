@@ -10,9 +10,7 @@ package struct AddressPolicy: Hashable, Sendable {
     }
 
     /// Returns `true` if requests may be sent to this address.
-    package func allows(_ address: IPAddress) -> Bool {
-        self.allowsPrivate || Self.isPublic(address)
-    }
+    package func allows(_ address: IPAddress) -> Bool { self.allowsPrivate || Self.isPublic(address) }
 
     /// Returns one of the allowed addresses of a name, a different one for each attempt; `nil` if none is allowed.
     package func choice(of addresses: [IPAddress], attempt: Int) -> IPAddress? {

@@ -97,9 +97,7 @@ package final class SystemResolver: NameResolver {
         self.threads.start()
     }
 
-    deinit {
-        self.threads.shutdownGracefully { _ in }
-    }
+    deinit { self.threads.shutdownGracefully { _ in } }
 
     package func addresses(of name: String, within limit: Duration) async throws -> [IPAddress] {
         try await self.addresses(of: name, for: 0, givenBy: .settings, within: limit)

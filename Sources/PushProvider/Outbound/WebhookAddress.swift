@@ -117,9 +117,7 @@ package struct WebhookAddress: Hashable, Sendable {
     }
 
     /// Returns `true` for names that always mean this host (RFC 6761 section 6.3).
-    private static func isLocal(_ name: String) -> Bool {
-        name == "localhost" || name.hasSuffix(".localhost")
-    }
+    private static func isLocal(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x21...0x7e).contains(byte) && !"\\\"<>^`{|}#".utf8.contains(byte)

@@ -133,11 +133,6 @@ package struct SignInService: Sendable {
     package func signOut(_ session: Session) async throws {
         _ = try await self.store.endSession(session.id, of: session.holder)
     }
-
-    /// Ends all sessions of the person or key.
-    package func signOutEverywhere(_ session: Session) async throws {
-        try await self.store.endSessions(of: session.holder)
-    }
 }
 
 // MARK: Steps

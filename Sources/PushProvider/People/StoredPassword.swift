@@ -83,11 +83,7 @@ package struct StoredPassword {
         return derived.withUnsafeBytes { HMAC<SHA256>.authenticationCode(for: Data($0), using: key) }
     }
 
-    private static func derive(
-        _ password: String,
-        _ salt: Data,
-        _ parameters: Parameters
-    ) throws -> SymmetricKey {
+    private static func derive(_ password: String, _ salt: Data, _ parameters: Parameters) throws -> SymmetricKey {
         // The same characters may be typed as different code points.
         let normal = Array(password.precomposedStringWithCompatibilityMapping.utf8)
         return try KDF.Scrypt.deriveKey(
@@ -113,9 +109,7 @@ package struct StoredPassword {
         text.hasPrefix(name) ? Int(text.dropFirst(name.count)) : nil
     }
 
-    private static func text(_ bytes: Data) -> String {
-        bytes.base64EncodedString().replacing("=", with: "")
-    }
+    private static func text(_ bytes: Data) -> String { bytes.base64EncodedString().replacing("=", with: "") }
 
     private static func bytes(_ text: Substring) -> Data? {
         Data(base64Encoded: text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4))

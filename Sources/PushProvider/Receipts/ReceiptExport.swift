@@ -1,71 +1,25 @@
 package import Foundation
-package import NIOCore
 import ProviderModel
 package import PushStore
 import PushSupport
 
-/// The receipts of a notification as a file, a page at a time.
-package struct ReceiptExport: AsyncSequence, Sendable {
-    package typealias Element = ByteBuffer
+/// The receipts of a notification as a file.
+package typealias ReceiptExport = PagedExport<ReceiptPlace>
 
+extension ReceiptExport {
     /// The maximum number of receipts of one page.
-    private static let page = 1000
-    /// The pause before a page is read again when too many queries wait.
-    private static let pause: Duration = .seconds(1)
-    private static let header = "deviceId,event,action,source,at,receivedAt\r\n"
-
-    private let store: any ReceiptStore
-    private let notification: UUID
-    private let format: TransferFormat
-    /// The caller of the query, kept because the body is written after the task of the request has ended.
-    private let caller: QueryCaller?
+    private static var page: Int { 1000 }
+    private static var header: String { "deviceId,event,action,source,at,receivedAt\r\n" }
 
     package init(store: any ReceiptStore, notification: UUID, format: TransferFormat) {
-        (self.store, self.notification, self.format) = (store, notification, format)
-        self.caller = QueryCaller.current?.exporting
-    }
-
-    package func makeAsyncIterator() -> Iterator { Iterator(export: self) }
-
-    /// Reads and writes the receipts page by page.
-    package struct Iterator: AsyncIteratorProtocol {
-        private let export: ReceiptExport
-        private var isAtStart = true
-        private var isAtEnd = false
-        /// The position of the last receipt that was read; `nil` before the first page.
-        private var place: ReceiptPlace?
-
-        fileprivate init(export: ReceiptExport) { self.export = export }
-
-        package mutating func next() async throws -> ByteBuffer? {
-            if self.isAtStart {
-                self.isAtStart = false
-                if self.export.format == .csv { return ByteBuffer(string: ReceiptExport.header) }
-            }
-            // A page may have only receipts that cannot be read, so that the next one follows.
-            while !self.isAtEnd {
-                let page = try await self.export.page(after: self.place)
-                (self.place, self.isAtEnd) = (page.next, page.next == nil)
-                if !page.receipts.isEmpty { return ByteBuffer(bytes: self.export.text(page.receipts)) }
-            }
-            return nil
+        self.init(header: format == .csv ? Self.header : nil) { position in
+            let page = try await store.receipts(of: notification, after: position, limit: Self.page)
+            return (Self.text(page.receipts, format), page.next)
         }
     }
 
-    private func page(after place: ReceiptPlace?) async throws -> ReceiptPage {
-        while true {
-            do {
-                return try await QueryCaller.$current.withValue(self.caller) {
-                    try await self.store.receipts(of: self.notification, after: place, limit: Self.page)
-                }
-            } catch is BudgetRefusal {
-                try await Task.sleep(for: Self.pause, clock: .continuous)
-            }
-        }
-    }
-
-    private func text(_ receipts: [ReceiptRecord]) -> [UInt8] {
-        switch self.format {
+    private static func text(_ receipts: [ReceiptRecord], _ format: TransferFormat) -> [UInt8] {
+        switch format {
         case .ndjson:
             var json = JSONWriter()
             for receipt in receipts { Self.append(receipt, to: &json) }

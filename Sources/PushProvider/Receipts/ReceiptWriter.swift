@@ -130,7 +130,6 @@ struct ReceiptQueue<Ticket> {
 
     var isEmpty: Bool { self.elements.isEmpty }
 
-    /// Adds a batch of an app.
     mutating func add(_ batch: ReceiptBatch, of app: String, ticket: Ticket) {
         self.elements.append(Element(batch: batch, ticket: ticket), of: app)
     }

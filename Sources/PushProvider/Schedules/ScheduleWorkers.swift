@@ -25,9 +25,7 @@ final class ScheduleWorkers: Sendable {
 
     /// Starts the work of an app.
     /// - Returns: `false` if the app's work is in progress, or too many others are.
-    func start(_ app: Int64) -> Bool {
-        self.state.withLock { !$0.isFull && $0.running.insert(app).inserted }
-    }
+    func start(_ app: Int64) -> Bool { self.state.withLock { !$0.isFull && $0.running.insert(app).inserted } }
 
     /// Ends the turn of an app.
     /// - Parameter pausedUntil: The time of the next try; `nil` if nothing failed.

@@ -6,7 +6,6 @@ import PushTypes
 
 /// Makes timelines from stored facts.
 enum TimelineBuilder {
-    /// Returns the timeline of a delivery.
     static func timeline(of facts: DeliveryFacts) -> Timeline {
         let (notification, history) = (facts.notification, facts.history)
         var timeline = Timeline(

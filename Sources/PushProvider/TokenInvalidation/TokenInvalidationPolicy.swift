@@ -193,9 +193,7 @@ package final class TokenInvalidationPolicy: Sendable {
         let name = try? await self.store.app(id: app)?.bundleID.name
         self.logger.error(
             "breaker opened: no token is deactivated until an operator closes it",
-            metadata: [
-                "app": "\(name ?? "\(app)")", "environment": "\(environment.rawValue)", "reason": "\(reason)",
-            ]
+            metadata: ["app": "\(name ?? "\(app)")", "environment": "\(environment.rawValue)", "reason": "\(reason)"]
         )
         var health = EnvironmentHealth(epoch: epoch)
         health.breakerOpenSince = now

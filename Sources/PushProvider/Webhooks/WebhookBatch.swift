@@ -38,9 +38,7 @@ struct WebhookBatch: Hashable, Sendable {
     ///
     /// It is the same for the same blocks, so that a receiver recognizes a repetition. It includes the ids of the blocks,
     /// from which a replay can begin.
-    func id(webhook: UUID) -> String {
-        "\(webhook.uuidString.lowercased()).\(self.first)-\(self.last)"
-    }
+    func id(webhook: UUID) -> String { "\(webhook.uuidString.lowercased()).\(self.first)-\(self.last)" }
 
     /// Returns the body, `{"id":…,"app":…,"events":[…]}`.
     /// - Parameter app: The bundle id of the app.
@@ -56,9 +54,7 @@ struct WebhookBatch: Hashable, Sendable {
         return Data(json.bytes)
     }
 
-    private static func fits(_ length: Int, after taken: Int) -> Bool {
-        taken + length <= Self.maximumLength
-    }
+    private static func fits(_ length: Int, after taken: Int) -> Bool { taken + length <= Self.maximumLength }
 }
 
 extension EventBlock {

@@ -112,9 +112,7 @@ public actor BinarySender: NotificationSender, Service {
     }
 
     /// Sends one push and returns its outcome: after the quiet period, if the push is accepted.
-    public func send(_ push: Push) async -> Outcome {
-        await self.send([push]).first ?? Self.lost
-    }
+    public func send(_ push: Push) async -> Outcome { await self.send([push]).first ?? Self.lost }
 
     /// Sends pushes in this order and returns their outcomes in the same order.
     ///
@@ -431,7 +429,7 @@ extension BinarySender {
         } else if wasOpen {
             return nil
         } else {
-            cause = error.map { ConnectionFailure($0).cause } ?? .closed
+            cause = error.map { ConnectionError($0).cause } ?? .closed
         }
         return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
     }

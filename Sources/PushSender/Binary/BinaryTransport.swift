@@ -63,7 +63,5 @@ private final class PartialCall: PushCall {
     /// - Parameter positions: The positions of the sender's pushes in this call.
     init(_ call: any PushCall, at positions: [Int]) { (self.call, self.positions) = (call, positions) }
 
-    func takeBack(where isRecalled: (Int) -> Bool) -> Int {
-        self.call.takeBack { isRecalled(self.positions[$0]) }
-    }
+    func takeBack(where isRecalled: (Int) -> Bool) -> Int { self.call.takeBack { isRecalled(self.positions[$0]) } }
 }

@@ -27,9 +27,7 @@ public struct FeedbackClient: Sendable {
         self.init(connector: try LegacyConnector(to: endpoint, certificate: certificate))
     }
 
-    package init(connector: LegacyConnector) {
-        self.connector = connector
-    }
+    package init(connector: LegacyConnector) { self.connector = connector }
 
     /// Connects and returns the tuples as they arrive. The stream ends when the service has sent the whole list.
     ///

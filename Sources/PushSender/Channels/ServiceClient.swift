@@ -116,7 +116,7 @@ actor ServiceClient {
             }
             return .notSent(.init("the push service closes each connection at once"), mayRetry: false)
         } catch {
-            let failure = ConnectionFailure(error)
+            let failure = ConnectionError(error)
             let fault = ConnectionFault(failure.cause, at: self.endpoint, through: self.configuration.proxy)
             return .notSent(.init(failure.description, fault: fault), mayRetry: false)
         }

@@ -44,7 +44,7 @@ final class ServiceConnection: ChannelInboundHandler {
     private var usedAt = NIODeadline.now()
     /// The time since which requests wait and none has begun; `nil` if none waits, or before the service has sent its settings.
     private var blockedSince: NIODeadline?
-    private var failure: ConnectionFailure?
+    private var failure: ConnectionError?
     private var isRetired = false
     private var hasEnded = false
 
@@ -82,7 +82,7 @@ final class ServiceConnection: ChannelInboundHandler {
     func channelReadComplete(context: ChannelHandlerContext) { self.work() }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.fail(ConnectionFailure(error, isEstablished: self.stateMachine != nil))
+        self.fail(ConnectionError(error, isEstablished: self.stateMachine != nil))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -143,7 +143,7 @@ final class ServiceConnection: ChannelInboundHandler {
     }
 
     /// Ends the connection after a failure of the transport.
-    private func fail(_ failure: ConnectionFailure) {
+    private func fail(_ failure: ConnectionError) {
         // A failure after the state machine's own end is a consequence of it.
         if self.failure == nil, self.stateMachine?.phase != .finished { self.failure = failure }
         self.stateMachine?.transportClosed(failure.description)
@@ -220,7 +220,7 @@ final class ServiceConnection: ChannelInboundHandler {
                 self.logger.debug("connection draining", metadata: ["service": "\(self.authority)"])
                 if let goAway, goAway.isLasting {
                     let failure = HTTP2RequestFailure.goAway(goAway).failure
-                    self.failure = self.failure ?? ConnectionFailure(description: failure.description, isLasting: true)
+                    self.failure = self.failure ?? ConnectionError(description: failure.description, isLasting: true)
                 }
                 self.retire()
             case .finished(let cause):

@@ -64,22 +64,20 @@ private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannel
     private let deadline: NIODeadline
     private var timer: Scheduled<Void>?
 
-    init(_ done: EventLoopPromise<Void>, deadline: NIODeadline) {
-        (self.done, self.deadline) = (done, deadline)
-    }
+    init(_ done: EventLoopPromise<Void>, deadline: NIODeadline) { (self.done, self.deadline) = (done, deadline) }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
         let done = self.done
         self.timer = context.eventLoop.scheduleTask(deadline: self.deadline) {
-            done.fail(ConnectionFailure(description: "no TLS handshake within the time limit", cause: .timeout))
+            done.fail(ConnectionError(description: "no TLS handshake within the time limit", cause: .timeout))
             channel.close(promise: nil)
         }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.timer?.cancel()
-        self.done.fail(ConnectionFailure.closedByServer)
+        self.done.fail(ConnectionError.closedByServer)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -89,7 +87,7 @@ private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannel
         // Apple also accepts HTTP/2 with prior knowledge, so a missing ALPN result is treated as HTTP/2 (reference 1.2).
         if let negotiated, negotiated != "h2" {
             let description = "the server speaks \(negotiated), not h2"
-            self.done.fail(ConnectionFailure(description: description, isLasting: true, cause: .wrongProtocol))
+            self.done.fail(ConnectionError(description: description, isLasting: true, cause: .wrongProtocol))
             context.close(promise: nil)
         } else {
             // The connection writes its preface upon this event, so a server with another protocol must not cause it.
@@ -100,7 +98,7 @@ private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannel
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.done.fail(ConnectionFailure(error))
+        self.done.fail(ConnectionError(error))
         context.fireErrorCaught(error)
     }
 }

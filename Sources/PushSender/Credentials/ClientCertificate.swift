@@ -153,9 +153,7 @@ private struct ParsedCertificate {
 
 extension Timestamp {
     /// Creates the time of a date, in whole seconds.
-    init(_ date: Date) {
-        self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down)))
-    }
+    init(_ date: Date) { self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down))) }
 }
 
 /// The other file formats of a certificate with its key.

@@ -98,7 +98,5 @@ public struct CredentialFile: Sendable {
 
 extension CredentialFile: CustomStringConvertible {
     /// The paths, without the passphrase.
-    public var description: String {
-        [self.path, self.keyFile].compactMap { $0 }.joined(separator: " and ")
-    }
+    public var description: String { [self.path, self.keyFile].compactMap { $0 }.joined(separator: " and ") }
 }

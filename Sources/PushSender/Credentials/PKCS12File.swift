@@ -175,11 +175,7 @@ struct PKCS12MAC {
         (Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
     }
 
-    private func verify<Hash: HashFunction>(
-        _: Hash.Type,
-        _ content: some DataProtocol,
-        _ password: [UInt8]
-    ) -> Bool {
+    private func verify<Hash: HashFunction>(_: Hash.Type, _ content: some DataProtocol, _ password: [UInt8]) -> Bool {
         let key = Self.key(Hash.self, password: password, salt: self.salt, rounds: self.rounds)
         return HMAC<Hash>.isValidAuthenticationCode(self.value, authenticating: content, using: key)
     }

@@ -10,7 +10,6 @@ public struct ProviderKey: Sendable {
     public let teamID: String
     /// The identifier of the key, the header `kid`.
     public let keyID: String
-    /// The private key.
     let privateKey: P256.Signing.PrivateKey
 
     /// An identifier without a secret, which is the same for the same key in every process. Each page reads it, so it is stored.

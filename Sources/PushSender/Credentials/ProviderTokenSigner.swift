@@ -41,9 +41,7 @@ package struct ProviderTokenSigner: Sendable {
     private var earlier: [Issued] = []
 
     /// Creates a signer that signs its first token when one is needed.
-    package init(key: ProviderKey) {
-        self.key = key
-    }
+    package init(key: ProviderKey) { self.key = key }
 
     /// The time at which the token in use is replaced, if the clock does not step; `nil` before the first token.
     package var renewAt: Timestamp? {
@@ -101,15 +99,9 @@ package protocol ProviderTokenSource: Sendable {
 final class SharedProviderToken: ProviderTokenSource {
     private let token: Mutex<ProviderTokenSigner>
 
-    init(_ key: ProviderKey) {
-        self.token = Mutex(ProviderTokenSigner(key: key))
-    }
+    init(_ key: ProviderKey) { self.token = Mutex(ProviderTokenSigner(key: key)) }
 
-    func text(now: Timestamp) throws -> String {
-        try self.token.withLock { try $0.text(now: now) }
-    }
+    func text(now: Timestamp) throws -> String { try self.token.withLock { try $0.text(now: now) } }
 
-    func expired(_ text: String, now: Timestamp) {
-        self.token.withLock { $0.tokenExpired(text, now: now) }
-    }
+    func expired(_ text: String, now: Timestamp) { self.token.withLock { $0.tokenExpired(text, now: now) } }
 }

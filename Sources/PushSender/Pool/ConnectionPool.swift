@@ -252,7 +252,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.perform(actions)
     }
 
-    func connectionClosed(_ id: Int, _ failure: ConnectionFailure?) {
+    func connectionClosed(_ id: Int, _ failure: ConnectionError?) {
         let now = NIODeadline.now()
         var failure = failure
         var opening: Outcome.Failure?
@@ -347,7 +347,7 @@ final class ConnectionPool: PushConnectionDelegate {
             )
             self.register(id, ConnectionHandle(connection, eventLoop: eventLoop))
             connector.connect(connection, on: eventLoop).whenFailure { error in
-                self.connectionClosed(id, ConnectionFailure(error))
+                self.connectionClosed(id, ConnectionError(error))
             }
         }
     }

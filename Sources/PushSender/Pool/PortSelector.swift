@@ -57,7 +57,7 @@ package final class PortSelector: Sendable {
 
     /// Counts a failure of a connection, and returns it as it is to be reported: not lasting, until the other port has failed,
     /// too.
-    func failed(_ failure: ConnectionFailure, port: Int) -> ConnectionFailure {
+    func failed(_ failure: ConnectionError, port: Int) -> ConnectionError {
         guard failure.mayDependOnPort else { return failure }
         let allFailed = self.state.withLock { state in
             state.fallback.failed(port, now: self.time.steady)
@@ -132,7 +132,7 @@ package final class PortSelector: Sendable {
             if self.state.withLock({ $0.fallback.opened(first, now: self.time.steady) }) != nil { self.returned() }
         case .failure(let error):
             self.state.withLock { $0.fallback.failed(first, now: self.time.steady) }
-            self.logger.debug("first port does not work yet", metadata: ["error": "\(ConnectionFailure(error))"])
+            self.logger.debug("first port does not work yet", metadata: ["error": "\(ConnectionError(error))"])
             self.scheduleReturn()
         }
     }

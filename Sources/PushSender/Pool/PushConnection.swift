@@ -32,7 +32,7 @@ final class PushConnection: ChannelInboundHandler {
     private var providerToken: String?
     /// The connection as the trips of its pushes name it; `nil` before the TLS handshake.
     private var opened: OpenedConnection?
-    private var failure: ConnectionFailure?
+    private var failure: ConnectionError?
     private var hasEnded = false
     private var isAbandoned = false
     private var isWorking = false
@@ -89,7 +89,7 @@ final class PushConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let phase = self.stateMachine?.phase
-        self.fail(ConnectionFailure(error, isEstablished: phase != nil && phase != .waitingForSettings))
+        self.fail(ConnectionError(error, isEstablished: phase != nil && phase != .waitingForSettings))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -143,7 +143,7 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Ends the connection after a failure of the transport.
-    private func fail(_ failure: ConnectionFailure) {
+    private func fail(_ failure: ConnectionError) {
         // A failure after the state machine's own end is a consequence of it.
         if self.failure == nil, self.stateMachine?.phase != .finished { self.failure = failure }
         self.stateMachine?.transportClosed(failure.description)
@@ -360,5 +360,5 @@ protocol PushConnectionDelegate: AnyObject, Sendable {
     /// Called when the connection takes no more work.
     func connectionIsDraining(_ id: Int, _ goAway: GoAway?)
     /// Called at the end of the connection. The failure is `nil` after an orderly end.
-    func connectionClosed(_ id: Int, _ failure: ConnectionFailure?)
+    func connectionClosed(_ id: Int, _ failure: ConnectionError?)
 }

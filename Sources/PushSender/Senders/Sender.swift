@@ -81,9 +81,7 @@ public final class Sender: NotificationSender, Service {
     ///
     /// The array costs one hop to each connection's event loop. The pushes wait in it until a connection has a free stream,
     /// and the caller is suspended: that is the back-pressure.
-    public func send(_ pushes: [Push]) async -> [Outcome] {
-        await self.follow(pushes).outcomes
-    }
+    public func send(_ pushes: [Push]) async -> [Outcome] { await self.follow(pushes).outcomes }
 
     /// Sends one broadcast and returns its outcome, in which ``Outcome/Accepted/id`` is the header `apns-request-id`.
     ///
@@ -134,9 +132,7 @@ public final class Sender: NotificationSender, Service {
     ///
     /// Connections with the old credential take no more pushes and close after their last response.
     /// - Throws: ``CredentialError``, as the initialiser. The old credential stays in use.
-    public func use(_ credential: PushCredential) throws {
-        try self.pool.use(credential)
-    }
+    public func use(_ credential: PushCredential) throws { try self.pool.use(credential) }
 
     /// The sender's connections and queue at this time.
     public var statistics: SenderStatistics { self.pool.statistics }
@@ -151,7 +147,5 @@ public final class Sender: NotificationSender, Service {
     ///
     /// Pushes that wait for a connection end as ``Outcome/notSent(_:)``, pushes without a response within
     /// ``SenderConfiguration/drainTimeout`` as ``Outcome/unknown(_:)``.
-    public func close() async {
-        await self.pool.close()
-    }
+    public func close() async { await self.pool.close() }
 }

@@ -171,9 +171,7 @@ package final class SenderPool: SenderSource, Service {
         return self.legacy[environment]?.binary ?? self.endpoint(of: environment)
     }
 
-    package func observe(_ observer: @escaping AppConnectionObserver) {
-        self.observer.withLock { $0 = observer }
-    }
+    package func observe(_ observer: @escaping AppConnectionObserver) { self.observer.withLock { $0 = observer } }
 
     /// Removes the app's senders with the credential. Each one drains when the last page that uses it has released it.
     package func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {
@@ -181,9 +179,7 @@ package final class SenderPool: SenderSource, Service {
         // The senders are released after the lock.
         let retired = self.senders.withLock { senders in
             SenderLane.allCases.compactMap { lane in
-                senders.removeValue(
-                    forKey: Key(app: app, environment: environment, credential: identity, lane: lane)
-                )
+                senders.removeValue(forKey: Key(app: app, environment: environment, credential: identity, lane: lane))
             }
         }
         withExtendedLifetime(retired) {}

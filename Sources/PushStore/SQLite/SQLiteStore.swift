@@ -98,7 +98,6 @@ package final class SQLiteStore: ProviderStore {
 
 /// The file and its write-ahead log. A checkpoint copies the log into the database only as far as the oldest snapshot in use.
 extension SQLiteStore {
-    /// The length of the log in bytes.
     package var logBytes: Int { Self.length(ofFile: "\(self.database.pool.path)-wal") }
 
     /// The length of the database in bytes, without the log.

@@ -69,25 +69,6 @@ package protocol DispatchStore: Sendable {
 }
 
 extension DispatchStore {
-    /// Accepts a notification in a transaction of its own.
-    package func accept(
-        _ notification: NotificationRecord,
-        shards: [ShardPlan],
-        idempotency: Idempotency?,
-        scheduleVersion: Int64?
-    ) async throws -> Acceptance {
-        let request = AcceptanceRequest(
-            notification,
-            shards: shards,
-            idempotency: idempotency,
-            scheduleVersion: scheduleVersion
-        )
-        let time = notification.createdAt
-        let results = try await self.write(LedgerBatch(requests: [request]), now: time, leaseUntil: time)
-        guard let result = results.requests.first else { throw StoreError.cannotWrite(why: "there is no result") }
-        return try result.get().acceptance
-    }
-
     /// Writes the results of pages in one transaction (``write(_:now:leaseUntil:)``).
     package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitResult] {
         try await self.write(LedgerBatch(pages: pages), now: now, leaseUntil: now).pages

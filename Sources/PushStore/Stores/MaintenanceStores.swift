@@ -11,7 +11,7 @@ package protocol MaintenanceStore: Sendable {
     /// - Returns: The number of each.
     func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int)
     /// Counts waiting work, for metrics. It is cheap enough to be called every few seconds.
-    func statistics(now: Timestamp) async throws -> StoreStatistics
+    func statistics(now: Timestamp) async throws -> StoreBacklog
 }
 
 /// An environment of an app in which the circuit breaker is open.
@@ -21,7 +21,7 @@ package struct OpenBreaker: Hashable, Sendable {
 }
 
 /// The numbers of waiting work, for metrics.
-package struct StoreStatistics: Hashable, Sendable {
+package struct StoreBacklog: Hashable, Sendable {
     /// The numbers of notifications that have not ended, by their states.
     package var notifications: [NotificationRecord.State: Int] = [:]
     /// The number of recipients that wait for another try.
@@ -53,12 +53,7 @@ package protocol MonitoringStore: Sendable {
     ///   - stage: The maximum number of days that are left.
     ///   - event: The event, as ``EventBlock/events``.
     /// - Returns: `true` if it is to be announced.
-    func announceEnd(
-        of certificate: StoredCertificate,
-        stage: Int,
-        event: Data,
-        now: Timestamp
-    ) async throws -> Bool
+    func announceEnd(of certificate: StoredCertificate, stage: Int, event: Data, now: Timestamp) async throws -> Bool
     /// Counts the token events with ids above `id`. If there are very many, it counts only the first of them.
     /// - Parameter id: The id of the last event that was counted; `nil` to count none and get the last id.
     func tokenEvents(after id: Int64?) async throws -> (counts: [TokenEventCount], last: Int64)

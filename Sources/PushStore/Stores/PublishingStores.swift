@@ -94,13 +94,6 @@ package protocol FileStore: Sendable {
     func addressKey() async throws -> String
 }
 
-extension FileStore {
-    /// Adds an upload to its app, which may have ``FileRecord/maximumOfApp`` files.
-    package func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAdditionResult {
-        try await self.addUpload(upload, quota: quota, files: FileRecord.maximumOfApp)
-    }
-}
-
 /// The publishers' servers that are asked about entitlement, at most one per app.
 package protocol EntitlementServerStore: Sendable {
     /// Returns the server of an app; `nil` if it has none.

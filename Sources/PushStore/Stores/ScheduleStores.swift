@@ -49,14 +49,6 @@ package protocol ScheduleStore: Sendable {
     func nextScheduleRun(excluding excluded: Set<Int64>) async throws -> Timestamp?
 }
 
-extension ScheduleStore {
-    /// Changes a schedule within the default limits.
-    @discardableResult
-    package func changeSchedule(_ id: UUID, _ change: ScheduleChange) async throws -> ScheduleChangeResult {
-        try await self.changeSchedule(id, change, limits: ScheduleLimits())
-    }
-}
-
 /// The limits on the schedules of one app.
 package struct ScheduleLimits: Hashable, Sendable {
     /// The maximum number of schedules. Default 1,000.

@@ -70,11 +70,7 @@ package final class Budget: Sendable {
 
     /// Takes an amount at once of a resource whose size changes, such as a disk.
     /// - Parameter room: The present size of the whole, including the amounts that are held.
-    package func take(
-        _ amount: Int,
-        for caller: BudgetCaller,
-        room: Int
-    ) throws(BudgetRefusal) -> BudgetPermit {
+    package func take(_ amount: Int, for caller: BudgetCaller, room: Int) throws(BudgetRefusal) -> BudgetPermit {
         try self.request(amount, for: caller, room: room)
         return BudgetPermit(self, amount, caller)
     }
@@ -208,11 +204,7 @@ package final class Budget: Sendable {
         for waiter in granted { waiter.resume(returning: .granted) }
     }
 
-    func move(
-        _ amount: Int,
-        from caller: BudgetCaller,
-        to other: BudgetCaller
-    ) throws(BudgetRefusal) {
+    func move(_ amount: Int, from caller: BudgetCaller, to other: BudgetCaller) throws(BudgetRefusal) {
         let (full, granted) = self.state.withLock { state in
             let (full, granted) = state.machine.move(amount, from: caller, to: other)
             if let full { Self.count(full, other, in: &state) }

@@ -90,7 +90,6 @@ package struct BudgetLimits: Hashable, Sendable {
         }
     }
 
-    /// The bounds of the levels.
     package var bounds: Levels<BudgetBound>
     /// The maximum numbers of requests that wait; `nil` if requests do not wait. An app without a waiting request finds a
     /// place even if the whole is full. A caller without a waiting request finds one even if its app is full, until the app
@@ -99,11 +98,7 @@ package struct BudgetLimits: Hashable, Sendable {
     /// The longest time for which a request waits.
     package var patience: Duration
 
-    package init(
-        _ bounds: Levels<BudgetBound>,
-        waiting: Levels<Int>? = nil,
-        patience: Duration = .zero
-    ) {
+    package init(_ bounds: Levels<BudgetBound>, waiting: Levels<Int>? = nil, patience: Duration = .zero) {
         (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
     }
 

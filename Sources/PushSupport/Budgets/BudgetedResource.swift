@@ -61,10 +61,10 @@ package struct BudgetedResourceRow: Sendable {
     package var noun: String
     /// The noun for a caller in the message of a refusal: *API key*, *address*.
     package var caller: String
-    package var limits: BudgetLimits
+    package var limits = BudgetLimits(.init())
     /// The setting that changes a bound, such as `serve.keyRate`; `nil` if none does.
     package var setting: String?
-    package var kind: RequestError.Kind = .rateLimited
+    package var kind: RequestError.Kind
     /// The code of a refusal, such as `too_many_requests`.
     package var code: String
     /// The remedy in the message of a refusal.
@@ -73,6 +73,35 @@ package struct BudgetedResourceRow: Sendable {
     package var delay: Duration = .seconds(1)
     /// The consequence of a refusal that is not a response to a request, as the table describes it; `nil` if it is one.
     package var outcome: String?
+
+    /// - Parameters:
+    ///   - noun: The plural noun for the resource.
+    ///   - caller: The noun for a caller.
+    ///   - code: The code of a refusal.
+    init(_ noun: String, of caller: String, _ code: String, _ kind: RequestError.Kind = .rateLimited) {
+        (self.noun, self.caller, self.kind, self.code) = (noun, caller, kind, code)
+    }
+
+    func bounded(whole: BudgetBound? = nil, app: BudgetBound? = nil, caller: BudgetBound? = nil) -> Self {
+        self.with { $0.limits.bounds = .init(whole: whole, app: app, caller: caller) }
+    }
+
+    /// Lets requests wait. A level without a number bounds no queue.
+    func waiting(whole: Int? = nil, app: Int? = nil, caller: Int? = nil, for patience: Duration) -> Self {
+        self.with { $0.limits.waiting = .init(whole: whole, app: app, caller: caller) }.patience(patience)
+    }
+
+    func patience(_ patience: Duration) -> Self { self.with { $0.limits.patience = patience } }
+    func set(by setting: String) -> Self { self.with { $0.setting = setting } }
+    func remedy(_ remedy: String) -> Self { self.with { $0.remedy = remedy } }
+    func retry(after delay: Duration) -> Self { self.with { $0.delay = delay } }
+    func outcome(_ outcome: String) -> Self { self.with { $0.outcome = outcome } }
+
+    private func with(_ change: (inout Self) -> Void) -> Self {
+        var row = self
+        change(&row)
+        return row
+    }
 
     /// Returns the message of a refusal.
     package func refusal(_ level: BudgetLevel, _ bound: BudgetBound?) -> String {

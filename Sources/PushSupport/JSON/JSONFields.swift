@@ -161,7 +161,5 @@ package struct JSONFields: Sendable {
         self.error(name, "wrong_type", "it must be \(wanted)")
     }
 
-    private func pathOf(_ name: String) -> String {
-        self.place.map { "\($0).\(name)" } ?? name
-    }
+    private func pathOf(_ name: String) -> String { self.place.map { "\($0).\(name)" } ?? name }
 }

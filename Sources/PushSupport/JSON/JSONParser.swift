@@ -53,9 +53,7 @@ struct JSONParser {
         RequestError(.invalid, code: "invalid_json", message: "the body is not valid JSON in UTF-8")
     }
 
-    private func byte(at index: Int) -> UInt8? {
-        index < self.bytes.count ? self.bytes[index] : nil
-    }
+    private func byte(at index: Int) -> UInt8? { index < self.bytes.count ? self.bytes[index] : nil }
 
     /// Skips white space and returns the byte after it, without consuming that.
     private mutating func peek() -> UInt8? {
@@ -87,9 +85,7 @@ struct JSONParser {
         }
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     private static func deeper(_ depth: Int) throws(RequestError) -> Int {
         guard depth < Self.maximumDepth else { throw JSONNesting.tooDeep }

@@ -1,4 +1,5 @@
 package import Foundation
+import PushTypes
 
 /// A JSON value. Integers of 64 bits keep their exact value.
 package enum JSONValue: Hashable, Sendable {
@@ -20,8 +21,14 @@ package enum JSONValue: Hashable, Sendable {
     }
 
     /// Parses a text without copying its bytes, otherwise as ``init(parsing:refusesDuplicates:)`` does.
-    package init(parsingBytes bytes: [UInt8]) throws(RequestError) {
-        self = try JSONParser.parse(bytes)
+    package init(parsingBytes bytes: [UInt8]) throws(RequestError) { self = try JSONParser.parse(bytes) }
+
+    /// Returns the members of an object in base64url, such as a part of a JWS; `nil` for any other text.
+    package static func members(base64URL text: Substring) -> [String: JSONValue]? {
+        guard let data = Base64URL.decode(text), case .object(let members)? = try? JSONValue(parsing: data) else {
+            return nil
+        }
+        return members
     }
 
     /// Returns the line and the column, both from 1, at which a text stops being valid JSON; `nil` for a valid text.

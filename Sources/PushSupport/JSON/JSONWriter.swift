@@ -10,9 +10,7 @@ package struct JSONWriter: Sendable {
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// - Parameter capacity: The number of bytes to reserve.
-    package init(capacity: Int = 0) {
-        self.bytes.reserveCapacity(capacity)
-    }
+    package init(capacity: Int = 0) { self.bytes.reserveCapacity(capacity) }
 
     // MARK: Parts
 
@@ -22,9 +20,7 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends text that is JSON already.
-    package mutating func raw(_ data: Data) {
-        self.bytes.append(contentsOf: data)
-    }
+    package mutating func raw(_ data: Data) { self.bytes.append(contentsOf: data) }
 
     /// Appends a number; `nil` becomes `null`.
     package mutating func integer(_ value: Int64?) {
@@ -41,9 +37,7 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends the characters of a string without quotation marks around them.
-    package mutating func characters(_ text: Substring) {
-        Self.append(charactersOf: text, to: &self.bytes)
-    }
+    package mutating func characters(_ text: Substring) { Self.append(charactersOf: text, to: &self.bytes) }
 
     /// Appends a string of two hexadecimal digits for each byte, with its quotation marks.
     package mutating func hexadecimal(_ bytes: [UInt8]) {
@@ -56,9 +50,7 @@ package struct JSONWriter: Sendable {
     }
 
     /// Removes everything that was written, and keeps the capacity.
-    package mutating func removeAll() {
-        self.bytes.removeAll(keepingCapacity: true)
-    }
+    package mutating func removeAll() { self.bytes.removeAll(keepingCapacity: true) }
 
     /// Appends the characters of a string to `output`, escaped so that they cannot end it (RFC 8259 section 7).
     package static func append(charactersOf text: Substring, to output: inout [UInt8]) {

@@ -234,9 +234,7 @@ package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
     case set(Value)
     case clear
 
-    package var value: Value? {
-        if case .set(let value) = self { value } else { nil }
-    }
+    package var value: Value? { if case .set(let value) = self { value } else { nil } }
 
     package func map<Other: Hashable & Sendable>(_ transform: (Value) -> Other) -> Update<Other> {
         switch self {

@@ -5,8 +5,6 @@ package import NIOCore
 package struct BinaryErrorResponse: Error, Hashable, Sendable {
     /// The first byte of each packet.
     package static let command: UInt8 = 8
-    /// The length in bytes.
-    package static let length = 6
 
     package var status: BinaryStatus
     /// The identifier of the notification at fault; 0 if the server knows none.
@@ -20,9 +18,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
     package struct Malformed: Error, Hashable, Sendable {
         package let command: UInt8
 
-        package init(command: UInt8) {
-            self.command = command
-        }
+        package init(command: UInt8) { self.command = command }
     }
 
     /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes are there.
@@ -47,9 +43,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
 package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let noErrors = Self(rawValue: 0)
     /// The server failed: the same notification may be sent again.

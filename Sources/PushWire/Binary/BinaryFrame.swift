@@ -284,4 +284,13 @@ package struct BinaryNotification: Hashable, Sendable {
         }
         self.priority = notification.priority == .immediate ? .immediate : .powerAware
     }
+
+    /// The expiration of a push with this notification.
+    package var pushExpiration: Expiration {
+        switch self.expiration {
+        case nil: .servicePolicy
+        case 0: .immediate
+        case let seconds?: .at(seconds: Int64(seconds))
+        }
+    }
 }

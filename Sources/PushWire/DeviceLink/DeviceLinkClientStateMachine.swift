@@ -50,9 +50,7 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     private var state = State.idle
     private var received = ByteBuffer()
 
-    package init(limits: Limits = Limits()) {
-        self.limits = limits
-    }
+    package init(limits: Limits = Limits()) { self.limits = limits }
 
     /// The time at which ``tick(now:)`` must be called; `nil` before ``start(_:now:)`` and once closed.
     package var nextDeadline: Timestamp? {

@@ -141,7 +141,5 @@ package struct DeviceLinkNonce: Hashable, Sendable {
         return Timestamp(milliseconds: Int64(clamping: milliseconds))
     }
 
-    private static func bigEndian(_ value: UInt64) -> [UInt8] {
-        withUnsafeBytes(of: value.bigEndian, Array.init)
-    }
+    private static func bigEndian(_ value: UInt64) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
 }

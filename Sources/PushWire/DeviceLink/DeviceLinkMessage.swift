@@ -130,10 +130,7 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
     }
 
     package var packet: DeviceLinkPacket {
-        DeviceLinkPacket(
-            .messageAck,
-            [.bytes(1, self.token), .integer(4, self.messageID), .integer(8, self.status)]
-        )
+        DeviceLinkPacket(.messageAck, [.bytes(1, self.token), .integer(4, self.messageID), .integer(8, self.status)])
     }
 }
 

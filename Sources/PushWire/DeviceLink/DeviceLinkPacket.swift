@@ -12,22 +12,16 @@ package struct DeviceLinkPacket: Hashable, Sendable {
         /// The value, at most 65,535 bytes long.
         package var value: ByteBuffer
 
-        package init(id: UInt8, value: ByteBuffer) {
-            (self.id, self.value) = (id, value)
-        }
+        package init(id: UInt8, value: ByteBuffer) { (self.id, self.value) = (id, value) }
     }
 
     /// The raw command byte, because packets of unknown commands are valid and ignored.
     package var command: UInt8
     package var fields: [Field]
 
-    package init(command: DeviceLinkCommand) {
-        self.init(command: command.rawValue, fields: [])
-    }
+    package init(command: DeviceLinkCommand) { self.init(command: command.rawValue, fields: []) }
 
-    package init(command: UInt8, fields: [Field]) {
-        (self.command, self.fields) = (command, fields)
-    }
+    package init(command: UInt8, fields: [Field]) { (self.command, self.fields) = (command, fields) }
 }
 
 /// The known commands (device link reference 3).
@@ -94,17 +88,11 @@ extension DeviceLinkPacket {
 
 /// Reads fields. A field of the wrong size counts as absent; each command's type checks for those it requires.
 extension DeviceLinkPacket {
-    package func value(_ id: UInt8) -> ByteBuffer? {
-        self.fields.first { $0.id == id }?.value
-    }
+    package func value(_ id: UInt8) -> ByteBuffer? { self.fields.first { $0.id == id }?.value }
 
-    package func bytes(_ id: UInt8) -> [UInt8]? {
-        self.value(id).map { Array($0.readableBytesView) }
-    }
+    package func bytes(_ id: UInt8) -> [UInt8]? { self.value(id).map { Array($0.readableBytesView) } }
 
-    package func text(_ id: UInt8) -> String? {
-        self.value(id).map { String(buffer: $0) }
-    }
+    package func text(_ id: UInt8) -> String? { self.value(id).map { String(buffer: $0) } }
 
     /// Returns the integer in field `id` if the value has exactly its size.
     package func integer<Value: FixedWidthInteger>(_ id: UInt8, as: Value.Type = Value.self) -> Value? {
@@ -128,9 +116,7 @@ extension DeviceLinkPacket.Field {
         value.map { Self(id: id, value: ByteBuffer(bytes: $0)) }
     }
 
-    package static func buffer(_ id: UInt8, _ value: ByteBuffer?) -> Self? {
-        value.map { Self(id: id, value: $0) }
-    }
+    package static func buffer(_ id: UInt8, _ value: ByteBuffer?) -> Self? { value.map { Self(id: id, value: $0) } }
 
     package static func text(_ id: UInt8, _ value: String?) -> Self? {
         value.map { Self(id: id, value: ByteBuffer(string: $0)) }

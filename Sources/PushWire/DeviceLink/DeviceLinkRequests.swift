@@ -51,9 +51,7 @@ package struct DeviceLinkTokenRequest: Hashable, Sendable {
     package var baseToken: [UInt8]?
     package var topic: TopicHash
 
-    package init(baseToken: [UInt8]?, topic: TopicHash) {
-        (self.baseToken, self.topic) = (baseToken, topic)
-    }
+    package init(baseToken: [UInt8]?, topic: TopicHash) { (self.baseToken, self.topic) = (baseToken, topic) }
 
     /// Returns `nil` without a topic hash.
     package init?(_ packet: DeviceLinkPacket) {

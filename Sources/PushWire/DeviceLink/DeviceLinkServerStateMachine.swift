@@ -72,9 +72,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     }
 
     /// Indicates whether the device is authenticated.
-    package var isConnected: Bool {
-        if case .connected = self.state { true } else { false }
-    }
+    package var isConnected: Bool { if case .connected = self.state { true } else { false } }
 
     package mutating func receive(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
         if case .closed = self.state { return [] }

@@ -9,9 +9,7 @@ package struct TopicHash: Hashable, Sendable {
 
     private let words: (UInt64, UInt64, UInt32)
 
-    package init(_ topic: Topic) {
-        self.words = Self.words(Insecure.SHA1.hash(data: Array(topic.name.utf8)))
-    }
+    package init(_ topic: Topic) { self.words = Self.words(Insecure.SHA1.hash(data: Array(topic.name.utf8))) }
 
     /// Returns `nil` unless there are exactly 20 bytes.
     package init?(bytes: some Collection<UInt8>) {

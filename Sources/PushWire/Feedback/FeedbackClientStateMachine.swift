@@ -24,9 +24,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     private var received = ByteBuffer()
 
     /// - Parameter limit: The maximum number of tuples that are read.
-    package init(limit: Int) {
-        self.limit = limit
-    }
+    package init(limit: Int) { self.limit = limit }
 
     package mutating func receive(_ bytes: ByteBuffer) -> [Action] {
         guard case .reading(var count) = self.state else { return [] }

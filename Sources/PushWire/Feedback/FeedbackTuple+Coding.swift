@@ -9,9 +9,7 @@ extension FeedbackTuple {
     package struct Malformed: Error, Hashable, Sendable {
         package let tokenLength: Int
 
-        package init(tokenLength: Int) {
-            self.tokenLength = tokenLength
-        }
+        package init(tokenLength: Int) { self.tokenLength = tokenLength }
     }
 
     /// The length of the tuple on the wire, in bytes.

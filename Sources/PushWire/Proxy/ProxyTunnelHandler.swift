@@ -87,9 +87,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         if context.channel.isActive { self.start(context: context) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.fail(.closed, context: context)
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { self.fail(.closed, context: context) }
 
     func channelActive(context: ChannelHandlerContext) {
         self.start(context: context)
@@ -114,9 +112,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.fail(.closed, context: context)
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { self.fail(.closed, context: context) }
 
     /// Sends the request once. A handler of a new connection is notified twice, when it is added and when the channel
     /// becomes active.

@@ -31,7 +31,6 @@ package struct ProxyTunnelStateMachine: Sendable {
 
     package init() {}
 
-    /// Returns the request for a tunnel.
     package static func request(to host: String, port: Int, through proxy: ProxyEndpoint) -> ByteBuffer {
         let target = "\(host):\(port)"
         var text = "CONNECT \(target) HTTP/1.1\r\nhost: \(target)\r\n"

@@ -84,10 +84,10 @@ package struct VAPIDCredential: Hashable, Sendable {
         let (token, key): (String?, String?)
         switch parts[0].lowercased() {
         case "vapid":
-            let parameters = HeaderParameters(parts[1])
+            let parameters = HeaderParameters(list: String(parts[1]))
             (token, key) = (parameters["t"], parameters["k"])
         case "webpush", "bearer":
-            (token, key) = (String(parts[1]), cryptoKey.flatMap { HeaderParameters($0)["p256ecdsa"] })
+            (token, key) = (String(parts[1]), cryptoKey.flatMap { HeaderParameters(list: $0)["p256ecdsa"] })
         default: return nil
         }
         guard let token, token.utf8.count <= Self.maximumToken, let key,

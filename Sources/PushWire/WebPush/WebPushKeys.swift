@@ -9,8 +9,6 @@ package struct WebPushKeys: Hashable, Sendable {
     /// The maximum length of a message's content, in bytes. Its body then has 4,096 bytes, which every push service
     /// takes (RFC 8030 section 7.2).
     package static let maximumContent = 3993
-    /// The number of bytes that a body has besides its content.
-    package static let overhead = 103
 
     /// The user agent's public key (`p256dh`).
     package let publicKey: [UInt8]
@@ -42,68 +40,41 @@ package struct WebPushKeys: Hashable, Sendable {
     func seal(_ content: [UInt8], as sender: P256.KeyAgreement.PrivateKey, salt: [UInt8]) throws -> [UInt8] {
         let senderKey = Array(sender.publicKey.x963Representation)
         let agent = try P256.KeyAgreement.PublicKey(x963Representation: self.publicKey)
-        let key = WebPushSecret.keyingMaterial(
-            try sender.sharedSecretFromKeyAgreement(with: agent),
-            secret: self.secret,
-            userAgent: self.publicKey,
-            sender: senderKey
+        // The input keying material (section 3.3).
+        let key = try sender.sharedSecretFromKeyAgreement(with: agent).hkdfDerivedSymmetricKey(
+            using: SHA256.self,
+            salt: self.secret,
+            sharedInfo: Array("WebPush: info\0".utf8) + self.publicKey + senderKey,
+            outputByteCount: 32
         )
         return try EncryptedContent.seal(content, key: key, salt: salt, keyID: senderKey)
     }
 }
 
-/// The private side of a subscription, which opens messages.
-package struct WebPushSecret: Sendable {
-    private let key: P256.KeyAgreement.PrivateKey
-    private let secret: [UInt8]
+/// The content coding `aes128gcm` with a single record (RFC 8188), as Web Push uses it (RFC 8291 section 4).
+///
+/// A body is salt (16 bytes), record size (4), length of the key id (1), key id, and the record with its tag (16).
+enum EncryptedContent {
+    static let saltLength = 16
+    /// The record size that is written. A body with one record has 4,096 bytes at most.
+    private static let recordSize: UInt32 = 4096
+    /// The last octet of a record's content, where no other record follows.
+    private static let lastDelimiter: UInt8 = 2
 
-    /// Makes new keys.
-    package init() {
-        self.key = P256.KeyAgreement.PrivateKey()
-        self.secret = RandomBytes.make(WebPushKeys.secretLength)
-    }
-
-    /// Makes the keys of a private key of 32 bytes and an authentication secret. Returns `nil` for others.
-    package init?(privateKey: [UInt8], secret: [UInt8]) {
-        guard let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: privateKey),
-            secret.count == WebPushKeys.secretLength
-        else { return nil }
-        (self.key, self.secret) = (key, secret)
-    }
-
-    /// The keys that senders get.
-    package var keys: WebPushKeys? {
-        WebPushKeys(publicKey: Array(self.key.publicKey.x963Representation), secret: self.secret)
-    }
-
-    /// Returns the content of a message with the coding `aes128gcm`.
-    package func open(_ body: [UInt8]) throws(EncryptedContent.Fault) -> [UInt8] {
-        let header = try EncryptedContent.Header(body)
-        guard let sender = try? P256.KeyAgreement.PublicKey(x963Representation: header.keyID),
-            header.keyID.count == WebPushKeys.publicLength,
-            let shared = try? self.key.sharedSecretFromKeyAgreement(with: sender)
-        else { throw .keyID }
-        let key = Self.keyingMaterial(
-            shared,
-            secret: self.secret,
-            userAgent: Array(self.key.publicKey.x963Representation),
-            sender: header.keyID
-        )
-        return try EncryptedContent.open(header, key: key)
-    }
-
-    /// Derives the input keying material from a shared secret (RFC 8291 section 3.3).
-    static func keyingMaterial(
-        _ shared: SharedSecret,
-        secret: [UInt8],
-        userAgent: [UInt8],
-        sender: [UInt8]
-    ) -> SymmetricKey {
-        shared.hkdfDerivedSymmetricKey(
-            using: SHA256.self,
-            salt: secret,
-            sharedInfo: Array("WebPush: info\0".utf8) + userAgent + sender,
-            outputByteCount: 32
-        )
+    /// Returns the body of a content.
+    /// - Parameter key: The input keying material (RFC 8188 section 2.2).
+    static func seal(_ content: [UInt8], key: SymmetricKey, salt: [UInt8], keyID: [UInt8]) throws -> [UInt8] {
+        func derive(_ info: String, _ length: Int) -> SymmetricKey {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: key,
+                salt: salt,
+                info: Array("Content-Encoding: \(info)\0".utf8),
+                outputByteCount: length
+            )
+        }
+        let nonce = try AES.GCM.Nonce(data: derive("nonce", 12).withUnsafeBytes { Array($0) })
+        let box = try AES.GCM.seal(content + [Self.lastDelimiter], using: derive("aes128gcm", 16), nonce: nonce)
+        let size = withUnsafeBytes(of: Self.recordSize.bigEndian, Array.init)
+        return salt + size + [UInt8(truncatingIfNeeded: keyID.count)] + keyID + box.ciphertext + box.tag
     }
 }

@@ -77,7 +77,8 @@ package struct WebPushRequest: Hashable, Sendable {
 
     private static func legacyCoding(_ values: (String) -> [String]) throws(Fault) -> Coding {
         func bytes(_ header: String, _ name: String, _ count: Int) -> [UInt8]? {
-            guard let text = HeaderParameters(values(header).joined(separator: ","))[name], text.utf8.count <= 128,
+            guard let text = HeaderParameters(list: values(header).joined(separator: ","))[name],
+                text.utf8.count <= 128,
                 let bytes = Base64URL.decode(text), bytes.count == count
             else { return nil }
             return Array(bytes)
@@ -108,9 +109,7 @@ package struct WebPushRequest: Hashable, Sendable {
             }
     }
 
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        text.trimmingCharacters(in: .whitespaces)
-    }
+    private static func trimmed(_ text: some StringProtocol) -> String { text.trimmingCharacters(in: .whitespaces) }
 }
 
 /// Makes the headers of a Web Push message from those of a notification (RFC 8030 section 5).
@@ -146,7 +145,6 @@ package enum WebPushMessage {
         }
     }
 
-    /// Returns the urgency of a priority.
     package static func urgency(_ priority: Priority) -> WebPushRequest.Urgency {
         switch priority {
         case .immediate: .high
@@ -155,7 +153,6 @@ package enum WebPushMessage {
         }
     }
 
-    /// Returns the priority of an urgency.
     package static func priority(_ urgency: WebPushRequest.Urgency) -> Priority {
         switch urgency {
         case .veryLow, .low: .powerAware
@@ -167,33 +164,5 @@ package enum WebPushMessage {
     /// a multiple of four.
     package static func topic(_ collapseID: String) -> String {
         Base64URL.encode(SHA256.hash(data: Data(collapseID.utf8)).prefix(24))
-    }
-}
-
-/// The parameters of a header field, as `name=value` between commas or semicolons. Of several with one name the first
-/// counts.
-struct HeaderParameters {
-    /// The maximum number of parameters that are read.
-    private static let maximumCount = 16
-
-    private var values: [String: String] = [:]
-
-    init(_ text: some StringProtocol) {
-        for part in text.split(maxSplits: Self.maximumCount, whereSeparator: { $0 == "," || $0 == ";" }) {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2 else { continue }
-            let name = Self.trimmed(pair[0]).lowercased()
-            if self.values[name] == nil { self.values[name] = Self.trimmed(pair[1]) }
-        }
-    }
-
-    subscript(name: String) -> String? { self.values[name] }
-
-    /// Returns a text without the spaces and the quotes around it.
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        let outer: Set<Character> = [" ", "\t", "\""]
-        let rest = text.drop { outer.contains($0) }
-        guard let end = rest.lastIndex(where: { !outer.contains($0) }) else { return "" }
-        return String(rest[...end])
     }
 }

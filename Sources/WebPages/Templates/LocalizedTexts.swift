@@ -24,9 +24,6 @@ package struct LocalizedTexts: Sendable {
     /// The variable `t` of templates.
     package var variable: Any { TextNode(value: self.tree) }
 
-    /// The paths of all texts. They are the same in every language.
-    package var paths: Set<String> { Set(self.byPath.keys) }
-
     /// Returns a text, or its path if there is none.
     package subscript(path: String) -> String { self.byPath[path] ?? path }
 

@@ -10,9 +10,7 @@ package struct PageFormat: Sendable {
     let texts: LocalizedTexts
     let now: Timestamp
 
-    package init(texts: LocalizedTexts, now: Timestamp) {
-        (self.texts, self.now) = (texts, now)
-    }
+    package init(texts: LocalizedTexts, now: Timestamp) { (self.texts, self.now) = (texts, now) }
 
     // MARK: Numbers
 
@@ -35,9 +33,7 @@ package struct PageFormat: Sendable {
     }
 
     /// Returns a number in the format of form fields and addresses.
-    static func plain(_ value: Double) -> String {
-        Int64(exactly: value).map { "\($0)" } ?? "\(value)"
-    }
+    static func plain(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 
     /// Returns a size, such as 1.2 MB.
     package func bytes(_ value: Double) -> String {

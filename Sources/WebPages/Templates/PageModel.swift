@@ -23,18 +23,14 @@ package enum PageValue {
     }
 
     /// Returns the values of an object's members.
-    package static func model(_ members: [String: JSONValue]) -> PageModel {
-        members.compactMapValues(Self.of)
-    }
+    package static func model(_ members: [String: JSONValue]) -> PageModel { members.compactMapValues(Self.of) }
 }
 
 /// A number in a page, in the format of its language: `{{count}}` is 1,204, and `{{plain(count)}}` is 1204.
 package struct PageNumber: MustacheCustomRenderable, MustacheTransformable, Sendable {
     package let value: Double
 
-    package init(value: Double) {
-        self.value = value
-    }
+    package init(value: Double) { self.value = value }
 
     package var renderText: String { PageFormat.current.number(self.value) }
     package var isNull: Bool { false }
@@ -56,9 +52,7 @@ package struct PageNumber: MustacheCustomRenderable, MustacheTransformable, Send
 package struct PageText: MustacheCustomRenderable, MustacheTransformable, Sendable {
     package let text: String
 
-    package init(_ text: String) {
-        self.text = text
-    }
+    package init(_ text: String) { self.text = text }
 
     package var renderText: String { self.text }
     package var isNull: Bool { self.text.isEmpty }

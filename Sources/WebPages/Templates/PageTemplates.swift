@@ -13,9 +13,7 @@ package struct PageTemplates: Sendable {
         let name: String
         let text: [UInt8]
 
-        package init(_ name: String, _ text: [UInt8]) {
-            (self.name, self.text) = (name, text)
-        }
+        package init(_ name: String, _ text: [UInt8]) { (self.name, self.text) = (name, text) }
     }
 
     private let library: MustacheLibrary

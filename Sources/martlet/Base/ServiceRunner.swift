@@ -97,9 +97,7 @@ struct ServiceManager: Sendable {
         #endif
     }
 
-    private static func error() -> POSIXError {
-        POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-    }
+    private static func error() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
 /// Reports to the service manager that the services serve requests, and later that they begin to end.

@@ -208,9 +208,7 @@ struct APIClient: Sendable {
         case 401 where self.role == .provider && error.code != "key_expired":
             SettingsError("the provider at \(self.baseURL) does not know this API key: check MARTLET_API_KEY")
         case 401 where self.role == .gateway:
-            SettingsError(
-                "\(self.baseURL) wants an API key, unlike a gateway: is it the right address?"
-            )
+            SettingsError("\(self.baseURL) wants an API key, unlike a gateway: is it the right address?")
         case 404 where !error.isFromAPI || error.code == "not_found":
             SettingsError("\(self.baseURL) has no such route: is it a Martlet \(self.role) of this version?")
         default: error

@@ -24,9 +24,7 @@ struct APIRequest: Sendable {
     /// The JSON object to send; `nil` for a request without a body.
     private(set) var body: JSONValue?
 
-    init(_ method: Method, _ parts: [String]) {
-        (self.method, self.parts) = (method, parts)
-    }
+    init(_ method: Method, _ parts: [String]) { (self.method, self.parts) = (method, parts) }
 
     static func get(_ parts: String...) -> APIRequest { APIRequest(.get, parts) }
     static func post(_ parts: String...) -> APIRequest { APIRequest(.post, parts) }

@@ -3,17 +3,7 @@ package import PushSupport
 
 /// The forms in which commands write JSON.
 extension JSONValue {
-    /// The value as one line of JSON.
     var line: String { get throws { String(decoding: try self.text, as: UTF8.self) } }
-
-    /// The value as indented JSON.
-    var indented: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
-        }
-    }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByDictionaryLiteral {

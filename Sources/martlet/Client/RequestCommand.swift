@@ -25,7 +25,6 @@ extension RequestCommand {
 protocol ListCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
     var access: Access { get }
-    /// The columns of the table.
     static var columns: TextTable { get }
     /// The member of the response that has the entries; `nil` for the name of the path's last component.
     static var member: String? { get }
@@ -48,7 +47,6 @@ extension ListCommand {
 
 /// A command that prints the first entries of a list that comes in pages.
 protocol PagedListCommand: ListCommand {
-    /// The option that limits the list.
     var shown: LimitOption { get }
 }
 

@@ -18,7 +18,6 @@ protocol ListableResource: Resource {
     associatedtype ListAccess: APIAccess = Access
     /// The options that select entries.
     associatedtype Filter: ListFilter = NoFilter
-    /// The columns of the table.
     static var columns: TextTable { get }
     /// Name and help of the command.
     static var list: CommandConfiguration { get }
@@ -41,7 +40,7 @@ struct NoFilter: ListFilter {
 /// A resource whose records have ids.
 protocol IdentifiedResource: Resource {
     /// The type of an id.
-    associatedtype ID: ResourceIdentifier = String
+    associatedtype ID: PathArgument = String
     /// Help and name of the id.
     static var id: ArgumentHelp { get }
 }
@@ -154,22 +153,22 @@ struct PerformAction<Action: ResourceAction>: ResourceCommand {
 }
 
 /// An argument that is a part of a path.
-protocol ResourceIdentifier: ExpressibleByArgument, Sendable {
+protocol PathArgument: ExpressibleByArgument, Sendable {
     /// The text in the path.
     var pathPart: String { get }
 }
 
-extension String: ResourceIdentifier {
+extension String: PathArgument {
     var pathPart: String { self }
 }
 
-extension PushEnvironment: ExpressibleByArgument, ResourceIdentifier {
+extension PushEnvironment: ExpressibleByArgument, PathArgument {
     var pathPart: String { self.rawValue }
 }
 
 extension DeviceTokenKind: ExpressibleByArgument {}
 
-extension DeviceToken: ExpressibleByArgument, ResourceIdentifier {
+extension DeviceToken: ExpressibleByArgument, PathArgument {
     /// Reads a token in hexadecimal or base64.
     public init?(argument: String) { self.init(userInput: argument) }
 

@@ -14,7 +14,6 @@ struct DatabaseReplacement {
     /// The paths of the provider's data.
     let paths: ProviderConfiguration
 
-    /// The path of the database.
     private var target: String { self.paths.databasePath }
     /// The path of the marker, which contains the name under which the old database is kept.
     private var marker: String { self.paths.replacementMarker }

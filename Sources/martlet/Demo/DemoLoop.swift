@@ -49,12 +49,9 @@ struct DemoLoop: Sendable {
     var admin: APIClient {
         get throws { try APIClient(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)", role: .gateway) }
     }
-    /// The URL of the provider.
     var providerURL: String { "http://127.0.0.1:\(self.providerPort)" }
     /// A client of the provider's API.
-    var provider: APIClient {
-        get throws { try APIClient(baseURL: self.providerURL, apiKey: self.apiKey) }
-    }
+    var provider: APIClient { get throws { try APIClient(baseURL: self.providerURL, apiKey: self.apiKey) } }
 
     /// Starts a gateway with the app and its key.
     /// - Parameter start: Runs a service.
@@ -240,9 +237,7 @@ private struct UserProofSigner: Sendable {
     /// - Parameter installation: The only installation that may use it; `nil` for any.
     func proof(ofUser user: String, installation: String? = nil, now: Date = Date()) throws -> String {
         let end = Int64(now.timeIntervalSince1970) + Int64(Self.validity)
-        let claims = JSONValue.members([
-            "sub": user.json, "exp": .integer(end), "installation": installation?.json,
-        ])
+        let claims = JSONValue.members(["sub": user.json, "exp": .integer(end), "installation": installation?.json])
         let signed = "\(Base64URL.encode(#"{"alg":"HS256"}"#.utf8)).\(Base64URL.encode(try claims.text))"
         let key = SymmetricKey(data: Data(self.secret.utf8))
         let signature = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: key)

@@ -45,7 +45,7 @@ struct DeviceRunCommand: AsyncParsableCommand {
         let proxy = try settings.proxy(DeviceSettings.proxy)
         configuration.proxy = proxy
         let topics = settings.strings(DeviceSettings.topics) ?? []
-        let channels = try (settings.strings(DeviceSettings.channels) ?? []).map(FollowedChannel.init)
+        let channels = try (settings.strings(DeviceSettings.channels) ?? []).map(ChannelOption.init)
         let file = IdentityFile(path: settings.text(DeviceSettings.identity))
         let admin = GatewaySettings.Admin.url(settings)
         let name = settings.text(DeviceSettings.name)
@@ -74,7 +74,7 @@ struct DeviceRunCommand: AsyncParsableCommand {
 }
 
 /// A broadcast channel as the option names it: APP:ID.
-private struct FollowedChannel {
+private struct ChannelOption {
     /// The bundle id of the app.
     let app: String
     let id: String
@@ -95,7 +95,7 @@ private struct NotificationPrinter: Service {
     let device: Device
     /// The topics whose device tokens are printed.
     let topics: [String]
-    let channels: [FollowedChannel]
+    let channels: [ChannelOption]
     /// The file that keeps the tokens and channels for the next run.
     let file: IdentityFile
     let asJSON: Bool

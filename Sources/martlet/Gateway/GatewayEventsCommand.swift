@@ -137,7 +137,6 @@ enum EventText {
         .time("time", "timeMs"), "event", "environment", "topic", .init("apns-id", "apnsId"), "device", "id",
     ]
 
-    /// Returns one event as one line.
     static func line(_ event: JSONValue) -> String {
         let texts = Self.columns.columns.dropLast().map { $0.text(in: event) }
         return texts.filter { !$0.isEmpty }.joined(separator: "  ")

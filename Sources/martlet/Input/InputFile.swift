@@ -54,7 +54,6 @@ enum InputFile {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
     }
 
-    /// Returns the JSON object in a file.
     static func object(_ path: String, for option: String? = nil) throws -> [String: JSONValue] {
         let name = path == "-" ? "standard input" : path
         return try self.object(try self.data(path, for: option), named: option.map { "\($0): \(name)" } ?? name)

@@ -60,11 +60,7 @@ enum OutputFile {
         let isWritten =
             isSecret
             ? DurableFile.create(path, Array(content))
-            : FileManager.default.createFile(
-                atPath: path,
-                contents: content,
-                attributes: [.posixPermissions: 0o644]
-            )
+            : FileManager.default.createFile(atPath: path, contents: content, attributes: [.posixPermissions: 0o644])
         guard isWritten else {
             throw SettingsError("\(path) cannot be written: \(DurableFile.lastError)")
         }

@@ -95,7 +95,6 @@ struct DirectPush {
         )
     }
 
-    /// Returns the push for one token.
     func push(to token: DeviceToken) -> Push {
         var notification = self.notification
         notification.id = self.id ?? UUID().uuidString.lowercased()

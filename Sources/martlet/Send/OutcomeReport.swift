@@ -70,7 +70,6 @@ struct OutcomeText {
     /// Describes a line that is not a device token.
     static let invalid = OutcomeText(kind: "invalid", fields: ["detail": "this is not a device token"])
 
-    /// Returns the outcome as one line of JSON.
     func json(line: Int, token: String) throws -> String {
         let own: [String: JSONValue?] = ["line": line.json, "token": token.json, "outcome": self.kind.json]
         return try JSONValue.members(self.fields.merging(own) { $1 }).line

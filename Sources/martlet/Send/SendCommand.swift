@@ -120,9 +120,7 @@ struct TargetOptions: ParsableArguments {
     @Flag(help: "All devices of the app.") var all = false
 
     /// The number of options that were given; repeated tokens count as one.
-    var count: Int {
-        [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 }
-    }
+    var count: Int { [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 } }
 
     /// The member `to` of the request; `nil` if the options name no recipients.
     var json: JSONValue? {

@@ -10,9 +10,7 @@ import PushTypes
 struct PushServices {
     private typealias General = ServeSettings.General
 
-    /// The push service of each environment.
     let endpoints: [PushEnvironment: PushServiceEndpoint]
-    /// The legacy services of each environment that has any.
     let legacy: [PushEnvironment: LegacyService]
     /// The environments whose pushes go to Apple because no setting names their push service.
     let appleByDefault: Set<PushEnvironment>

@@ -24,9 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
         .detail("Ends on Ctrl-C, when the pages in flight have been sent.")
         .detail("'martlet help settings serve' lists all settings.")
         .example("serve --data-directory /var/lib/martlet --admin-key-file admin.key --production-service apple")
-        .example(
-            "serve --sandbox-service localhost:2197 --service-authority martlet-data/gateway/authority.pem"
-        )
+        .example("serve --sandbox-service localhost:2197 --service-authority martlet-data/gateway/authority.pem")
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var storage: SettingFlags<ServeSettings.Storage>

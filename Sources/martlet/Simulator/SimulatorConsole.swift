@@ -168,7 +168,6 @@ struct SimulatorPrinter: Sendable {
         }
     }
 
-    /// Returns an event as text.
     static func text(_ event: SimulatorEvent) -> String {
         let name = event.name.rawValue.padding(toLength: Self.width, withPad: " ", startingAt: 0)
         let indent = String(repeating: " ", count: Self.width)

@@ -78,14 +78,16 @@ import Testing
             let text = (0..<20).compactMap { _ in pieces.randomElement(using: &generator) }.joined()
             if (try? Self.multipart(text)) != nil { read += 1 }
             if (try? FormData(json: Array(text.utf8))) != nil { read += 1 }
-            _ = MIMEParameters(text)
+            _ = HeaderParameters(behindValue: text)
         }
         #expect(read < 5000)
     }
 
     @Test func aNameMayBeginWithACombiningMark() {
-        #expect(MIMEParameters("form-data; name=\"\u{301}a;\\\"b\"; x=\u{301}y")["name"] == "\u{301}a;\"b")
-        #expect(MIMEParameters("form-data; name=\"\u{301}a\"; x=\u{301}y")["x"] == "\u{301}y")
+        #expect(
+            HeaderParameters(behindValue: "form-data; name=\"\u{301}a;\\\"b\"; x=\u{301}y")["name"] == "\u{301}a;\"b"
+        )
+        #expect(HeaderParameters(behindValue: "form-data; name=\"\u{301}a\"; x=\u{301}y")["x"] == "\u{301}y")
     }
 
     @Test func jsonIsReadAsTheFrameworkNamesIt() throws {

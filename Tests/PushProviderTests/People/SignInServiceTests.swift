@@ -110,7 +110,7 @@ import Testing
             #expect(try await fixture.service.session(token: one.token) == nil)
             #expect(try await fixture.service.session(token: two.token) != nil)
             let three = try await fixture.signIn("anna")
-            try await fixture.service.signOutEverywhere(three.session)
+            try await fixture.store.endSessions(of: three.session.holder)
             #expect(try await fixture.service.session(token: two.token) == nil)
             #expect(try await fixture.service.session(token: three.token) == nil)
         }

@@ -96,14 +96,14 @@ import Testing
 
     @Test func faultsThatNoPortChangesStay() {
         let proxy = ProxyEndpoint(host: "p", port: 1)
-        #expect(!ConnectionFailure(description: "", cause: .unknownHost).mayDependOnPort)
-        #expect(!ConnectionFailure(description: "", cause: .clientCertificateRejected).mayDependOnPort)
+        #expect(!ConnectionError(description: "", cause: .unknownHost).mayDependOnPort)
+        #expect(!ConnectionError(description: "", cause: .clientCertificateRejected).mayDependOnPort)
         for cause in [ConnectionFault.Cause.refused, .unreachable, .timeout, .untrustedServer, .wrongProtocol, .closed]
         {
-            #expect(ConnectionFailure(description: "", cause: cause).mayDependOnPort)
+            #expect(ConnectionError(description: "", cause: cause).mayDependOnPort)
         }
         func mayDepend(_ cause: ProxyFailure.Cause) -> Bool {
-            ConnectionFailure(ProxyFailure(cause, proxy: proxy, host: "h", port: 443)).mayDependOnPort
+            ConnectionError(ProxyFailure(cause, proxy: proxy, host: "h", port: 443)).mayDependOnPort
         }
         #expect(!mayDepend(.unauthorized(status: 407)) && !mayDepend(.unreachable("x")) && !mayDepend(.notHTTP))
         #expect(mayDepend(.forbidden) && mayDepend(.timeout) && mayDepend(.rejected(status: 503, phrase: "")))

@@ -5,19 +5,18 @@ import Testing
 
 @testable import PushWire
 
-/// The examples of RFC 8188, 8291 and 8292, and a set of our own that a second implementation has made.
+/// The examples of RFC 8291 and 8292, and a set of our own that a second implementation has made.
 enum WebPushVectors {
     /// The material of one message.
     struct Message: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let plaintext, agentPrivate, agentPublic, secret, salt, senderPrivate, body: String
+        let plaintext, agentPublic, secret, salt, senderPrivate, body: String
     }
 
     static let messages = [
         Message(
             testDescription: "RFC 8291 section 5",
             plaintext: "When I grow up, I want to be a watermelon",
-            agentPrivate: "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94",
             agentPublic: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
             secret: "BTBZMqHH6r4Tts7J_aSIgg",
             salt: "DGv6ra1nlYgDCS1FRnbzlw",
@@ -30,7 +29,6 @@ enum WebPushVectors {
         Message(
             testDescription: "a second implementation",
             plaintext: #"{"title":"Hi"}"#,
-            agentPrivate: "hEvBcvAyvdLQuq41NsHWbC3LqEgbG22PwR-jxd4pxsw",
             agentPublic: "BBaJA-7y0k_mSTSRGtCcLtb1EVfJ6cDUVBZPgzXGW0mHxODHePlBf_CSOfIYdCq36rnYgypO_8L8Gtx-KQySuWs",
             secret: "vfScPDiCEC_AF_-2YRCMYw",
             salt: "Y0ea1poJCyWCd-yPum-ZQQ",
@@ -41,13 +39,6 @@ enum WebPushVectors {
                 """
         ),
     ]
-
-    /// RFC 8188 sections 3.1 and 3.2.
-    static let walrusKey = "yqdlZ-tYemfogSmv7Ws5PQ"
-    static let walrus = "I1BsxtFttlv3u_Oo94xnmwAAEAAA-NAVub2qFgBEuQKRapoZu-IxkIva3MEB1PD-ly8Thjg"
-    static let twoRecordsKey = "BO3ZVPxUlnLORbVGMpbT1Q"
-    static let twoRecords =
-        "uNCkWiNYzKTnBN9ji3-qWAAAABkCYTHOG8chz_gnvgOqdGYovxyjuqRyJFjEDyoF1Fvkj6hQPdPHI51OEUKEpgz3SsLWIqS_uA"
 
     /// RFC 8292 section 2.4; it expires at 1453523768.
     static let rfcAuthorization = """

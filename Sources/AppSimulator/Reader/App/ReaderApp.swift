@@ -18,9 +18,7 @@ package actor ReaderApp {
             self.state.withLock { state in state.since.map { (state.bytes, $0) } }
         }
 
-        func note(_ bytes: Int64) {
-            self.state.withLock { $0 = (bytes, $0.since ?? self.time.reading) }
-        }
+        func note(_ bytes: Int64) { self.state.withLock { $0 = (bytes, $0.since ?? self.time.reading) } }
     }
 
     private let configuration: ReaderConfiguration
@@ -68,8 +66,6 @@ package actor ReaderApp {
         self.noteProgress()
         return self.machine.state
     }
-
-    package var network: ReaderNetwork { self.machine.network }
 
     // MARK: - What happens
 
@@ -290,7 +286,6 @@ package struct ReaderConfiguration: Sendable {
 
     package init(app: MartletKit.Martlet.Configuration) { self.app = app }
 
-    /// Returns the registration of a device.
     func registration(deviceID: UUID, token: [UInt8], capabilities: Capabilities) -> TransportRequest {
         let form = PublisherRegistrationForm(
             deviceID: deviceID,

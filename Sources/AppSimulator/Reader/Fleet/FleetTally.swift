@@ -24,7 +24,6 @@ package final class FleetTally: Sendable {
 
         package init() {}
 
-        /// The counts as one line.
         package var line: String {
             let reasons = self.skipped.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
             let skipped = self.skipped.values.reduce(0, +)
@@ -34,7 +33,6 @@ package final class FleetTally: Sendable {
                 + "resumed \(self.resumed), retried \(self.retried), failed \(self.failed)"
         }
 
-        /// The counts as JSON.
         package var json: JSONValue {
             .object([
                 "registered": .integer(Int64(self.registered)), "woken": .integer(Int64(self.woken)),

@@ -41,7 +41,6 @@ package enum IgnoredPushReason: Hashable, Sendable {
     case notNewest
     case notEntitled(code: String)
 
-    /// The reason as a code.
     package var code: String {
         switch self {
         case .notOnWiFi: "not_on_wifi"
@@ -57,7 +56,6 @@ package enum IgnoredPushReason: Hashable, Sendable {
         }
     }
 
-    /// The text of the reason.
     package var text: String {
         switch self {
         case .notOnWiFi: "the network is not Wi-Fi, and the push is lost"

@@ -30,7 +30,6 @@ package struct ReaderState: Codable, Hashable, Sendable {
         set { self.lastDownloadMs = newValue?.milliseconds }
     }
 
-    /// Returns an issue of the library.
     package func issue(_ product: String) -> LibraryIssue? { self.library.first { $0.product == product } }
 }
 

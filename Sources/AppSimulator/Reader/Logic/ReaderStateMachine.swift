@@ -70,7 +70,6 @@ package struct ReaderStateMachine: Sendable {
         return [.save]
     }
 
-    /// The network has changed.
     package mutating func networkChanged(to network: ReaderNetwork) -> [ReaderAction] {
         self.network = network
         guard let work = self.state.work else { return [] }

@@ -81,9 +81,6 @@ package actor Reader: Service {
         }
     }
 
-    /// The events that commands can wait for.
-    package nonisolated var tally: EventTally { self.log.tally }
-
     /// Keeps the phone connected until the service is shut down.
     package func run() async throws {
         await self.app.launch()

@@ -8,10 +8,7 @@ import WebPages
 /// The list of the webhooks of an app, and the form that adds one.
 struct WebhookListPages: PageArea {
     var routes: [PageRoute] {
-        [
-            .get("/apps/{app}/webhooks", { try await self.page($0) }),
-            .post("/apps/{app}/webhooks", self.add),
-        ]
+        [.get("/apps/{app}/webhooks", { try await self.page($0) }), .post("/apps/{app}/webhooks", self.add)]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "webhooks", scope: .operate) }
 

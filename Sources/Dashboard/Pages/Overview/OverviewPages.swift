@@ -64,9 +64,7 @@ struct HealthProblemModel {
     private let trouble: HealthProblem
     private let request: PageRequest
 
-    init(_ trouble: HealthProblem, _ request: PageRequest) {
-        (self.trouble, self.request) = (trouble, request)
-    }
+    init(_ trouble: HealthProblem, _ request: PageRequest) { (self.trouble, self.request) = (trouble, request) }
 
     private var texts: LocalizedTexts { self.request.texts }
     private var code: HealthProblem.Code { self.trouble.code }

@@ -59,13 +59,7 @@ struct IssuePages: PageArea {
         try await Self.addNotify(to: &model, issue, extra, request)
         // A refusal of Notify is shown in place of its button, and not above the page as well.
         let above = extra.part == .notify ? nil : extra.error
-        return request.page(
-            "issue",
-            title: issue.title,
-            model,
-            error: above,
-            status: extra.error?.kind.status ?? .ok
-        )
+        return request.page("issue", title: issue.title, model, error: above, status: extra.error?.kind.status ?? .ok)
     }
 
     /// Adds the variables of the notification with its progress, of the button that makes one, or of the reason for

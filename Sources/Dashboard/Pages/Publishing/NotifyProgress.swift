@@ -20,7 +20,7 @@ struct NotifyProgress {
         } catch let error as RequestError where error.kind == .notFound {
             return nil
         }
-        self.downloads = try await request.get("\(request.api)/downloads", as: DownloadsResponse.self).figures
+        self.downloads = try await request.get("\(request.api)/downloads", as: OpenDownloadsResponse.self).figures
         self.summary = NotificationSummary(self.response, request)
     }
 

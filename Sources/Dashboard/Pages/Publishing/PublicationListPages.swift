@@ -26,12 +26,7 @@ struct PublicationListPages: PageArea {
         let model: PageModel = [
             "publications": rows, "path": "\(Dashboard.root)\(request.publishingPath)", "may": request.permissions,
             "isOpen": publications.isEmpty || error != nil, "bundleId": request.app,
-            "fields": FormModel.fields(
-                "add",
-                form.fields(request.texts),
-                error: error,
-                names: PublicationForm.names
-            ),
+            "fields": FormModel.fields("add", form.fields(request.texts), error: error, names: PublicationForm.names),
         ]
         return request.page("publications", title: "publishing.title", model, error: error)
     }
@@ -106,9 +101,7 @@ struct CataloguePages: PageArea {
 
     private func list(_ request: PageRequest) async throws -> Response {
         let account = request.query("account")
-        let query = URLText.query([
-            "account": account, "cursor": request.query("cursor"), "limit": "\(Self.count)",
-        ])
+        let query = URLText.query(["account": account, "cursor": request.query("cursor"), "limit": "\(Self.count)"])
         let list = try await request.list("\(request.api)/catalogue:preview\(query)", of: CatalogueEntry.self)
         let path = "\(request.publishingPath)/catalogue"
         let model: PageModel = [

@@ -73,7 +73,6 @@ struct ChatSessionsController: Controller {
             + forUsers.map { $0.tag(.bridges).scope(.registerSelf).parameters(proof) }
     }
 
-    /// Returns the operations on one session.
     private func single(_ one: String, suffix: String, _ effect: OperationEffect) -> [ProviderOperation] {
         [
             .init(.get, one, id: "show\(suffix)", "One session, without its password.", self.show)

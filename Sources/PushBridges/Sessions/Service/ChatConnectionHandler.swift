@@ -32,10 +32,7 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
         session: any ChatSession,
         handshake: OneShotValue<Void>
     ) -> [any ChannelHandler] {
-        [
-            BackPressureHandler(),
-            ChatConnectionHandler(runner, number: number, session: session, handshake: handshake),
-        ]
+        [BackPressureHandler(), ChatConnectionHandler(runner, number: number, session: session, handshake: handshake)]
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.runner.adopt(context.channel, self.number) }

@@ -208,12 +208,7 @@ package final class ChatSessionService: Service {
         }
     }
 
-    private func start(
-        _ record: ChatSessionRecord,
-        _ key: ChatSessionKey,
-        of bundleID: Topic,
-        on loop: SessionLoop
-    ) {
+    private func start(_ record: ChatSessionRecord, _ key: ChatSessionKey, of bundleID: Topic, on loop: SessionLoop) {
         let settings = (try? ChatPushSettings(record.settings)) ?? ChatPushSettings()
         let session = RunningSession(
             key: key,

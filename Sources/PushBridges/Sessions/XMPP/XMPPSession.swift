@@ -262,12 +262,7 @@ extension XMPPSession {
         return [.send(text: wantsAnswer ? text + Self.request : text)]
     }
 
-    static func iq(
-        _ type: String,
-        id: String,
-        to address: String? = nil,
-        children: [XMLElement] = []
-    ) -> XMLElement {
+    static func iq(_ type: String, id: String, to address: String? = nil, children: [XMLElement] = []) -> XMLElement {
         var iq = XMLElement(
             "iq",
             namespace: XMPPNamespaces.client,

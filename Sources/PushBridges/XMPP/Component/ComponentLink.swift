@@ -85,11 +85,7 @@ struct ComponentLink: Sendable {
 
     /// Connects and answers until stopped.
     /// - Throws: The reason why the link ended by itself.
-    private func connect(
-        attempt: Int,
-        until stop: OneShotValue<Void>,
-        established: () -> Void
-    ) async throws {
+    private func connect(attempt: Int, until stop: OneShotValue<Void>, established: () -> Void) async throws {
         guard let channel = try await self.open(attempt: attempt, until: stop) else { return }
         try await withTaskCancellationHandler {
             try await channel.executeThenClose { inbound, outbound in

@@ -117,12 +117,7 @@ struct ComponentService: Service {
                 addresses: self.addresses,
                 resolver: self.resolver
             )
-            let link = ComponentLink(
-                connector: connector,
-                answer: self.answer,
-                metrics: self.metrics,
-                logger: logger
-            )
+            let link = ComponentLink(connector: connector, answer: self.answer, metrics: self.metrics, logger: logger)
             group.addTask { await link.run(until: stop) }
         }
     }

@@ -63,7 +63,5 @@ struct PublishContent {
     }
 
     /// The collapse id, by which a later push replaces this one.
-    private var collapseID: String {
-        Hexadecimal.encode(SHA256.hash(data: Data(self.node.node.utf8)).prefix(16))
-    }
+    private var collapseID: String { Hexadecimal.encode(SHA256.hash(data: Data(self.node.node.utf8)).prefix(16)) }
 }

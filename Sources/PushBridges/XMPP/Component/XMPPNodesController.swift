@@ -138,11 +138,7 @@ struct XMPPNodesController: Controller {
         let node = XMPPNodeRecord(
             node: credentials.node,
             app: app.id,
-            component: try await self.component(
-                try fields.value(Self.component),
-                domain,
-                app
-            ),
+            component: try await self.component(try fields.value(Self.component), domain, app),
             secretHash: credentials.secretHash,
             owner: owner,
             domain: domain,
@@ -195,9 +191,7 @@ struct XMPPNodeResponse: ResponseObject {
         if case .installation(let installation) = self.node.owner { installation } else { nil }
     }
 
-    private var user: String? {
-        if case .user(let user) = self.node.owner { user } else { nil }
-    }
+    private var user: String? { if case .user(let user) = self.node.owner { user } else { nil } }
 
     static let schemaName: String? = "XMPPNode"
     static let members: [ResponseMember<Self>] = [

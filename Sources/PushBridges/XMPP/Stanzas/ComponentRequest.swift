@@ -19,7 +19,6 @@ struct RequestStanza: Hashable, Sendable {
     /// The address of the component, as it was written.
     var to: String
 
-    /// Returns the stanza that answers the request.
     func response(_ answer: StanzaResponse) -> XMLElement {
         var stanza = XMLElement("iq", namespace: ComponentNamespace.accept)
         stanza.attributes = ["id": self.id, "from": self.to, "to": self.from]

@@ -66,7 +66,6 @@ struct RegistrationCommand: Hashable, Sendable {
         case answer(StanzaResponse)
     }
 
-    /// Reads the element of a command.
     static func read(_ element: XMLElement, _ dialects: Set<RegistrationDialect>) -> Reading {
         guard let node = element["node"],
             let dialect = dialects.first(where: { $0.registerCommand == node || $0.unregisterCommand == node })
@@ -107,7 +106,6 @@ struct RegistrationCommand: Hashable, Sendable {
         }
     }
 
-    /// Returns the element that completes the command.
     func completed(_ fields: [String: String] = [:]) -> XMLElement {
         Self.element(self.node, status: "completed", fields.isEmpty ? nil : DataForm(fields).element(type: "result"))
     }

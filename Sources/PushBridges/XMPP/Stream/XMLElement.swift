@@ -33,7 +33,6 @@ package struct XMLElement: Hashable, Sendable {
         self.children.first { $0.has(name, namespace) }
     }
 
-    /// Returns the children of a name and namespace.
     package func children(_ name: String, _ namespace: String) -> [XMLElement] {
         self.children.filter { $0.has(name, namespace) }
     }

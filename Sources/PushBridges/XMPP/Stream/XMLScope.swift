@@ -50,9 +50,7 @@ struct XMLScope {
         return XMLElement(String(local), namespace: prefix == "xml" ? "" : self.namespace(prefix) ?? "")
     }
 
-    mutating func leave(to outside: Int) {
-        self.bindings.removeLast(max(0, self.bindings.count - outside))
-    }
+    mutating func leave(to outside: Int) { self.bindings.removeLast(max(0, self.bindings.count - outside)) }
 
     private mutating func declare(_ prefix: String, _ namespace: String) throws(XMPPStreamError) {
         let isReserved = prefix == "xmlns" || namespace == Self.xmlns || (prefix == "xml") != (namespace == Self.xml)
@@ -66,9 +64,7 @@ struct XMLScope {
         self.bindings.append((prefix, namespace))
     }
 
-    private func namespace(_ prefix: Substring) -> String? {
-        self.bindings.last { $0.prefix == prefix }?.namespace
-    }
+    private func namespace(_ prefix: Substring) -> String? { self.bindings.last { $0.prefix == prefix }?.namespace }
 
     private func resolve(_ prefix: Substring) throws(XMPPStreamError) -> String {
         if prefix == "xml" { return Self.xml }

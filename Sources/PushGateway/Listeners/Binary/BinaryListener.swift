@@ -78,7 +78,7 @@ extension BinaryListener {
                 topic: topic,
                 pushType: nil,
                 priority: priority,
-                expiration: Self.expiration(notification),
+                expiration: notification.pushExpiration,
                 // A copy, because the slice would keep all bytes of its read in memory.
                 payload: ByteBuffer(bytes: notification.payload.readableBytesView)
             )
@@ -96,13 +96,5 @@ extension BinaryListener {
         guard notification.priority != .powerAware else { return .powerAware }
         guard WakePayload.isOnlyWake(notification.payload) else { return .immediate }
         return self.isStrict && notification.priority == .immediate ? nil : .powerAware
-    }
-
-    private static func expiration(_ notification: BinaryNotification) -> Expiration {
-        switch notification.expiration {
-        case nil: .servicePolicy
-        case 0: .immediate
-        case let seconds?: .at(seconds: Int64(seconds))
-        }
     }
 }

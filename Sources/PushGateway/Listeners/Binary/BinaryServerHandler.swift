@@ -31,10 +31,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private var notificationCount = 0
     private var isHandshakeDone = false
 
-    init(
-        listener: BinaryListener,
-        certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate
-    ) {
+    init(listener: BinaryListener, certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate) {
         (self.listener, self.certificate) = (listener, certificate)
         self.stateMachine = BinaryServerStateMachine(limits: listener.limits, now: listener.time.steady)
     }

@@ -212,7 +212,6 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
         case .announce(let limit): self.stateMachine.announce(streamLimit: limit, now: now)
         case .goAway(let code, let debugData, let lastStream):
             self.stateMachine.goAway(code, debugData: debugData, lastStream: lastStream, now: now)
-        case .drain: self.stateMachine.drain(now: now)
         case .stall: self.isStalled = true
         case .close:
             self.isClosing = true

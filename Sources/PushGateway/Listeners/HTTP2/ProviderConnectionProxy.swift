@@ -26,7 +26,7 @@ final class ProviderConnectionProxy: Sendable {
         case reset(UInt32, HTTP2ErrorCode)
         case announce(streamLimit: Int)
         case goAway(HTTP2ErrorCode, debugData: String, lastStream: UInt32?)
-        case drain, stall, close
+        case stall, close
     }
 
     private struct State {
@@ -82,9 +82,6 @@ final class ProviderConnectionProxy: Sendable {
     func goAway(_ reason: Reason, lastStream: UInt32? = nil) {
         self.goAway(.noError, debugData: #"{"reason":"\#(reason.text)"}"#, lastStream: lastStream)
     }
-
-    /// Ends the connection in order, with reason `Shutdown`.
-    func drain() { self.perform(.drain) }
 
     /// Stops reading and writing, and leaves the connection open: a fault.
     func stall() { self.perform(.stall) }

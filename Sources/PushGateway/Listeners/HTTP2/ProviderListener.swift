@@ -89,7 +89,7 @@ final class RejectionLog: Sendable {
 
     private let logger: Logger
     private let clock: @Sendable () -> NIODeadline
-    private let lines = Mutex(LogRateLimiter<Line>(perMinute: perMinute))
+    private let lines = Mutex(LogLineLimiter<Line>(perMinute: perMinute))
 
     init(_ logger: Logger, clock: @escaping @Sendable () -> NIODeadline = { .now() }) {
         (self.logger, self.clock) = (logger, clock)

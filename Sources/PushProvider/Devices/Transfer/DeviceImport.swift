@@ -15,11 +15,6 @@ package struct DeviceImport: Sendable {
     private let defaults: ImportDefaults
     private let time: any TimeSource
 
-    /// Makes an import of records in Martlet's own form.
-    package init(store: any DeviceStore, app: Int64, format: TransferFormat, time: any TimeSource) {
-        self.init(store: store, app: app, source: ImportSource(format), time: time)
-    }
-
     /// - Parameters:
     ///   - direct: The notifications in memory, from which opt-outs take pushes back; `nil` if there is no dispatcher.
     ///   - defaults: The values that a list of another server does not have.

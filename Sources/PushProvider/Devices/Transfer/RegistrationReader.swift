@@ -36,9 +36,6 @@ struct RegistrationReader {
     private let list: ForeignDeviceList?
     private let defaults: ImportDefaults
 
-    /// Makes a reader of records in Martlet's own form.
-    init(_ format: TransferFormat) { self.init(ImportSource(format)) }
-
     /// - Parameter defaults: The values that a list of another server does not have.
     init(_ source: ImportSource, _ defaults: ImportDefaults = ImportDefaults()) {
         (self.list, self.defaults) = (source.list, defaults)

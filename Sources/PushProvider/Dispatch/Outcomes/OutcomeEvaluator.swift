@@ -43,7 +43,6 @@ struct OutcomeEvaluator {
         return result
     }
 
-    /// Returns the times of the page.
     func times(claimedAt: Timestamp?) -> PageTimes {
         PageTimes(claimedAt: claimedAt, sentAt: self.sentAt.later, answeredAt: self.now)
     }
@@ -487,12 +486,7 @@ private struct FaultyRecipients {
         self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
     }
 
-    mutating func add(
-        _ recipient: Recipient,
-        _ outcome: Outcome,
-        _ fault: ConfigurationFault,
-        _ trip: PushTrip?
-    ) {
+    mutating func add(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault, _ trip: PushTrip?) {
         self.all.append((recipient, outcome, trip))
         self.counts[fault, default: 0] += 1
     }

@@ -11,7 +11,6 @@ struct PageDraft {
     struct PushBatch: Sendable {
         let environment: PushEnvironment
         let sender: any NotificationSender
-        /// The push service.
         let endpoint: PushServiceEndpoint
         var recipients: [Recipient] = []
         var pushes: [Push] = []

@@ -12,7 +12,6 @@ struct PageWork: Sendable {
     var postponed: [RetryResult] = []
     /// The recipients that only get their final state.
     var ended: [EndedRetry] = []
-    /// The recipients that are skipped, with the reason.
     var skipped: [(recipient: Recipient, reason: SkipReason)] = []
     /// The value of the registration clock when the recipients were read.
     let readAt: Int64

@@ -94,10 +94,31 @@ package struct EntitlementChecker: Sendable {
     }
 }
 
-extension EntitlementChecker: EntitlementProvider {
+extension EntitlementChecker {
     /// The delay that a caller is told after a failure of the store.
     private static let storeDelay: Duration = .seconds(5)
 
+    /// Returns one decision for each issue, in their order. Free issues are for every account, and the others are decided
+    /// together.
+    package func decide(
+        _ issues: [IssueRecord],
+        app: AppRecord,
+        proof: EntitlementProof,
+        client: BudgetCaller.Identity?
+    ) async -> [EntitlementDecision] {
+        let products = issues.filter { $0.access == .retail }.map(EntitlementProduct.init)
+        let question = EntitlementRequest(app: app, products: products, proof: proof, client: client)
+        var decisions = products.isEmpty ? [] : await self.decide(question)[...]
+        return issues.map { issue in
+            guard issue.access == .retail else { return .entitled(by: .free) }
+            let missing = EntitlementDecision.unavailable(message: "no decision was made", retryAfter: .seconds(60))
+            return decisions.popFirst() ?? missing
+        }
+    }
+
+    /// Returns one decision for each product, in their order.
+    ///
+    /// It never throws: if it cannot decide, the decision is ``EntitlementDecision/unavailable(message:retryAfter:)``.
     package func decide(_ question: EntitlementRequest) async -> [EntitlementDecision] {
         do {
             let decisions = try await self.decideByTransactions(question)
@@ -109,7 +130,9 @@ extension EntitlementChecker: EntitlementProvider {
         }
     }
 
-    package func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String? {
+    /// Returns the reason for which no account can be entitled to retail issues with the app's present settings; `nil` if
+    /// there is none.
+    package func refusalForEverybody(app: AppRecord) async throws -> String? {
         guard !self.verifier.hasRoots,
             try await self.store.entitlementServer(app: app.id) == nil
         else { return nil }
@@ -231,13 +254,9 @@ extension EntitlementChecker: EntitlementProvider {
 }
 
 extension EntitlementDecision {
-    fileprivate var isRefused: Bool {
-        if case .refused = self { true } else { false }
-    }
+    fileprivate var isRefused: Bool { if case .refused = self { true } else { false } }
 
-    fileprivate var isEntitled: Bool {
-        if case .entitled = self { true } else { false }
-    }
+    fileprivate var isEntitled: Bool { if case .entitled = self { true } else { false } }
 }
 
 /// The settings of entitlement that hold for all apps.

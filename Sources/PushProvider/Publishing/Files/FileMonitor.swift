@@ -99,7 +99,6 @@ package enum MissingFilesText {
     /// The maximum number of files that are named.
     private static let maximumNamed = 5
 
-    /// The remedy.
     package static let remedy = """
         Restore the folder of files from its backup, or upload the files again: martlet issue upload …
         """

@@ -234,13 +234,7 @@ extension UploadService {
         of upload: UploadRecord,
         for caller: BudgetCaller
     ) async throws where Body.Element == ByteBuffer {
-        var room = UploadReservation(
-            self.room,
-            app: upload.app,
-            for: caller,
-            from: part.count,
-            size: upload.size
-        )
+        var room = UploadReservation(self.room, app: upload.app, for: caller, from: part.count, size: upload.size)
         do {
             // An empty body needs no hash.
             for try await buffer in body where buffer.readableBytes > 0 {

@@ -33,14 +33,14 @@ package struct IssueNotifier: Sendable {
 
     private let store: any AppStore & DeviceStore & NotificationStore & PublishingStore
     private let acceptor: NotificationAcceptor
-    private let entitlements: EntitlementResolver
+    private let entitlements: EntitlementChecker
     private let counts = RecipientCounts()
     private let time: any TimeSource
 
     package init(
         store: any AppStore & DeviceStore & NotificationStore & PublishingStore,
         acceptor: NotificationAcceptor,
-        entitlements: EntitlementResolver,
+        entitlements: EntitlementChecker,
         time: any TimeSource
     ) {
         (self.store, self.acceptor, self.entitlements, self.time) = (store, acceptor, entitlements, time)
@@ -107,12 +107,7 @@ package struct IssueNotifier: Sendable {
         if counts {
             let counted = RecipientCounts.Counted(app: app.id, audience: audience, environment: environment)
             devices = try await self.counts.count(counted, now: self.time.steady) {
-                try await self.store.count(
-                    app: app.id,
-                    audience: audience,
-                    environment: environment,
-                    kind: .alert
-                )
+                try await self.store.count(app: app.id, audience: audience, environment: environment, kind: .alert)
             }
         }
         return Plan(
@@ -143,7 +138,7 @@ package struct IssueNotifier: Sendable {
         guard !issue.renditions.isEmpty else {
             throw Self.refusal("no_rendition", "it has no file that a device could download: set a rendition first")
         }
-        if let reason = try await self.entitlements.refusalForEverybody(issue, app: app) {
+        if issue.access == .retail, let reason = try await self.entitlements.refusalForEverybody(app: app) {
             throw Self.refusal("nobody_entitled", "nobody can be entitled to it: \(reason)")
         }
         let environment = Self.environment(of: issue.productID)

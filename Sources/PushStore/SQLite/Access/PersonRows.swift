@@ -47,9 +47,7 @@ struct PersonRows {
         try self.database.run(sql: "DELETE FROM personLink WHERE person IS ?", [link.person?.uuidString])
         try self.database.insert(
             into: "personLink",
-            [
-                "hash": Data(link.hash), "person": link.person?.uuidString, "expiresAt": link.expiresAt.milliseconds,
-            ]
+            ["hash": Data(link.hash), "person": link.person?.uuidString, "expiresAt": link.expiresAt.milliseconds]
         )
     }
 

@@ -180,7 +180,6 @@ private struct CredentialColumns {
 }
 
 extension CredentialColumns {
-    /// Returns the columns of a credential.
     init(_ credential: CredentialRecord) throws {
         func text(_ content: String, _ passphrase: String?) throws -> String {
             String(decoding: try JSONEncoder().encode(File(content: content, passphrase: passphrase)), as: UTF8.self)

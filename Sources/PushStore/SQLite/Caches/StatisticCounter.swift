@@ -46,7 +46,6 @@ final class StatisticCounter {
     static let latency = (0..<LatencyHistogram.count).map { "latency\($0)" }
     static let columns = StatisticCounter.outcomes + StatisticCounter.latency
 
-    /// The counts by app.
     private(set) var apps: [Int64: Counts] = [:]
 
     /// Counts the final states of a page.

@@ -25,9 +25,7 @@ struct RawStatement {
 
     // The positions begin at 1, as in SQL. A position that the statement does not have is an error when it runs.
 
-    func bind(_ value: Int64, at position: Int32) {
-        sqlite3_bind_int64(self.statement, position, value)
-    }
+    func bind(_ value: Int64, at position: Int32) { sqlite3_bind_int64(self.statement, position, value) }
 
     func bind(_ value: Int64?, at position: Int32) {
         if let value { self.bind(value, at: position) } else { self.bindNull(at: position) }

@@ -99,10 +99,7 @@ struct ProfileParts {
     private var columns: [String] = []
     private var hasTags, hasAttributes: Bool
 
-    /// The parts that a registration names.
-    init(namedBy registration: DeviceRegistration) {
-        self.init(registration, areNamed: true)
-    }
+    init(namedBy registration: DeviceRegistration) { self.init(registration, areNamed: true) }
 
     /// The parts that a registration leaves out, and all attributes, of which a registration has only the changed ones.
     init(leftOutBy registration: DeviceRegistration) {

@@ -54,14 +54,14 @@ extension SQLiteStore {
         // Most calls find nothing, and should not wait for the writer.
         let isThereAny = try await self.database.read { database in
             try !Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database).isEmpty
-                || !ClaimableShards.rows(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
+                || !DueShards.rows(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
         }
         guard isThereAny else { return [] }
         return try await self.database.write { database in
             try Leases.releaseLost(owner: owner, held: filter.held, now: clocks.steady, in: database)
             var damaged: [Int64] = []
-            var claims = try ClaimableShards.rows(lane, at: clocks, limit: limit, from: filter, in: database)
-                .compactMap { try NotificationRow.readable($0, orElse: { damaged.append($0) }, ClaimableShards.claim) }
+            var claims = try DueShards.rows(lane, at: clocks, limit: limit, from: filter, in: database)
+                .compactMap { try NotificationRow.readable($0, orElse: { damaged.append($0) }, DueShards.claim) }
             try NotificationRow.setAside(damaged, in: database)
             for index in claims.indices {
                 let fence = try Leases.take(owner: owner, until: until, in: database)
@@ -107,7 +107,7 @@ extension SQLiteStore {
             SELECT min(at) FROM (
                 SELECT min(max(shard.notBefore + ?3, nextPageAt)) AS at
                 FROM shard JOIN notification ON notification.number = shard.notification
-                WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(ClaimableShards.isNotTooEarly)
+                WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(DueShards.isNotTooEarly)
                     AND state IN ('accepted', 'sending') AND \(AppRows.isNotStopped)
                     AND max(shard.notBefore + ?3, nextPageAt) > ?2
                 UNION ALL
@@ -129,7 +129,7 @@ extension SQLiteStore {
 }
 
 /// The shards that may be claimed.
-private enum ClaimableShards {
+private enum DueShards {
     /// The SQL condition that a shard of the remaining devices may be claimed: all other shards must have ended.
     static let isNotTooEarly = """
         (zoneKind != 3 OR NOT EXISTS (

@@ -120,9 +120,7 @@ extension ShardPlan.Zone {
     }
 
     /// The stored name of the zone.
-    var name: String? {
-        if case .named(let name) = self { name } else { nil }
-    }
+    var name: String? { if case .named(let name) = self { name } else { nil } }
 
     /// Returns a stored zone; `nil` for one that cannot be read.
     init?(code: Int64?, name: String?) {

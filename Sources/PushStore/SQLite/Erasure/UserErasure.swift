@@ -48,9 +48,7 @@ struct UserErasure {
     }
 
     /// The name of the user as JSON text, with its quotes.
-    var needle: String {
-        get throws { try Self.json(self.user) }
-    }
+    var needle: String { get throws { try Self.json(self.user) } }
 
     private static func json(_ text: String) throws -> String {
         String(decoding: try JSONValue.string(text).text, as: UTF8.self)

@@ -23,10 +23,10 @@ extension SQLiteStore {
         }
     }
 
-    package func statistics(now: Timestamp) async throws -> StoreStatistics {
+    package func statistics(now: Timestamp) async throws -> StoreBacklog {
         try await self.database.lookup { database in
             func count(_ rows: String) throws -> Int { try database.count(sql: "SELECT count(*) FROM \(rows)") }
-            var statistics = StoreStatistics()
+            var statistics = StoreBacklog()
             let sql = "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL GROUP BY state"
             let states = try database.rows(sql: sql)
             for row in states {

@@ -128,9 +128,7 @@ struct ConsentColumns: Hashable, Sendable {
     }
 
     /// The consent of a token that is not registered: no preferences and no key are stored.
-    var unregistered: RecipientConsent? {
-        self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil
-    }
+    var unregistered: RecipientConsent? { self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil }
 }
 
 extension DeviceCapabilities {

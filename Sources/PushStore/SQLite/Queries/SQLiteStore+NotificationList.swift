@@ -73,9 +73,7 @@ extension SQLiteStore {
 
 extension ListTotal {
     /// The total, limited to the maximum that is counted.
-    var bounded: ListTotal {
-        self.count > Self.maximum ? ListTotal(count: Self.maximum, isExact: false) : self
-    }
+    var bounded: ListTotal { self.count > Self.maximum ? ListTotal(count: Self.maximum, isExact: false) : self }
 }
 
 /// Makes the walks that find the notifications of a list.

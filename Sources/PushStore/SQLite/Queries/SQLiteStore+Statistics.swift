@@ -48,9 +48,7 @@ extension SQLiteStore {
         }
     }
 
-    package func writeStatistics() async throws {
-        try await self.pageWriter.writeStatistics(to: self.database)
-    }
+    package func writeStatistics() async throws { try await self.pageWriter.writeStatistics(to: self.database) }
 
     package func rollUpStatistics(now: Timestamp) async throws -> Int {
         try await self.writeStatistics()

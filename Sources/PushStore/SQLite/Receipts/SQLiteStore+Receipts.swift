@@ -62,7 +62,6 @@ extension SQLiteStore {
 struct ReceiptRows {
     let database: Database
 
-    /// Returns the counts of a notification.
     func counts(of notification: UUID) throws -> [ReceiptCount] {
         let sql = """
             SELECT event, action, uniqueCount, total FROM receiptCount

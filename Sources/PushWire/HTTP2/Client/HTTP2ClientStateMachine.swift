@@ -102,9 +102,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     // MARK: Inputs
 
     /// Sets the provider token of the requests that start from now on. It is `nil` with certificate trust.
-    package mutating func setProviderToken(_ token: String?) {
-        self.encoder.setProviderToken(token)
-    }
+    package mutating func setProviderToken(_ token: String?) { self.encoder.setProviderToken(token) }
 
     /// Starts a request. Without a free stream it ends at once, as not processed.
     package mutating func send(_ push: Push, ticket: Int, now: NIODeadline) {
@@ -182,9 +180,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         if self.output.readableBytes == 0 { self.output = buffer }
     }
 
-    mutating func add(_ event: HTTP2ClientEvent) {
-        self.events.append(event)
-    }
+    mutating func add(_ event: HTTP2ClientEvent) { self.events.append(event) }
 
     // MARK: Ending
 

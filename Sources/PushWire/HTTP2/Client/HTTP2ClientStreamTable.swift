@@ -84,9 +84,7 @@ struct HTTP2ClientStreamTable {
 
     // MARK: Requests
 
-    func unsentBody(of id: UInt32) -> ByteBuffer? {
-        self.parts[id]?.unsentBody
-    }
+    func unsentBody(of id: UInt32) -> ByteBuffer? { self.parts[id]?.unsentBody }
 
     /// Notes the part of a request's body that waits for a window. A request with an empty rest is sent.
     mutating func setUnsentBody(_ body: ByteBuffer, at position: Int) {

@@ -22,9 +22,7 @@ struct RequestEncoder {
     private var lastTemplate: RequestHeaderTemplate?
 
     /// - Parameter authority: The host name, with the port if it is not 443.
-    init(authority: String) {
-        self.authority = authority
-    }
+    init(authority: String) { self.authority = authority }
 
     /// Sets the provider token of all requests from now on. It is `nil` with certificate trust.
     mutating func setProviderToken(_ token: String?) {
@@ -35,9 +33,7 @@ struct RequestEncoder {
     }
 
     /// Applies the server's setting `HEADER_TABLE_SIZE`.
-    mutating func setTableSize(_ size: Int) {
-        self.table.reset(limit: min(size, Self.maximumTableSize))
-    }
+    mutating func setTableSize(_ size: Int) { self.table.reset(limit: min(size, Self.maximumTableSize)) }
 
     /// The size of the fields that all header lists have, in bytes.
     var commonSize: Int { Self.fixedSize + self.authority.utf8.count + self.authorization.count }
@@ -268,9 +264,7 @@ private struct RequestHeaderTemplate {
     }
 
     /// Returns the position of `:authority`, the only name with one in the static table that is not written directly.
-    static func staticPosition(of name: String) -> Int? {
-        name == Self.authority ? 1 : nil
-    }
+    static func staticPosition(of name: String) -> Int? { name == Self.authority ? 1 : nil }
 
     /// Returns the start of a literal whose value has at most 64 bytes, or `nil` while its name should be inserted
     /// first.
@@ -305,9 +299,7 @@ private struct RequestHeaderTable {
         var value: String
     }
 
-    init(limit: Int) {
-        self.limit = limit
-    }
+    init(limit: Int) { self.limit = limit }
 
     /// Empties the table on both ends and sets its size, at the start of the next header block.
     mutating func reset(limit: Int) {
@@ -326,13 +318,9 @@ private struct RequestHeaderTable {
     }
 
     /// Returns the position of the newest entry with this name.
-    func position(of name: String) -> Int? {
-        self.names[name].map(self.position)
-    }
+    func position(of name: String) -> Int? { self.names[name].map(self.position) }
 
-    func hasRoom(for name: String, _ value: String) -> Bool {
-        self.used + Self.size(name, value) <= self.limit
-    }
+    func hasRoom(for name: String, _ value: String) -> Bool { self.used + Self.size(name, value) <= self.limit }
 
     mutating func insert(_ name: String, _ value: String) {
         self.fields[Field(name: name, value: value)] = self.count
@@ -352,11 +340,7 @@ private struct RequestHeaderTable {
         return bytes
     }
 
-    private func position(_ insertion: Int) -> Int {
-        Self.staticCount + self.count - insertion
-    }
+    private func position(_ insertion: Int) -> Int { Self.staticCount + self.count - insertion }
 
-    private static func size(_ name: String, _ value: String) -> Int {
-        name.utf8.count + value.utf8.count + 32
-    }
+    private static func size(_ name: String, _ value: String) -> Int { name.utf8.count + value.utf8.count + 32 }
 }

@@ -5,9 +5,7 @@ struct HTTP2SendWindow: Sendable {
     /// The size in bytes. A change of the peer's settings can make it negative (RFC 9113 section 6.9.2).
     private(set) var size = HTTP2Constants.defaultWindow
 
-    mutating func consume(_ length: Int) {
-        self.size -= length
-    }
+    mutating func consume(_ length: Int) { self.size -= length }
 
     /// Applies a WINDOW_UPDATE (RFC 9113 section 6.9).
     /// - Returns: The error code of an increment that is zero or makes the window too large.
@@ -60,10 +58,7 @@ struct HTTP2ReceiveWindow: Sendable {
     }
 
     /// Counts a DATA frame in the window of the connection, and replenishes that.
-    mutating func receiveOnConnection(
-        _ length: Int,
-        output: inout ByteBuffer
-    ) throws(HTTP2ConnectionError) {
+    mutating func receiveOnConnection(_ length: Int, output: inout ByteBuffer) throws(HTTP2ConnectionError) {
         guard self.receive(length) else {
             throw HTTP2ConnectionError(.flowControlError, "more DATA than the connection window")
         }

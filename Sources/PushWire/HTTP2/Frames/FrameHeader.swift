@@ -56,9 +56,7 @@ package enum FrameType: UInt8, Sendable {
 package struct FrameFlags: OptionSet, Sendable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static var endStream: Self { Self(rawValue: 0x1) }
     package static var acknowledgement: Self { Self(rawValue: 0x1) }

@@ -70,9 +70,7 @@ struct HTTP2PeerSettings: Sendable {
     /// announces it.
     private(set) var maximumHeaderListSize = Int.max
 
-    init(of peer: Peer) {
-        self.peer = peer
-    }
+    init(of peer: Peer) { self.peer = peer }
 
     /// Applies the setting at `offset` of a SETTINGS frame's content, whose length the frame reader has checked.
     mutating func apply(_ content: borrowing Span<UInt8>, at offset: Int) throws(HTTP2ConnectionError) -> Change {
@@ -120,7 +118,5 @@ struct HTTP2FloodLimiter: Sendable {
         guard self.remaining >= 0 else { throw HTTP2ConnectionError(.enhanceYourCalm, "too many idle frames") }
     }
 
-    mutating func earn() {
-        self.remaining = min(Self.maximum, self.remaining + Self.earned)
-    }
+    mutating func earn() { self.remaining = min(Self.maximum, self.remaining + Self.earned) }
 }

@@ -24,9 +24,7 @@ package enum HTTP2ErrorCode: UInt32, CaseIterable, Sendable {
     }
 
     /// Returns the name of a code, or the number of one that RFC 9113 does not define.
-    package static func text(of code: UInt32) -> String {
-        Self(rawValue: code)?.name ?? "error code \(code)"
-    }
+    package static func text(of code: UInt32) -> String { Self(rawValue: code)?.name ?? "error code \(code)" }
 }
 
 /// A violation by the peer that ends the whole connection (RFC 9113 section 5.4.1).

@@ -117,9 +117,7 @@ package struct SlotTable<Value> {
 
     /// - Parameter keptSlots: The maximum number of slots whose memory an empty table keeps.
     @inlinable
-    package init(keptSlots: Int) {
-        self.keptSlots = keptSlots
-    }
+    package init(keptSlots: Int) { self.keptSlots = keptSlots }
 
     /// The values, in no order.
     @inlinable package var values: some Sequence<Value> { self.slots.lazy.compactMap { $0 } }

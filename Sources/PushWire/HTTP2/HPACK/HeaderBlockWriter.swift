@@ -7,9 +7,7 @@ struct HeaderBlockWriter {
     /// The number of bytes written.
     private(set) var count = 0
 
-    init(_ target: UnsafeMutableRawBufferPointer) {
-        self.target = target
-    }
+    init(_ target: UnsafeMutableRawBufferPointer) { self.target = target }
 
     mutating func write(_ byte: UInt8) {
         guard self.count < self.target.count else { return }
@@ -17,9 +15,7 @@ struct HeaderBlockWriter {
         self.count += 1
     }
 
-    mutating func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { self.copy($0) }
-    }
+    mutating func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { self.copy($0) } }
 
     /// Writes a string literal without Huffman code.
     mutating func write(string: String) {

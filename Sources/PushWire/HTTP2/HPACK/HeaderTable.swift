@@ -9,9 +9,7 @@ struct HeaderTable<Field: DecodedHeaderField>: Sendable {
     private(set) var size = 0
     private var limit = HTTP2Constants.headerTableSize
 
-    init() {
-        self.fixed = Field.fixed
-    }
+    init() { self.fixed = Field.fixed }
 
     /// Returns the field at a position: 1 to 61 is the static table, the dynamic entries follow.
     func field(at index: Int) -> Field? {

@@ -99,9 +99,7 @@ struct StreamLimit {
         self.current = max(streams, self.acknowledged)
     }
 
-    static func clamp(_ streams: Int) -> Int {
-        min(max(0, streams), HTTP2ServerLimits.maximumStreams)
-    }
+    static func clamp(_ streams: Int) -> Int { min(max(0, streams), HTTP2ServerLimits.maximumStreams) }
 
     /// The deadline of the oldest acknowledgement.
     var deadline: NIODeadline? { self.announced.first?.deadline }

@@ -75,10 +75,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
     // MARK: PRIORITY
 
     /// Ignores a priority, like Apple (reference 1.3), unless it is wrong.
-    private mutating func receivePriority(
-        _ streamID: UInt32,
-        _ dependency: UInt32?
-    ) throws(HTTP2ConnectionError) {
+    private mutating func receivePriority(_ streamID: UInt32, _ dependency: UInt32?) throws(HTTP2ConnectionError) {
         guard streamID != 0 else { throw HTTP2ConnectionError(.protocolError, "PRIORITY on stream 0") }
         try self.floodLimiter.spend()
         guard let dependency else { return try self.rejectPriority(of: streamID, .frameSizeError) }
@@ -87,10 +84,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     /// Resets the stream alone (RFC 7540 sections 5.3.1 and 6.3), also one that is closed. For a stream that was never
     /// opened it is a connection error, as RST_STREAM must not be sent for it (RFC 9113 section 6.4).
-    private mutating func rejectPriority(
-        of streamID: UInt32,
-        _ code: HTTP2ErrorCode
-    ) throws(HTTP2ConnectionError) {
+    private mutating func rejectPriority(of streamID: UInt32, _ code: HTTP2ErrorCode) throws(HTTP2ConnectionError) {
         try self.checkOpened(streamID, orElse: code)
         if self.streams.position(of: streamID) != nil { return try self.reset(faulty: streamID, code) }
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)

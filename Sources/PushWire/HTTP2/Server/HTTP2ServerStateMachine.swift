@@ -146,9 +146,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         if self.output.readableBytes == 0 { self.output = buffer }
     }
 
-    mutating func add(_ event: HTTP2ServerEvent) {
-        self.events.append(event)
-    }
+    mutating func add(_ event: HTTP2ServerEvent) { self.events.append(event) }
 
     /// Ends the connection. Its requests are lost, and its events are replaced by ``HTTP2ServerEvent/finished(_:)``.
     private mutating func close(_ end: HTTP2ConnectionEnd) {

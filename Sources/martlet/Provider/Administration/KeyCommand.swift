@@ -6,9 +6,7 @@ import PushSupport
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = command("key", "The API keys of a provider.")
         .example("key add backend --scope send --scope register --app com.example.MyApp")
-        .subcommands([
-            ListResources<Key>.self, Own.self, Add.self, Change.self, RemoveResource<Key>.self,
-        ])
+        .subcommands([ListResources<Key>.self, Own.self, Add.self, Change.self, RemoveResource<Key>.self])
 
     private static let scopes = RequestLists.key["scopes"].words
 

@@ -85,9 +85,7 @@ struct StatisticsCommand: RequestCommand {
     @Option(help: "minute, hour or day; default: by the length of the range.") var step: String?
 
     func request() -> APIRequest {
-        .get("statistics").query([
-            ("app", self.app), ("from", self.from), ("to", self.to), ("step", self.step),
-        ])
+        .get("statistics").query([("app", self.app), ("from", self.from), ("to", self.to), ("step", self.step)])
     }
 
     func text(of response: JSONValue) -> String {

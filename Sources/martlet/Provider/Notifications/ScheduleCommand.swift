@@ -178,10 +178,7 @@ struct ScheduleOptions: ParsableArguments {
 
     /// The members of the request.
     func members() throws -> [String: JSONValue?] {
-        [
-            "name": self.name.json, "schedule": self.rule.json,
-            "notification": .object(try InputFile.object(self.file)),
-        ]
+        ["name": self.name.json, "schedule": self.rule.json, "notification": .object(try InputFile.object(self.file))]
     }
 }
 

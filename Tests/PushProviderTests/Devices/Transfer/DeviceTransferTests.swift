@@ -29,7 +29,7 @@ import Testing
         app: Int64,
         pieces: Int = 1000
     ) async throws -> ImportReport {
-        try await DeviceImport(store: store, app: app, format: format, time: ManualTime())
+        try await DeviceImport(store: store, app: app, source: ImportSource(format), time: ManualTime())
             .run(Self.stream(text, pieces: pieces))
     }
 
@@ -149,7 +149,7 @@ import Testing
             let later = Vectors.issuedAt.advanced(by: .seconds(60))
             try await store.apply(.deactivated(since: later), to: dead, app: app, now: later)
             var counts: [Int] = []
-            for state in [DeviceExport.State.active, .inactive, .all] {
+            for state in [ExportedDevices.active, .inactive, .all] {
                 let export = DeviceExport(store: store, app: app, format: .ndjson, state: state)
                 counts.append(try await Self.everything(export).split(separator: "\n").count)
             }
@@ -162,10 +162,15 @@ import Testing
             let good = (0..<2500).map { #"{"token":"\#(DeviceToken.numbered($0).hex)"}"# }
             let text = (good + [String](repeating: "{", count: 1500)).joined(separator: "\n")
             let told = Mutex<[Int]>([])
-            let report = try await DeviceImport(store: store, app: app, format: .ndjson, time: ManualTime())
-                .run(Self.stream(text, pieces: 100_000)) { progress in
-                    told.withLock { $0.append(progress.added) }
-                }
+            let report = try await DeviceImport(
+                store: store,
+                app: app,
+                source: ImportSource(.ndjson),
+                time: ManualTime()
+            )
+            .run(Self.stream(text, pieces: 100_000)) { progress in
+                told.withLock { $0.append(progress.added) }
+            }
             #expect(told.withLock { $0 } == [1000, 2000, 2500, 2500])
             #expect(report.progress.refused == 1500)
             #expect(report.refusals.count == 1000)
@@ -184,7 +189,9 @@ import Testing
                 continuation.finish(throwing: Lost())
             }
             let stopped = await #expect(throws: ImportInterruption.self) {
-                try await DeviceImport(store: store, app: app, format: .ndjson, time: ManualTime()).run(bytes)
+                try await DeviceImport(store: store, app: app, source: ImportSource(.ndjson), time: ManualTime()).run(
+                    bytes
+                )
             }
             #expect(stopped?.cause is Lost)
             #expect(stopped?.progress.lines == 1200)

@@ -127,14 +127,13 @@ import Testing
                 return
             }
             #expect(message.contains("serve.publishing.appStoreRoot"))
-            let product = EntitlementProduct.retail("com.example.issue7")
-            let reason = try await checker.refusalForEverybody(product, app: app)
+            let reason = try await checker.refusalForEverybody(app: app)
             #expect(reason?.contains("serve.publishing.appStoreRoot") == true)
             _ = try await store.setEntitlementServer(self.server(app, port), keepsSecret: true)
-            #expect(try await checker.refusalForEverybody(product, app: app) == nil)
+            #expect(try await checker.refusalForEverybody(app: app) == nil)
         }
         try await self.withChecker { checker, _, app, _, _ in
-            let reason = try await checker.refusalForEverybody(.retail("com.example.issue7"), app: app)
+            let reason = try await checker.refusalForEverybody(app: app)
             #expect(reason == nil)
         }
     }

@@ -195,10 +195,7 @@ final class DirectEntitlement: Sendable {
         return Breaker(revision: server.revision, machine: PublisherBreaker(limits: self.breaker))
     }
 
-    private func ask(
-        _ question: PublisherRequest,
-        _ check: Check
-    ) async -> Outcome {
+    private func ask(_ question: PublisherRequest, _ check: Check) async -> Outcome {
         let result: Result<PublisherResponse, PublisherFailure>
         do throws(PublisherFailure) {
             result = .success(try await self.asking.ask(question, check.server))

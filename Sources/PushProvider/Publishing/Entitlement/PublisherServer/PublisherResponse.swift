@@ -52,11 +52,7 @@ extension PublisherResponse {
 
     /// Reads a response.
     /// - Throws: ``PublisherFailure``.
-    init(
-        status: Int,
-        body: [UInt8],
-        form: EntitlementServerRecord.Form
-    ) throws(PublisherFailure) {
+    init(status: Int, body: [UInt8], form: EntitlementServerRecord.Form) throws(PublisherFailure) {
         switch status {
         case 200 where form == .json: self = .entitled(try Self.products(inJSON: body))
         case 200: self = try Self.answer(inXML: body)

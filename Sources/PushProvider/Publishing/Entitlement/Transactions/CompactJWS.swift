@@ -14,7 +14,6 @@ struct CompactJWS: Hashable, Sendable {
     let certificates: [[UInt8]]
     /// The members of the payload.
     let payload: [String: JSONValue]
-    /// The bytes that are signed.
     let signedBytes: Data
     /// The signature: 32 bytes of r and 32 bytes of s (RFC 7518 section 3.4).
     let signature: Data

@@ -74,10 +74,7 @@ struct StoreTransaction: Hashable, Sendable {
     }
 
     /// Returns a time that is given in milliseconds, from 1970 to the end of the year 9999; `nil` if it is absent.
-    private static func time(
-        _ name: String,
-        in payload: [String: JSONValue]
-    ) throws(TransactionFault) -> Timestamp? {
+    private static func time(_ name: String, in payload: [String: JSONValue]) throws(TransactionFault) -> Timestamp? {
         switch payload[name] {
         case nil: return nil
         case .integer(let milliseconds)? where (0...253_402_300_799_999).contains(milliseconds):

@@ -7,7 +7,7 @@ import PushTypes
 import PushWire
 
 /// The reason for which a connection could not be opened, or ended.
-struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
+struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var description: String
     /// Indicates whether another attempt fails in the same way until a setting, a certificate or the server is changed.
     var isLasting = false
@@ -37,7 +37,7 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     /// - Parameter isEstablished: Is `true` if the service has sent its settings.
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
-        case let failure as ConnectionFailure: self = failure
+        case let failure as ConnectionError: self = failure
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             let text = "\(error)"
             // A service that restarts closes connections during the handshake.
@@ -138,9 +138,7 @@ extension HTTP2RequestFailure {
 
 extension GoAway {
     /// The `reason` of the debug data, or `nil` if it is unknown.
-    var reason: Reason? {
-        Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8)))
-    }
+    var reason: Reason? { Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8))) }
 
     /// Indicates whether a new connection would end in the same way.
     var isLasting: Bool {
@@ -155,7 +153,5 @@ extension GoAway {
         return detail.isEmpty ? code : "\(detail) (\(code))"
     }
 
-    var metadata: Logger.Metadata {
-        ["last-stream": "\(self.lastStreamID)", "reason": "\(self.text)"]
-    }
+    var metadata: Logger.Metadata { ["last-stream": "\(self.lastStreamID)", "reason": "\(self.text)"] }
 }

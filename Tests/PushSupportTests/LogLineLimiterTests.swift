@@ -3,11 +3,11 @@ import PushSupport
 import Testing
 
 /// The rate limiter of log lines.
-@Suite struct LogRateLimiterTests {
+@Suite struct LogLineLimiterTests {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
     @Test func linesOfOneKindAreCountedAfterTheFirst() {
-        var lines = LogRateLimiter<String>(perMinute: 2)
+        var lines = LogLineLimiter<String>(perMinute: 2)
         var now = Self.start
         #expect((0..<5).map { _ in lines.note("a", now: now) } == [0, 0, nil, nil, nil])
         #expect(lines.note("b", now: now) == 0)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func theNumberOfKindsIsBounded() {
-        var lines = LogRateLimiter<Int>(perMinute: 1)
+        var lines = LogLineLimiter<Int>(perMinute: 1)
         #expect((0..<1000).count { lines.note($0, now: Self.start) != nil } == 256)
     }
 }

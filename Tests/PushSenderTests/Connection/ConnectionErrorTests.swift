@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushSender
 
-@Suite struct ConnectionFailureTests {
+@Suite struct ConnectionErrorTests {
     @Test func theReasonOfAGoAwayIsRead() {
         let text = #"{"reason":"BadCertificateEnvironment"}"#
         let goAway = GoAway(lastStreamID: 0, code: 0, debugData: text)

@@ -2,7 +2,7 @@ package import NIOCore
 
 /// Limits the log lines that clients can cause: a number of lines of each kind is written per minute, and further ones are
 /// only counted.
-package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
+package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
     /// The lines of one kind in the present minute.
     private struct Line {
         var start: NIODeadline
@@ -17,9 +17,7 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
     private var lines: [Key: Line] = [:]
 
     /// - Parameter perMinute: The maximum number of lines of one kind that are written in a minute.
-    package init(perMinute: Int = 5) {
-        self.perMinute = max(1, perMinute)
-    }
+    package init(perMinute: Int = 5) { self.perMinute = max(1, perMinute) }
 
     /// Counts a line of this kind.
     ///
@@ -55,9 +53,7 @@ package struct SummaryTally<Key: Hashable & Sendable>: Sendable {
     private var others = 0
 
     /// - Parameter maximumKeys: The maximum number of keys with a sum of their own. Further keys share one.
-    package init(maximumKeys: Int) {
-        self.maximumKeys = maximumKeys
-    }
+    package init(maximumKeys: Int) { self.maximumKeys = maximumKeys }
 
     package mutating func add(_ key: Key, count: Int = 1) {
         if self.counts[key] != nil || self.counts.count < self.maximumKeys {

@@ -1,0 +1,36 @@
+package import ProviderModel
+package import PushSupport
+
+/// A request of an app for decisions: the products, and the proof of their purchase.
+package struct EntitlementRequest: Sendable {
+    package let app: AppRecord
+    package let products: [EntitlementProduct]
+    package let proof: EntitlementProof
+    /// The client, identified by its network; `nil` if all clients have the address of a proxy.
+    package let client: BudgetCaller.Identity?
+
+    package init(
+        app: AppRecord,
+        products: [EntitlementProduct],
+        proof: EntitlementProof,
+        client: BudgetCaller.Identity?
+    ) {
+        (self.app, self.products, self.proof, self.client) = (app, products, proof, client)
+    }
+}
+
+/// The decision about one product.
+package enum EntitlementDecision: Hashable, Sendable {
+    case entitled(by: EntitlementGrounds)
+    /// The reason is a stable code, such as `not_entitled`.
+    case refused(reason: String, message: String)
+    /// No decision can be made now.
+    case unavailable(message: String, retryAfter: Duration)
+    /// Too many questions or checks are in progress. It says nothing about the account or the publisher's server.
+    case tooMany(BudgetRefusal)
+}
+
+/// The grounds of an entitlement.
+package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
+    case free, transaction, publisher
+}
