@@ -1,4 +1,4 @@
-package import PushSupport
+import PushSupport
 
 /// A range of hours on every day or on some weekdays, in local time.
 ///

@@ -1,5 +1,5 @@
 package import Foundation
-import ProviderModel
+package import ProviderModel
 package import PushStore
 import PushSupport
 
