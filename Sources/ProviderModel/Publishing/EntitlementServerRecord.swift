@@ -48,11 +48,10 @@ package struct EntitlementServerRecord: Hashable, Sendable {
 
 /// The request that sets the publisher's server.
 package enum EntitlementServerRequest {
-    private typealias Form = EntitlementServerRecord.Form
-    private typealias WhenDown = EntitlementServerRecord.WhenDown
-
-    package static let form = Member.choice("form", of: Form.self).described("Default json.")
-    package static let whenDown = Member.choice("whenDown", of: WhenDown.self).described("Default allowKnown.")
+    package static let form = Member.choice("form", of: EntitlementServerRecord.Form.self)
+        .described("Default json.")
+    package static let whenDown = Member.choice("whenDown", of: EntitlementServerRecord.WhenDown.self)
+        .described("Default allowKnown.")
     /// The secret that the provider shares with the server: printable ASCII without spaces, so that a header can carry
     /// it.
     package static let secret = Member.text("secret", 16...256, pattern: "^[!-~]+$")
