@@ -1,5 +1,5 @@
 import Foundation
-import ProviderModel
+package import ProviderModel
 package import PushHTTP
 package import PushProvider
 import PushStore

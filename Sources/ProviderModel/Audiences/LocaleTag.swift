@@ -1,4 +1,5 @@
 import Foundation
+package import PushSupport
 
 /// A locale in one spelling: lower case, hyphens, no character set, no modifier.
 ///
@@ -6,6 +7,9 @@ import Foundation
 package struct LocaleTag: Hashable, Sendable {
     /// The maximum length of a text that is read, in bytes.
     package static let maximumLength = 64
+
+    /// The schema of a name of a localization.
+    package static let schema = Schema.string(length: 2...Self.maximumLength)
 
     /// The regular expression of the texts that name a language.
     package static let pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*([.@][\\s\\S]*)?$"

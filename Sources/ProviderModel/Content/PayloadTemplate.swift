@@ -8,7 +8,9 @@ package import PushSupport
 /// payload does not depend on the device, only the payload is stored.
 package struct PayloadTemplate: Hashable {
     /// The stored text cannot be decoded.
-    package struct Damage: Error, Hashable {}
+    package struct Damage: Error, Hashable {
+        package init() {}
+    }
 
     /// The maximum number of different attributes in one notification.
     package static let maximumNames = 64

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushSender
 import PushSupport
 import PushTypes
@@ -39,7 +40,7 @@ struct BroadcastCommand: AsyncParsableCommand {
     @Option(help: "Text of an alert.") var body: String?
     @Option(help: "A file with the whole payload in JSON, instead of the above; '-' is standard input.")
     var payload: String?
-    @Option(help: "\(RequestLists.broadcast["priority"].words).") var priority: Int?
+    @Option(help: "\(BroadcastRequest.object["priority"].words).") var priority: Int?
     @Option(parsing: .unconditional, help: "apns-expiration: UNIX seconds, 0 for no storage.") var expiration: Int?
     @OptionGroup(title: "Through a provider") var provider: ProviderBroadcastOptions
     @OptionGroup(title: "Straight to a push service") var direct: ServiceCredentialOptions
@@ -125,7 +126,7 @@ struct BroadcastCommand: AsyncParsableCommand {
 
     private func broadcast(to bundleID: Topic) throws -> Broadcast {
         let priority = self.priority.map { UInt8(exactly: $0).flatMap(Priority.init(rawValue:)) } ?? .immediate
-        guard let priority else { throw ValidationError("--priority is \(RequestLists.broadcast["priority"].words).") }
+        guard let priority else { throw ValidationError("--priority is \(BroadcastRequest.object["priority"].words).") }
         let expiration = self.expiration.map { Expiration(header: String($0)) } ?? .immediate
         guard let expiration else { throw ValidationError("--expiration is a time in UNIX seconds, or 0.") }
         return Broadcast(

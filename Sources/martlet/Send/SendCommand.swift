@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import ProviderAPI
+import ProviderModel
 import PushSender
 import PushSupport
 
@@ -133,7 +134,7 @@ struct TargetOptions: ParsableArguments {
 
 /// The options for the content of a notification.
 struct ContentOptions: ParsableArguments {
-    private static let list = RequestLists.notification
+    private static let list = NotificationRequest.object
 
     @Option(help: "Title of the alert.") var title: String?
     @Option(help: "Subtitle of the alert.") var subtitle: String?

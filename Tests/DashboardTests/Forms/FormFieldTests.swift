@@ -1,5 +1,6 @@
 import PageResources
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSupport
 import Testing
@@ -14,48 +15,48 @@ import WebPages
     }
 
     @Test func aFieldHasTheBoundsOfItsMember() throws {
-        let url = FormField("url", of: RequestLists.newWebhook, "URL", .line(type: "url"))
+        let url = FormField("url", of: WebhookRequest.addition, "URL", .line(type: "url"))
         #expect(url.isRequired)
         #expect(try Self.line(url)["maximum"] as? String == "2048")
-        let again = FormField("url", of: RequestLists.webhook, "URL", .line(type: "url"))
+        let again = FormField("url", of: WebhookRequest.change, "URL", .line(type: "url"))
         #expect(!again.isRequired)
 
-        let window = FormField("capWindow", of: RequestLists.app, at: "cap.window", "Window")
+        let window = FormField("capWindow", of: AppRequest.change, at: "cap.window", "Window")
         #expect(try Self.line(window)["maximum"] as? String == "12")
     }
 
     /// HTML has no maximum length of numbers and times.
     @Test func aNumberHasItsLeastAndItsMost() throws {
-        let rate = try Self.line(FormField("rate", of: RequestLists.key, "Rate", .line(type: "number")))
+        let rate = try Self.line(FormField("rate", of: APIKeyRequest.change, "Rate", .line(type: "number")))
         #expect(rate["least"] as? String == "1" && rate["most"] as? String == "100000")
         #expect(rate["maximum"] as? Bool == false)
         let block = try Self.line(
-            FormField("block", of: RequestLists.webhookReplay, "Block", .line(type: "number"))
+            FormField("block", of: WebhookRequest.replay, "Block", .line(type: "number"))
         )
         #expect(block["least"] as? String == "1" && block["most"] as? Bool == false)
         let from = try Self.line(
-            FormField("from", of: RequestLists.reactivation, "From", .line(type: "datetime-local"))
+            FormField("from", of: ReactivationRequest.object, "From", .line(type: "datetime-local"))
         )
         #expect(from["maximum"] as? Bool == false && from["least"] as? Bool == false)
     }
 
     @Test func postedValuesAreCheckedByTheirMember() throws {
         let form = try FormData(urlEncoded: "rate=100001&name=\(String(repeating: "x", count: 201))".utf8)
-        #expect(throws: RequestError.self) { try form.number("rate", of: RequestLists.key["rate"]) }
-        #expect(throws: RequestError.self) { try form.text("name", of: RequestLists.app["name"]) }
+        #expect(throws: RequestError.self) { try form.number("rate", of: APIKeyRequest.change["rate"]) }
+        #expect(throws: RequestError.self) { try form.text("name", of: AppRequest.change["name"]) }
         let good = try FormData(urlEncoded: "rate=100000&name=x".utf8)
-        #expect(try good.number("rate", of: RequestLists.key["rate"]) == 100_000)
-        #expect(try good.text("name", of: RequestLists.app["name"]) == "x")
+        #expect(try good.number("rate", of: APIKeyRequest.change["rate"]) == 100_000)
+        #expect(try good.text("name", of: AppRequest.change["name"]) == "x")
     }
 
     /// The choices of members, and where the localized texts have their labels.
     private static let choices = [
-        (RequestLists.newWebhook["events"], "webhooks.kinds"), (RequestLists.app["receipts"], "apps.receiptLevels"),
-        (RequestLists.newKey["scopes"], "keys.scope"), (RequestLists.newPerson["role"], "people.roles"),
-        (RequestLists.newIssue["access"], "publishing.access"),
-        (RequestLists.entitlementServer["form"], "entitlement.forms"),
-        (RequestLists.entitlementServer["whenDown"], "entitlement.whenDownOptions"),
-        (RequestLists.notification["priority"], "compose.priorityOptions"),
+        (WebhookRequest.addition["events"], "webhooks.kinds"), (AppRequest.change["receipts"], "apps.receiptLevels"),
+        (APIKeyRequest.addition["scopes"], "keys.scope"), (PersonRequest.addition["role"], "people.roles"),
+        (IssueRequest.addition["access"], "publishing.access"),
+        (EntitlementServerRequest.object["form"], "entitlement.forms"),
+        (EntitlementServerRequest.object["whenDown"], "entitlement.whenDownOptions"),
+        (NotificationRequest.object["priority"], "compose.priorityOptions"),
     ]
 
     @Test func everyChoiceHasALabelInEveryLanguage() throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ProviderAPI
+import ProviderModel
 import PushGateway
 import PushSupport
 import PushTesting
@@ -38,7 +39,7 @@ import Testing
     private static let commands = [
         Command(
             lines: ["app add com.example.MyApp --name x --rate 5 --receipts counts"],
-            list: RequestLists.newApp
+            list: AppRequest.addition
         ),
         Command(
             lines: [
@@ -47,36 +48,36 @@ import Testing
                 --installation-attribute b
                 """
             ],
-            list: RequestLists.app
+            list: AppRequest.change
         ),
-        Command(lines: ["app pause com.example.MyApp --reason x"], list: RequestLists.appStop),
-        Command(lines: ["webhook add https://example.com/ --event token"], list: RequestLists.newWebhook),
-        Command(lines: ["webhook set 1 --url https://example.com/ --event token --active"], list: RequestLists.webhook),
+        Command(lines: ["app pause com.example.MyApp --reason x"], list: AppRequest.stop),
+        Command(lines: ["webhook add https://example.com/ --event token"], list: WebhookRequest.addition),
+        Command(lines: ["webhook set 1 --url https://example.com/ --event token --active"], list: WebhookRequest.change),
         Command(
             lines: ["webhook replay 1 --since 2026-12-01T08:00:00Z", "webhook replay 1 --block 1"],
-            list: RequestLists.webhookReplay
+            list: WebhookRequest.replay
         ),
         Command(
             lines: [
                 "key add x --scope send --app com.example.MyApp --expires-at 2027-01-01T00:00:00Z --rate 5",
                 "key add x --scope send --expires-in 5",
             ],
-            list: RequestLists.newKey
+            list: APIKeyRequest.addition
         ),
         Command(
             lines: [
                 "key set 1 --name x --scope send --app com.example.MyApp --expires-at 2027-01-01T00:00:00Z --rate 5",
                 "key set 1 --expires-in 5",
             ],
-            list: RequestLists.key
+            list: APIKeyRequest.change
         ),
         Command(
             lines: ["person add x --role author --app com.example.MyApp --language de"],
-            list: RequestLists.newPerson
+            list: PersonRequest.addition
         ),
         Command(
             lines: ["person set 1 --name x --role author --app com.example.MyApp --language de --disabled"],
-            list: RequestLists.person
+            list: PersonRequest.change
         ),
         Command(
             lines: [
@@ -85,36 +86,36 @@ import Testing
                 --until 2027-12-01T00:00:00Z
                 """
             ],
-            list: RequestLists.schedule,
+            list: ScheduleRequest.object,
             without: ["schedule.maximumLatenessSeconds", "schedule.maximumRuns"],
             inFile: ["notification"]
         ),
         Command(
             lines: ["audience preview --tag x --environment sandbox --kind voip --limit 5"],
-            list: RequestLists.audiencePreview,
+            list: AudienceRequest.preview,
             narrower: ["environment"]
         ),
         Command(
             lines: ["audience save x --tag y --description z --rename a --version 2"],
-            list: RequestLists.savedAudience
+            list: AudienceRequest.named.saved
         ),
         Command(
             lines: ["template save x FILE --description z --rename a --version 2"],
-            list: RequestLists.savedTemplate
+            list: TemplateRequest.bodies.saved
         ),
         Command(
             lines: ["template preview x --device \(Self.token) --user alice --version 2 --variable a=b"],
-            list: RequestLists.templatePreview,
+            list: PreviewRequest.template,
             without: ["subject"]
         ),
         Command(
             lines: ["template restore x --to-version 3"],
-            list: RequestLists.libraryRestore,
+            list: LibraryItemRequest.restore,
             without: ["expectedVersion"]
         ),
         Command(
             lines: ["channel add --environment sandbox --stores --name x"],
-            list: RequestLists.channel,
+            list: ChannelRequest.addition,
             narrower: ["environment", "storage"]
         ),
         Command(
@@ -125,7 +126,7 @@ import Testing
                 --environment sandbox --consent-category z --encrypted
                 """
             ],
-            list: RequestLists.notification,
+            list: NotificationRequest.object,
             without: Self.onlyInFile,
             narrower: ["environment"]
         ),
@@ -137,7 +138,7 @@ import Testing
                 """,
                 "broadcast dGVzdC1jaGFubmVsLTAx --payload FILE",
             ],
-            list: RequestLists.broadcast,
+            list: BroadcastRequest.object,
             without: [
                 "guarantee", "sound", "relevanceScore", "liveActivity.timestamp", "liveActivity.staleDate",
                 "liveActivity.dismissalDate", "liveActivity.attributes", "liveActivity.attributesType",
@@ -147,14 +148,14 @@ import Testing
         ),
         Command(
             lines: ["notification resend 1 --state failed --reason x --expires-in 6h --name y"],
-            list: RequestLists.notificationResend,
+            list: ResendRequest.object,
             without: ["expiration"]
         ),
         Command(
             lines: ["notification preview FILE --device \(Self.token) --locale de --attribute a=b"],
-            list: RequestLists.notificationPreview,
+            list: PreviewRequest.notification,
             without: ["user", "subject.user", "subject.timeZone", "subject.appVersion", "subject.badge"],
-            inFile: RequestLists.notification.known
+            inFile: NotificationRequest.object.known
         ),
         Command(
             lines: [
@@ -164,14 +165,14 @@ import Testing
                 --quiet-hours 22:00-07:00
                 """
             ],
-            list: RequestLists.device,
+            list: DeviceRequest.object,
             without: ["subscription", "vapidKey", "capabilities", "encryptionKey"],
             narrower: ["environment"]
         ),
-        Command(lines: ["user badge alice --set 5"], list: RequestLists.badge),
+        Command(lines: ["user badge alice --set 5"], list: BadgeRequest.object),
         Command(
             lines: ["user preferences alice --opt-out x --quiet-hours 22:00-07:00"],
-            list: RequestLists.preferences
+            list: Preferences.object
         ),
         Command(
             lines: [
@@ -180,7 +181,7 @@ import Testing
                 --notification 1 --environment sandbox
                 """
             ],
-            list: RequestLists.reactivation,
+            list: ReactivationRequest.object,
             narrower: ["environment"]
         ),
         Command(
@@ -190,7 +191,7 @@ import Testing
                 --maximum-downloads 4 --subscription s
                 """
             ],
-            list: RequestLists.newPublication
+            list: PublicationRequest.addition
         ),
         Command(
             lines: [
@@ -199,24 +200,24 @@ import Testing
                 --maximum-downloads 4 --subscription s
                 """
             ],
-            list: RequestLists.publication
+            list: PublicationRequest.change
         ),
         Command(
             lines: ["issue add com.example.i --publication 1 --title x --date 2026-11-20 --number 7 --access free"],
-            list: RequestLists.newIssue
+            list: IssueRequest.addition
         ),
         Command(
             lines: ["issue set 1 --product-id com.example.i --title x --date 2026-11-20 --number 7 --access free"],
-            list: RequestLists.issue
+            list: IssueRequest.change
         ),
-        Command(lines: ["issue notify 1 --again"], list: RequestLists.issueNotification),
+        Command(lines: ["issue notify 1 --again"], list: IssueRequest.notify),
         Command(
             lines: ["entitlement set https://example.com/ --form xml --when-down allow --secret-file FILE"],
-            list: RequestLists.entitlementServer
+            list: EntitlementServerRequest.object
         ),
         Command(
             lines: ["entitlement test --product x --account y --token-file FILE"],
-            list: RequestLists.entitlementTest
+            list: EntitlementTestRequest.object
         ),
         Command(
             lines: ["gateway app add com.example.MyApp --team DEF123GHIJ --broadcast --token-length 32"],
@@ -288,7 +289,7 @@ import Testing
     /// Credentials are read from files, of which the request has the contents.
     @Test func theHelpNamesEveryTransport() throws {
         let help = MartletCommand.helpMessage(for: CredentialCommand.Change.self, columns: 10_000)
-        #expect(help.contains(RequestLists.credential["transport"].words))
+        #expect(help.contains(CredentialRequest.object["transport"].words))
     }
 
     @Test func filesOfDevicesHaveTheFormatsOfTheAPI() {

@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSupport
@@ -61,7 +62,7 @@ struct AccountPages: PageArea {
     ) -> FormField {
         FormField(
             name,
-            of: RequestLists.password,
+            of: AccountRequest.passwordChange,
             at: member,
             label,
             .line(type: "password"),

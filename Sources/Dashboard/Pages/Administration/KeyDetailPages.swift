@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSupport
 import PushTypes
@@ -66,7 +67,7 @@ struct KeyDetailPages: PageArea {
             let wanted: [String: JSONValue] = [
                 "name": .string(form["name"] ?? ""), "scopes": Self.sorted(form.values("scopes")),
                 "apps": try AppLimit.chosen(form, request.texts),
-                "rate": try form.number("rate", of: RequestLists.key["rate"]).map(JSONValue.integer) ?? .null,
+                "rate": try form.number("rate", of: APIKeyRequest.change["rate"]).map(JSONValue.integer) ?? .null,
             ]
             var changes = InitialFormValues.changes(wanted, form)
             if form["days"] != Self.keeps { changes["expiresIn"] = try KeyListPages.lifetime(form) ?? .null }

@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSupport
 import PushTypes
@@ -79,7 +80,7 @@ struct KeyListPages: PageArea {
         values: Values,
         lifetimes: [String] = Self.lifetimes
     ) -> [FormField] {
-        let (texts, list) = (request.texts, RequestLists.newKey)
+        let (texts, list) = (request.texts, APIKeyRequest.addition)
         return [
             FormField("name", of: list, texts["keys.name"], value: values.name),
             FormField(
@@ -114,7 +115,7 @@ struct KeyListPages: PageArea {
                 "name": .string(form["name"] ?? ""),
                 "scopes": .array(form.values("scopes").map(JSONValue.string)),
                 "apps": JSONValue.texts(form.values("apps")), "expiresIn": try Self.lifetime(form),
-                "rate": try form.number("rate", of: RequestLists.newKey["rate"]).map(JSONValue.integer),
+                "rate": try form.number("rate", of: APIKeyRequest.addition["rate"]).map(JSONValue.integer),
             ])
             let key = try await request.call(.post("/v1/keys", body), as: KeyResponse.self)
             return SecretPage.page(

@@ -20,7 +20,7 @@ struct PersonListPages: PageArea {
                 [
                     FormField(
                         "name",
-                        of: RequestLists.newPerson,
+                        of: PersonRequest.addition,
                         request.texts["people.name"],
                         value: request.form["name"] ?? ""
                     )
@@ -37,9 +37,9 @@ struct PersonListPages: PageArea {
         let texts = request.texts
         let role = FormField(
             "role",
-            of: RequestLists.newPerson,
+            of: PersonRequest.addition,
             texts["people.role"],
-            .choice(of: RequestLists.newPerson["role"]) { texts["people.roles.\($0)"] },
+            .choice(of: PersonRequest.addition["role"]) { texts["people.roles.\($0)"] },
             value: request.form["role"] ?? person?.record.role.rawValue ?? "author"
         )
         let isTyped = request.form["role"] != nil

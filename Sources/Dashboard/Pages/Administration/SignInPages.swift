@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSupport
@@ -130,9 +131,9 @@ struct SignInPages: PageArea {
     /// The lengths of names and passwords.
     private static var bounds: PageModel {
         [
-            "nameMaximum": RequestLists.newPerson["name"].maximumLength.map { "\($0)" } ?? false,
+            "nameMaximum": PersonRequest.addition["name"].maximumLength.map { "\($0)" } ?? false,
             "passwordMinimum": "\(PasswordPolicy.characters.lowerBound)",
-            "passwordMaximum": RequestLists.password["password"].maximumLength.map { "\($0)" } ?? false,
+            "passwordMaximum": AccountRequest.passwordChange["password"].maximumLength.map { "\($0)" } ?? false,
         ]
     }
 

@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSupport
@@ -56,14 +57,14 @@ struct AppPages: PageArea {
         let fields = [
             FormField(
                 "bundleId",
-                of: RequestLists.newApp,
+                of: AppRequest.addition,
                 request.texts["apps.bundleId"],
                 value: request.form["bundleId"] ?? "",
                 hint: request.texts["apps.bundleIdHint"]
             ),
             FormField(
                 "name",
-                of: RequestLists.newApp,
+                of: AppRequest.addition,
                 request.texts["apps.name"],
                 value: request.form["name"] ?? ""
             ),
@@ -78,7 +79,7 @@ struct AppPages: PageArea {
     private func add(_ request: PageRequest) async throws -> Response {
         do {
             let bundleID = request.form["bundleId"] ?? ""
-            let name = try request.form.text("name", of: RequestLists.newApp["name"]).map(JSONValue.string)
+            let name = try request.form.text("name", of: AppRequest.addition["name"]).map(JSONValue.string)
             _ = try await request.call(.post("/v1/apps", .members(["bundleId": .string(bundleID), "name": name])))
             return request.redirect(to: "\(PageRequest.appPath(bundleID))/credentials", done: "appAdded")
         } catch let error as RequestError {

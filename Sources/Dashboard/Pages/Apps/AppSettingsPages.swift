@@ -30,7 +30,7 @@ struct AppSettingsPages: PageArea {
             "running": request.texts["apps.running", ["count": "\(sending.count)"]],
             "problems": FieldErrors.model(error), "bundleId": request.app,
             "was": InitialFormValues.value(Self.stored(app), request),
-            "reasonMaximum": RequestLists.appStop["reason"].maximumLength.map { "\($0)" } ?? false,
+            "reasonMaximum": AppRequest.stop["reason"].maximumLength.map { "\($0)" } ?? false,
         ]
         return request.page("app-settings", title: "apps.settings", model, error: error)
     }
@@ -39,7 +39,7 @@ struct AppSettingsPages: PageArea {
 
     /// Returns the fields. They have the posted values if there are any, else the stored ones.
     private func fields(_ app: AppRecord, _ request: PageRequest) -> [FormField] {
-        let (form, texts, list) = (request.form, request.texts, RequestLists.app)
+        let (form, texts, list) = (request.form, request.texts, AppRequest.change)
         func typed(_ name: String, _ value: String?) -> String {
             (form.fields.contains { $0.name == name } ? form[name] : value) ?? ""
         }
@@ -110,7 +110,7 @@ struct AppSettingsPages: PageArea {
     private func save(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         return try await self.change(request, done: "saved", then: "settings") {
-            let (form, list) = (request.form, RequestLists.app)
+            let (form, list) = (request.form, AppRequest.change)
             func lines(_ name: String) -> JSONValue {
                 let lines = (form[name] ?? "").split(whereSeparator: \.isNewline).map(String.init)
                 return .array(lines.filter { !$0.isEmpty }.map(JSONValue.string))
@@ -133,7 +133,7 @@ struct AppSettingsPages: PageArea {
 
     private func pause(_ request: PageRequest) async throws -> Response {
         try await self.change(request, done: "appPaused", then: "") {
-            let reason = try request.form.text("reason", of: RequestLists.appStop["reason"])
+            let reason = try request.form.text("reason", of: AppRequest.stop["reason"])
             return .post("\(request.api):pause", .members(["reason": reason.map(JSONValue.string)]))
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSupport
@@ -95,7 +96,7 @@ struct CredentialPages: PageArea {
     }
 
     private func fields(_ request: PageRequest, isTyped: Bool) -> [FormField] {
-        let (texts, list) = (request.texts, RequestLists.credential)
+        let (texts, list) = (request.texts, CredentialRequest.object)
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
         return [
             FormField(

@@ -111,7 +111,7 @@ struct WebhookDetailPages: PageArea {
 
     private func replay(_ request: PageRequest) async throws -> Response {
         try await self.change(request, done: "replayed") {
-            let block = try request.form.number("block", of: RequestLists.webhookReplay["block"])
+            let block = try request.form.number("block", of: WebhookRequest.replay["block"])
             let body = JSONValue.members([
                 "block": block.map(JSONValue.integer), "since": TimeField.json(request.form["since"]),
             ])

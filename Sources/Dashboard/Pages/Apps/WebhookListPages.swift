@@ -33,7 +33,7 @@ struct WebhookListPages: PageArea {
     }
 
     static func fields(_ request: PageRequest, url: String, events: [String]) -> [FormField] {
-        let list = RequestLists.newWebhook
+        let list = WebhookRequest.addition
         return [
             FormField(
                 "url",

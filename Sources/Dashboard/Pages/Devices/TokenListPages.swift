@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSupport
 import WebPages
@@ -78,7 +79,7 @@ struct TokenListPages: PageArea {
     }
 
     private func fields(_ request: PageRequest) -> [FormField] {
-        let (form, texts, list) = (request.form, request.texts, RequestLists.reactivation)
+        let (form, texts, list) = (request.form, request.texts, ReactivationRequest.object)
         let environments = [("", texts["tokens.both"]), ("production", "production"), ("sandbox", "sandbox")]
         return [
             FormField(
@@ -133,7 +134,7 @@ struct TokenListPages: PageArea {
         try request.require(.operate)
         let isDry = request.form["step"] != "do"
         do {
-            let list = RequestLists.reactivation
+            let list = ReactivationRequest.object
             let body = JSONValue.members([
                 "from": TimeField.json(request.form["from"]), "to": TimeField.json(request.form["to"]),
                 "reason": try request.form.text("reason", of: list["reason"]).map(JSONValue.string),

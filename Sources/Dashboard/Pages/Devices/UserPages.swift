@@ -38,14 +38,14 @@ struct UserPages: PageArea {
             model["cause"] = request.texts["devices.causeInactive"]
         }
         model["problems"] = FieldErrors.model(error)
-        model["badgeMaximum"] = RequestLists.badge["count"].range.map { "\($0.upperBound)" } ?? false
+        model["badgeMaximum"] = BadgeRequest.object["count"].range.map { "\($0.upperBound)" } ?? false
         return request.page("user", title: user, model, error: error)
     }
 
     private func setBadge(_ request: PageRequest) async throws -> Response {
         let user = URLText.encoded(request.parameter("user"))
         do {
-            let count = try request.form.number("count", of: RequestLists.badge["count"]) ?? 0
+            let count = try request.form.number("count", of: BadgeRequest.object["count"]) ?? 0
             let path = "\(request.api)/users/\(user)/badge"
             _ = try await request.call(.put(path, .object(["count": .integer(count)])))
             return request.redirect(to: "\(request.appPath)/users/\(user)", done: "saved")

@@ -116,8 +116,8 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         if let error, let path = error.path { problems[path] = error.message }
         let make = LabelledFields(texts: request.texts, area: "library", values: values, problems: problems)
         return [
-            "name": make.line("name", of: RequestLists.savedAudience["name"]),
-            "description": make.line("description", of: RequestLists.savedAudience["description"]),
+            "name": make.line("name", of: AudienceRequest.named.saved["name"]),
+            "description": make.line("description", of: AudienceRequest.named.saved["description"]),
         ]
     }
 

@@ -1,4 +1,5 @@
 import ProviderAPI
+import ProviderModel
 import PushSupport
 import WebPages
 
@@ -25,7 +26,7 @@ struct ComposeModel {
 
     /// The variables of the content, which the form of a template has too.
     var content: PageModel {
-        let (make, list) = (self.fields, RequestLists.notification)
+        let (make, list) = (self.fields, NotificationRequest.object)
         var fields: PageModel = [
             "title": make.line("title", of: list["alert"]), "subtitle": make.line("subtitle", of: list["alert"]),
             "body": make.area("body"), "badge": make.line("badge"),
@@ -55,8 +56,8 @@ struct ComposeModel {
     ///
     /// - Parameter named: The names of the app's audiences.
     func sending(named: [String], isSchedule: Bool) -> PageModel {
-        let (make, list, audience) = (self.fields, RequestLists.notification, RequestLists.audience)
-        let schedule = RequestLists.schedule
+        let (make, list, audience) = (self.fields, NotificationRequest.object, AudienceExpression.object)
+        let schedule = ScheduleRequest.object
         let zones: PageModel = ["zones": Self.zones]
         return zones.merging([
             "name": make.line("name", of: list["name"]),
@@ -92,7 +93,7 @@ struct ComposeModel {
 
     /// The variables of the fields that choose the device of the preview.
     var preview: PageModel {
-        let (make, list) = (self.fields, RequestLists.notificationPreview)
+        let (make, list) = (self.fields, PreviewRequest.notification)
         return [
             "device": make.line("previewDevice", of: list["device"]),
             "user": make.line("previewUser", of: list["user"]),
@@ -107,7 +108,7 @@ struct ComposeModel {
     }
 
     private var languages: [PageModel] {
-        let alert = RequestLists.notification["alert"]
+        let alert = NotificationRequest.object["alert"]
         return self.form.languages.enumerated().map { index, language in
             let values = [
                 "language\(index)": language.locale, "title\(index)": language.title,
@@ -116,7 +117,7 @@ struct ComposeModel {
             let make = LabelledFields(texts: self.texts, area: "compose", values: values, problems: self.problems)
             return [
                 "index": "\(index)",
-                "locale": make.line("language", of: RequestLists.localizationName, name: "language\(index)"),
+                "locale": make.line("language", of: LocaleTag.schema, name: "language\(index)"),
                 "title": make.line("title", of: alert, name: "title\(index)"),
                 "subtitle": make.line("subtitle", of: alert, name: "subtitle\(index)"),
                 "body": make.area("body", name: "body\(index)"),

@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSupport
@@ -100,7 +101,7 @@ struct EntitlementPages: PageArea {
         _ server: EntitlementServerResponse?,
         isTyped: Bool
     ) -> [FormField] {
-        let (texts, list) = (request.texts, RequestLists.entitlementServer)
+        let (texts, list) = (request.texts, EntitlementServerRequest.object)
         func value(_ name: String, _ stored: String?, _ standard: String) -> String {
             isTyped ? request.form[name] ?? "" : stored ?? standard
         }
@@ -138,7 +139,7 @@ struct EntitlementPages: PageArea {
     }
 
     private func testFields(_ request: PageRequest, isTyped: Bool) -> [FormField] {
-        let (texts, list) = (request.texts, RequestLists.entitlementTest)
+        let (texts, list) = (request.texts, EntitlementTestRequest.object)
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
         return [
             FormField("account", of: list, texts["entitlement.account"], value: typed("account")),

@@ -188,7 +188,7 @@ struct IssueForm {
     }
 
     func fields(_ texts: LocalizedTexts) -> [FormField] {
-        let list = RequestLists.newIssue
+        let list = IssueRequest.addition
         func line(_ name: String, _ type: String = "text") -> FormField {
             .publishing(name, of: list, type, in: self.values, texts: texts)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSupport
 import WebPages
@@ -39,7 +40,7 @@ struct PublicationForm {
     }
 
     func fields(_ texts: LocalizedTexts) -> [FormField] {
-        let list = RequestLists.newPublication
+        let list = PublicationRequest.addition
         let paths = Dictionary(Self.names.map { ($0.value, $0.key) }) { $1 }
         func line(_ name: String, _ type: String = "text") -> FormField {
             .publishing(name, of: list, at: paths[name], type, in: self.values, texts: texts)

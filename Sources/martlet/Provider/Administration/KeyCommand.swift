@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import ProviderModel
 import PushSupport
 
 /// `martlet key`: manages the API keys of a provider.
@@ -8,7 +9,7 @@ struct KeyCommand: AsyncParsableCommand {
         .example("key add backend --scope send --scope register --app com.example.MyApp")
         .subcommands([ListResources<Key>.self, Own.self, Add.self, Change.self, RemoveResource<Key>.self])
 
-    private static let scopes = RequestLists.key["scopes"].words
+    private static let scopes = APIKeyRequest.change["scopes"].words
 
     /// The API keys of a provider.
     enum Key: ProviderResource, ListableResource, RemovableResource {
@@ -49,7 +50,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(parsing: .unconditional, help: "The seconds after which it expires.") var expiresIn: Int?
         @Option(
             parsing: .unconditional,
-            help: "Its requests per second, \(RequestLists.key["rate"].bounds). Default: the server's rate."
+            help: "Its requests per second, \(APIKeyRequest.change["rate"].bounds). Default: the server's rate."
         )
         var rate: Int?
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import ProviderModel
 import PushSupport
 
 /// `martlet person`: manages the people who can sign in to the dashboard.
@@ -11,7 +12,7 @@ struct PersonCommand: AsyncParsableCommand {
             PerformAction<Invite>.self, Sessions.self, SignOut.self,
         ])
 
-    private static let roles = RequestLists.person["role"].words
+    private static let roles = PersonRequest.change["role"].words
 
     /// The people who can sign in.
     enum Person: ProviderResource, ListableResource, ShowableResource, RemovableResource {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import ProviderModel
 import PushSupport
 import PushTypes
 
@@ -18,8 +19,8 @@ struct AppCommand: AsyncParsableCommand {
     enum App: ProviderResource, ListableResource, ShowableResource, ErasableResource {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
-        static let receipts = RequestLists.app["receipts"].words
-        static let rates = RequestLists.app["rate"].bounds
+        static let receipts = AppRequest.change["receipts"].words
+        static let rates = AppRequest.change["rate"].bounds
         static let columns: TextTable = [
             .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate", "receipts",
             .time("since", "createdAtMs"),

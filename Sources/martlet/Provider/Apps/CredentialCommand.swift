@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ProviderAPI
+import ProviderModel
 import PushSender
 import PushSupport
 import PushTypes
@@ -46,7 +47,7 @@ struct CredentialCommand: AsyncParsableCommand {
         @OptionGroup var options: CredentialFileOptions
         @Option(
             help: """
-                \(RequestLists.credential["transport"].words): the protocol for pushes with a certificate. Default: http2.
+                \(CredentialRequest.object["transport"].words): the protocol for pushes with a certificate. Default: http2.
                 """
         )
         var transport: String?

@@ -14,7 +14,7 @@ struct WebhookCommand: AsyncParsableCommand {
             PerformAction<FinishRotation>.self,
         ])
 
-    private static let events = RequestLists.webhook["events"].words
+    private static let events = WebhookRequest.change["events"].words
 
     /// The webhooks of a provider.
     enum Webhook: ProviderResource, ListableResource, ShowableResource, RemovableResource {

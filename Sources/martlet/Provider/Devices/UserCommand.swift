@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import ProviderModel
 import PushSupport
 
 /// `martlet user`: shows or erases a provider's data about a user.
@@ -25,7 +26,7 @@ struct UserCommand: AsyncParsableCommand {
             .example("user badge alice --set 0 --app com.example.MyApp")
 
         @OptionGroup var resource: ResourceOptions<User>
-        @Option(parsing: .unconditional, help: "The new count, \(RequestLists.badge["count"].bounds).")
+        @Option(parsing: .unconditional, help: "The new count, \(BadgeRequest.object["count"].bounds).")
         var set: Int?
 
         func request() -> APIRequest {

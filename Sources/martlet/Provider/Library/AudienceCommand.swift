@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ProviderAPI
+import ProviderModel
 import PushSupport
 import PushTypes
 
@@ -33,7 +34,7 @@ struct AudienceCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @OptionGroup var audience: AudienceOptions
-        @Option(help: "The maximum number of devices to show, \(RequestLists.audiencePreview["limit"].bounds).")
+        @Option(help: "The maximum number of devices to show, \(AudienceRequest.preview["limit"].bounds).")
         var limit: Int = 10
 
         func request() throws -> APIRequest {

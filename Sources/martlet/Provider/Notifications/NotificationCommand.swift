@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushSupport
 
 /// `martlet notification`: sends, follows and controls notifications.
@@ -171,7 +172,7 @@ struct NotificationResendCommand: ResourceCommand {
     @OptionGroup var resource: ResourceOptions<ProviderNotification>
     @Option(
         help: """
-            \(RequestLists.notificationResend["states"].words); repeat it for several. Unknown: it was sent, but the \
+            \(ResendRequest.object["states"].words); repeat it for several. Unknown: it was sent, but the \
             response was lost. Default: rejected and failed.
             """
     ) var state: [String] = []

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import ProviderModel
 import PushSupport
 
 /// `martlet schedule`: manages recurring notifications.
@@ -152,7 +153,7 @@ struct ScheduleRule: ParsableArguments {
     @Option(help: "The time zone, such as Europe/Berlin.") var timeZone: String
     @Option(
         help: """
-            \(RequestLists.schedule["schedule.missedRuns"].words): what to do about runs that were missed while the \
+            \(ScheduleRequest.object["schedule.missedRuns"].words): what to do about runs that were missed while the \
             provider was down.
             """
     )

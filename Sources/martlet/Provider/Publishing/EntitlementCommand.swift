@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import ProviderModel
 import PushSupport
 
 /// `martlet entitlement`: manages the publisher's server that decides about entitlement.
@@ -51,7 +52,7 @@ struct EntitlementCommand: AsyncParsableCommand {
             .example("entitlement set https://publisher.example.com/entitlements --app com.example.MyApp")
             .example("entitlement set https://publisher.example.com/api --form xml --when-down refuse --app …")
 
-        private static let list = RequestLists.entitlementServer
+        private static let list = EntitlementServerRequest.object
 
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to ask: https.") var url: String

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import ProviderModel
 import PushSupport
 
 /// `martlet issue`: manages the issues of publications, and notifies of them.
@@ -12,7 +13,7 @@ struct IssueCommand: AsyncParsableCommand {
             RemoveResource<Issue>.self,
         ])
 
-    private static let access = RequestLists.issue["access"].words
+    private static let access = IssueRequest.change["access"].words
 
     /// The issues of a provider.
     enum Issue: ProviderResource, ShowableResource, RemovableResource {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProviderAPI
+import ProviderModel
 import PushSupport
 
 /// `martlet publication`: manages the publications of an app.
@@ -34,7 +35,7 @@ struct PublicationCommand: AsyncParsableCommand {
 
     /// The waves of *Notify*.
     struct Waves: ParsableArguments {
-        private static let list = RequestLists.publication
+        private static let list = PublicationRequest.change
 
         @Option(help: "The number of devices that are notified in one wave, \(Self.list["waves.size"].bounds).")
         var waveSize: Int?
