@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushSupport
 package import PushTypes
 
 /// The headers of a request to a push resource (RFC 8030 section 5).
