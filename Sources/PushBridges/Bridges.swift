@@ -2,7 +2,7 @@ package import Hummingbird
 package import ProviderAPI
 package import ProviderModel
 package import PushHTTP
-package import PushStore
+import PushStore
 package import PushSupport
 package import ServiceLifecycle
 

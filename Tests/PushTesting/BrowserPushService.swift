@@ -4,7 +4,7 @@ package import NIOHTTP1
 import NIOPosix
 package import PushSupport
 import PushTypes
-package import PushWire
+import PushWire
 import Synchronization
 
 /// A browsers' push service on a free port of this computer. It keeps what is posted, and answers as told.

@@ -2,7 +2,7 @@ import Hummingbird
 package import ProviderModel
 package import PushHTTP
 import PushProvider
-package import PushStore
+import PushStore
 import PushSupport
 package import PushTypes
 

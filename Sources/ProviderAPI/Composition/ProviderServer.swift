@@ -2,6 +2,7 @@ import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
+import ProviderModel
 package import PushHTTP
 package import PushProvider
 package import PushSender

@@ -2,7 +2,7 @@ import Hummingbird
 package import ProviderModel
 import PushHTTP
 import PushProvider
-package import PushStore
+import PushStore
 package import PushSupport
 import PushTypes
 

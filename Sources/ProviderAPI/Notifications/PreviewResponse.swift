@@ -1,7 +1,7 @@
 import Foundation
 package import ProviderModel
 package import PushHTTP
-package import PushProvider
+import PushProvider
 import PushStore
 package import PushSupport
 package import PushTypes

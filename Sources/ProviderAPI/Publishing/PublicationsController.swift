@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 package import ProviderModel
 package import PushHTTP
-package import PushStore
+import PushStore
 import PushSupport
 package import PushTypes
 

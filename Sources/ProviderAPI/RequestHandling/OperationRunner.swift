@@ -6,7 +6,7 @@ package import NIOCore
 package import ProviderModel
 package import PushHTTP
 package import PushProvider
-package import PushStore
+import PushStore
 package import PushSupport
 import Synchronization
 

@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import ProviderModel
 import PushHTTP
 import PushStore
 import PushSupport

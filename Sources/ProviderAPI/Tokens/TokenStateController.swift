@@ -3,7 +3,7 @@ import Logging
 package import ProviderModel
 package import PushHTTP
 import PushProvider
-package import PushStore
+import PushStore
 import PushSupport
 import PushTypes
 

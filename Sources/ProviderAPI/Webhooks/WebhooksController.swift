@@ -3,7 +3,7 @@ import Hummingbird
 package import ProviderModel
 package import PushHTTP
 package import PushProvider
-package import PushStore
+import PushStore
 import PushSupport
 package import PushTypes
 

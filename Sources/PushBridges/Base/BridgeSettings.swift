@@ -1,7 +1,7 @@
 import Logging
 package import ProviderModel
 package import PushProvider
-package import PushStore
+import PushStore
 package import PushSupport
 import PushTypes
 

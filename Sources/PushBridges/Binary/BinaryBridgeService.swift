@@ -3,12 +3,12 @@ import Logging
 import NIOCore
 import NIOSSL
 package import ProviderAPI
-package import ProviderModel
-package import PushHTTP
+import ProviderModel
+import PushHTTP
 import PushProvider
-package import PushStore
+import PushStore
 import PushSupport
-package import PushTypes
+import PushTypes
 import PushWire
 import ServiceLifecycle
 

@@ -1,7 +1,8 @@
 import ProviderAPI
+package import ProviderModel
 package import PushHTTP
 import PushProvider
-package import PushStore
+import PushStore
 import PushSupport
 package import PushTypes
 

@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 package import NIOCore
 package import ProviderModel
-package import PushStore
+import PushStore
 package import PushSupport
 package import PushTypes
 

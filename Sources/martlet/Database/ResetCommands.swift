@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import ProviderAPI
+import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport

@@ -1,5 +1,6 @@
 import Foundation
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSupport
 import WebPages

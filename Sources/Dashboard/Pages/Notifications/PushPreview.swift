@@ -1,4 +1,5 @@
 import ProviderAPI
+import ProviderModel
 import PushProvider
 import PushSupport
 import PushTypes

@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSupport

@@ -1,8 +1,8 @@
 import Crypto
 package import Foundation
 package import ProviderModel
-package import PushProvider
-package import PushStore
+import PushProvider
+import PushStore
 package import PushSupport
 package import PushTypes
 

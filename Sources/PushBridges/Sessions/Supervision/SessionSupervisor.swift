@@ -1,6 +1,6 @@
 package import NIOCore
 package import ProviderModel
-package import PushStore
+import PushStore
 package import PushSupport
 package import PushTypes
 
