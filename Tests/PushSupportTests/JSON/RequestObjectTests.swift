@@ -13,7 +13,7 @@ import Testing
         optional: [
             Member.choice("colour", of: Colour.self), Member.choice("shade", of: Colour.self).neverNull,
             Member.texts("colours", 1...2, maximum: 16, as: .choice(of: Colour.self)),
-            Member.object("box", RequestObject(optional: [Self.size])).clearable,
+            Member.object("box", RequestObject(optional: [Self.size])),
             Member.text("alert", maximum: 300, as: .any(of: [.string(length: 1...300), .object()])),
             Member.json("priority", as: .integer(of: [5, 10])), Member.bool("loud"),
         ]
