@@ -4,6 +4,7 @@ import PushSupport
 import PushTypes
 
 import struct MartletKit.SubscriptionKeys
+
 @testable import struct MartletKit.PushedMessage
 @testable import PushWire
 

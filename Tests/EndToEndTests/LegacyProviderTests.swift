@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import ProviderAPI
+import ProviderModel
 import PushBridges
 import PushDevice
 import PushGateway

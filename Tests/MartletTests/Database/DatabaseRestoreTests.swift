@@ -40,8 +40,9 @@ import Testing
     private func devices(_ places: ProviderConfiguration, at path: String? = nil) async throws -> Int {
         let key = try MasterKey.load(orCreateAt: places.masterKeyPath)
         let store = try SQLiteStore(path: path ?? places.databasePath, masterKey: key)
-        defer { try? store.close() }
-        return try await store.count(app: 1, audience: .everyone, environment: nil)
+        let count = try await store.count(app: 1, audience: .everyone, environment: nil)
+        try await store.close()
+        return count
     }
 
     private func kept(_ places: ProviderConfiguration) throws -> [String] {

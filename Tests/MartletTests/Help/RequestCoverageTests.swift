@@ -52,7 +52,10 @@ import Testing
         ),
         Command(lines: ["app pause com.example.MyApp --reason x"], list: AppRequest.stop),
         Command(lines: ["webhook add https://example.com/ --event token"], list: WebhookRequest.addition),
-        Command(lines: ["webhook set 1 --url https://example.com/ --event token --active"], list: WebhookRequest.change),
+        Command(
+            lines: ["webhook set 1 --url https://example.com/ --event token --active"],
+            list: WebhookRequest.change
+        ),
         Command(
             lines: ["webhook replay 1 --since 2026-12-01T08:00:00Z", "webhook replay 1 --block 1"],
             list: WebhookRequest.replay

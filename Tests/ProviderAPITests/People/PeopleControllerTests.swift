@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import ProviderModel
 import PushProvider
 import PushSupport
 import PushTesting

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import NIOCore
+import ProviderModel
 import PushHTTP
 import PushSupport
 import PushTesting

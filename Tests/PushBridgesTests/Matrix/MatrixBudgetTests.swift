@@ -1,5 +1,6 @@
 import Foundation
 import ProviderAPI
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport

@@ -1,3 +1,4 @@
+import ProviderModel
 import PushStore
 import PushTesting
 import PushTypes

@@ -1,3 +1,4 @@
+import ProviderModel
 import PushSupport
 import PushTesting
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import ProviderModel
 import PushSender
 import PushStore
 import PushSupport

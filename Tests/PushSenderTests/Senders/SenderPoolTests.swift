@@ -70,8 +70,9 @@ import Testing
     }
 
     private static func outcome(port: Int) async throws -> Outcome {
-        let endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port).patient
-        var configuration = SenderConfiguration.patient
+        var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
+        endpoint.connectTimeout = .seconds(2)
+        var configuration = SenderConfiguration()
         configuration.failsFast = true
         let pool = try SenderPool(
             endpoints: [.sandbox: endpoint],

@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushBridges
 import PushProvider
 import PushStore

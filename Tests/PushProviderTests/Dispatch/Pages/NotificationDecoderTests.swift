@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import ProviderModel
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

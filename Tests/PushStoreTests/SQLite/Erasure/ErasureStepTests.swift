@@ -87,7 +87,7 @@ import Testing
             while try await next.continueErasure(erasure, now: self.now) {}
             let left = try await next.devices(app: app, audience: .everyone, after: 0, limit: 99)
             #expect(left.map(\.id) == [other] && left.map(\.profile.user) == ["alice"])
-            try next.close()
+            try await next.close()
         }
     }
 

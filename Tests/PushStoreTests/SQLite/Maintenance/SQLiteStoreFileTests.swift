@@ -48,7 +48,7 @@ import Testing
             #expect(count >= 2000)
             #expect(count.isMultiple(of: 100))
             #expect(try await store.count(app: app, audience: .everyone, environment: nil) == 4000)
-            try copy.close()
+            try await copy.close()
         }
     }
 
@@ -68,7 +68,7 @@ import Testing
             let path = "\(directory)/backup.sqlite"
             try Data("half a database".utf8).write(to: URL(filePath: "\(path).part"))
             try await file.copy(to: path)
-            #expect(try SQLiteStore(path: path, masterKey: try .fixture(1)).close() == ())
+            #expect(try await SQLiteStore(path: path, masterKey: try .fixture(1)).close() == ())
         }
     }
 
