@@ -45,9 +45,7 @@ package struct Bridges: ProviderExtension {
     }
 
     /// The legacy bridge, or `nil` without its listeners.
-    package var binary: BinaryBridgeService? {
-        self.features.lazy.compactMap { $0 as? BinaryBridge }.first?.service
-    }
+    package var binary: BinaryBridgeService? { self.features.lazy.compactMap { $0 as? BinaryBridge }.first?.service }
 
     /// Returns the kind of bridge with a name, or `nil` if there is none.
     static func feature(_ kind: BridgeKind) -> (any BridgeFeature.Type)? { Self.all.first { $0.kind == kind } }

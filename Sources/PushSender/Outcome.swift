@@ -84,9 +84,7 @@ public struct ConnectionFault: Hashable, Sendable {
     public var port: Int
 
     /// Creates a fault.
-    public init(_ cause: Cause, host: String, port: Int) {
-        (self.cause, self.host, self.port) = (cause, host, port)
-    }
+    public init(_ cause: Cause, host: String, port: Int) { (self.cause, self.host, self.port) = (cause, host, port) }
 }
 
 extension ConnectionFault {

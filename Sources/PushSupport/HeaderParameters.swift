@@ -30,10 +30,7 @@ package struct HeaderParameters: Equatable {
     package subscript(name: String) -> String? { self.values[name] }
 
     /// Removes a value, which may be quoted, from the text. A backslash quotes the next character.
-    private static func value(
-        _ rest: inout Substring.UnicodeScalarView,
-        _ separators: Set<Unicode.Scalar>
-    ) -> String {
+    private static func value(_ rest: inout Substring.UnicodeScalarView, _ separators: Set<Unicode.Scalar>) -> String {
         rest = rest.drop { $0.properties.isWhitespace }
         guard rest.first == "\"" else {
             let value = rest.prefix { !separators.contains($0) }

@@ -69,9 +69,7 @@ package struct SystemTime: TimeSource {
 
     package var now: Timestamp { Self.read(CLOCK_REALTIME) }
 
-    package var steady: Timestamp {
-        Self.start.wall.advanced(by: Self.read(Self.elapsing).since(Self.start.elapsed))
-    }
+    package var steady: Timestamp { Self.start.wall.advanced(by: Self.read(Self.elapsing).since(Self.start.elapsed)) }
 
     private static func read(_ clock: clockid_t) -> Timestamp {
         var time = timespec()

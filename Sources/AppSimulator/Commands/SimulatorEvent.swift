@@ -60,9 +60,7 @@ package struct SimulatorEvent: Hashable, Sendable {
     }
 
     /// The event as one JSON object.
-    package var json: JSONValue {
-        .object(self.members.merging(["event": .string(self.name.rawValue)]) { $1 })
-    }
+    package var json: JSONValue { .object(self.members.merging(["event": .string(self.name.rawValue)]) { $1 }) }
 }
 
 extension SimulatorEvent {

@@ -85,11 +85,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
         private var quiet = 0
         private var isFinal = false
 
-        init(
-            render: @escaping @Sendable () async throws -> LivePart.Update?,
-            interval: Duration,
-            place: BudgetPermit
-        ) {
+        init(render: @escaping @Sendable () async throws -> LivePart.Update?, interval: Duration, place: BudgetPermit) {
             (self.render, self.interval, self.place) = (render, interval, place)
         }
 

@@ -180,9 +180,7 @@ extension PageRequest {
     }
 
     /// The scheme and the authority of the URL that the browser uses.
-    var origin: String {
-        "\(self.interface.isSecure ? "https" : "http")://\(self.http.head.authority ?? "localhost")"
-    }
+    var origin: String { "\(self.interface.isSecure ? "https" : "http")://\(self.http.head.authority ?? "localhost")" }
 }
 
 // MARK: Apps

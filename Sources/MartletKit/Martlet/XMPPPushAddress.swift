@@ -11,9 +11,7 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
     public let secret: String
 
     /// Makes an address from parts that the app has kept.
-    public init(jid: String, node: String, secret: String) {
-        (self.jid, self.node, self.secret) = (jid, node, secret)
-    }
+    public init(jid: String, node: String, secret: String) { (self.jid, self.node, self.secret) = (jid, node, secret) }
 
     /// Returns the stanza that enables reports, for the account's client to send on its stream.
     ///

@@ -46,9 +46,7 @@ struct CredentialsController: Controller {
         for environment in PushEnvironment.allCases {
             let target = AppEnvironment(app: app.id, environment: environment)
             guard let stored = try await self.store.storedCredential(target) else { continue }
-            credentials.append(
-                CredentialResponse(stored.credential, over: stored.transport, environment: environment)
-            )
+            credentials.append(CredentialResponse(stored.credential, over: stored.transport, environment: environment))
         }
         return try .page("credentials", credentials)
     }

@@ -65,11 +65,7 @@ struct ChannelsController: Controller {
             { ["true": true, "false": false][$0] },
             orThrow: .invalid("check", "use true or false")
         )
-        let listing = try await self.channels.channels(
-            of: app,
-            try request.environment(),
-            isChecked: isChecked ?? true
-        )
+        let listing = try await self.channels.channels(of: app, try request.environment(), isChecked: isChecked ?? true)
         return try .json(ChannelListResponse(listing: listing))
     }
 

@@ -35,12 +35,7 @@ struct PublishingFeature: ProviderFeature {
             time: core.time,
             logger: core.logger
         )
-        self.notifier = IssueNotifier(
-            store: store,
-            acceptor: sending.acceptor,
-            entitlements: checker,
-            time: core.time
-        )
+        self.notifier = IssueNotifier(store: store, acceptor: sending.acceptor, entitlements: checker, time: core.time)
         let addresses = FileAddresses(store: store, settings: settings, time: core.time)
         self.controllers =
             Self.authors(core, sending, folder, checker) + [

@@ -25,9 +25,7 @@ struct WebhookFeature: ProviderFeature {
         self.delivery = delivery
         var services: [any Service] = [delivery]
         if let gateway = configuration.gatewayEvents {
-            services.append(
-                GatewayReceiptReader(gateway: gateway, store: store, writer: receipts, logger: core.logger)
-            )
+            services.append(GatewayReceiptReader(gateway: gateway, store: store, writer: receipts, logger: core.logger))
         }
         self.services = services
         self.controllers = [

@@ -67,9 +67,7 @@ package struct PreviewResponse: ResponseObject {
         let field = self.recipients == nil ? "recipients" : "skipped"
         return self.request.warnings + [ContentWarning(field: field, message: message)]
     }
-    package var encryptedPayload: JSONValue? {
-        self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) }
-    }
+    package var encryptedPayload: JSONValue? { self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) } }
 
     /// The push; `nil` if nothing could be sent to this device, see ``problem``.
     private var preview: ContentPreview? { try? self.result.get() }

@@ -87,9 +87,7 @@ struct HistoryController: Controller {
         var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
         let (store, end) = (self.store, page.deliveriesBefore)
         for period in periods {
-            page.add(
-                try await store.deliveries(app: app, period: period, before: end, horizon: horizon, limit: limit)
-            )
+            page.add(try await store.deliveries(app: app, period: period, before: end, horizon: horizon, limit: limit))
         }
         for (token, since) in tokens {
             // A campaign to tokens does not refer to their devices.

@@ -41,9 +41,7 @@ struct ReactivationController: Controller {
             "deactivations of tokens were undone",
             metadata: ["app": "\(app.bundleID.name)", "devices": "\(result.devices)"]
         )
-        return try .json(
-            ReactivationResponse(devices: result.devices, isComplete: result.isComplete, isDryRun: false)
-        )
+        return try .json(ReactivationResponse(devices: result.devices, isComplete: result.isComplete, isDryRun: false))
     }
 }
 

@@ -79,9 +79,7 @@ package struct LocaleTag: Hashable, Sendable {
     /// The languages whose code has changed (IANA subtag registry), and `no`, which means Bokmål.
     private static let aliases = ["iw": "he", "in": "id", "ji": "yi", "no": "nb"]
 
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-    }
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         Self.isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -87,13 +87,7 @@ package struct OverruledBridge: Hashable, Sendable {
     /// The bundle id of the app that overrules it.
     package var owner: Topic
 
-    package init(
-        kind: BridgeKind,
-        name: String,
-        app: Int64,
-        bundleID: Topic,
-        owner: Topic
-    ) {
+    package init(kind: BridgeKind, name: String, app: Int64, bundleID: Topic, owner: Topic) {
         (self.kind, self.name, self.app, self.bundleID, self.owner) = (kind, name, app, bundleID, owner)
     }
 }
@@ -163,12 +157,7 @@ package struct LegacyPush: Hashable, Sendable {
     /// The value of the header `apns-expiration`; `nil` without one.
     package var expiration: String?
 
-    package init(
-        app: Int64,
-        token: DeviceToken,
-        payload: Data,
-        expiration: String? = nil
-    ) {
+    package init(app: Int64, token: DeviceToken, payload: Data, expiration: String? = nil) {
         (self.app, self.token, self.payload, self.expiration) = (app, token, payload, expiration)
     }
 }
@@ -219,12 +208,7 @@ package struct ShadowReport: Hashable, Sendable {
     /// The newest differences, the newest first.
     package var differences: [ShadowDifference]
 
-    package init(
-        since: Timestamp,
-        requests: Int,
-        agreements: Int,
-        differences: [ShadowDifference]
-    ) {
+    package init(since: Timestamp, requests: Int, agreements: Int, differences: [ShadowDifference]) {
         (self.since, self.requests, self.agreements) = (since, requests, agreements)
         self.differences = differences
     }

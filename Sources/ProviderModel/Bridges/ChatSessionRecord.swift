@@ -84,12 +84,7 @@ package struct ChatSessionProgress: Hashable, Sendable {
     /// See ``ChatSessionRecord/usesSCRAM``. It stays once it is `true`.
     package var usesSCRAM: Bool
 
-    package init(
-        hasFailed: Bool = false,
-        lastError: String? = nil,
-        seenThrough: Timestamp,
-        usesSCRAM: Bool = false
-    ) {
+    package init(hasFailed: Bool = false, lastError: String? = nil, seenThrough: Timestamp, usesSCRAM: Bool = false) {
         (self.hasFailed, self.lastError) = (hasFailed, lastError)
         (self.seenThrough, self.usesSCRAM) = (seenThrough, usesSCRAM)
     }

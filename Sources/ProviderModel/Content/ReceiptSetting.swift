@@ -12,12 +12,7 @@ struct ReceiptSetting {
 
     /// - Parameter standard: The app's level.
     /// - Throws: ``RequestError`` if the request wants receipts of a push for which an app can send none.
-    init(
-        _ fields: JSONFields,
-        _ pushType: PushType,
-        isWallet: Bool,
-        standard: ReceiptLevel
-    ) throws(RequestError) {
+    init(_ fields: JSONFields, _ pushType: PushType, isWallet: Bool, standard: ReceiptLevel) throws(RequestError) {
         self.wanted = try fields.value(Self.member)
         let isPossible = PayloadMarker.isPossible(pushType, isWallet: isWallet)
         if let wanted, wanted != .none, !isPossible {

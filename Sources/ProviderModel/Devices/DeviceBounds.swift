@@ -60,11 +60,7 @@ package struct ExceededDeviceBound: Hashable, Sendable {
     /// The limit in words, such as `100 attributes`.
     package var limit: String
 
-    package init(
-        field: String,
-        code: String,
-        limit: String
-    ) {
+    package init(field: String, code: String, limit: String) {
         (self.field, self.code, self.limit) = (field, code, limit)
     }
 }

@@ -135,12 +135,7 @@ package struct RegistrationResult: Hashable, Sendable {
     /// The devices of the installation that lost their user or got other preferences. Copies of them in memory are out of date.
     package var outdated: [Int64] = []
 
-    package init(
-        device: Int64,
-        kind: Kind,
-        siblings: [Int64] = [],
-        outdated: [Int64] = []
-    ) {
+    package init(device: Int64, kind: Kind, siblings: [Int64] = [], outdated: [Int64] = []) {
         (self.device, self.kind, self.siblings, self.outdated) = (device, kind, siblings, outdated)
     }
 

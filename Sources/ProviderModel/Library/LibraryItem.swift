@@ -51,13 +51,7 @@ package struct LibraryEntry: Hashable, Sendable {
     package var number: Int64
     package var name: String
 
-    package init(
-        id: UUID,
-        number: Int64,
-        name: String
-    ) {
-        (self.id, self.number, self.name) = (id, number, name)
-    }
+    package init(id: UUID, number: Int64, name: String) { (self.id, self.number, self.name) = (id, number, name) }
 }
 
 /// A version of an item.

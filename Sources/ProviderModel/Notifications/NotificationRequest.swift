@@ -202,9 +202,7 @@ package struct NotificationRequest: Hashable, Sendable {
 
 extension ConsentRules {
     /// Makes the default rules of a push type: quiet hours and the cap apply to alerts only.
-    init(for pushType: PushType) {
-        self.init(ignoresQuietHours: pushType != .alert, ignoresCap: pushType != .alert)
-    }
+    init(for pushType: PushType) { self.init(ignoresQuietHours: pushType != .alert, ignoresCap: pushType != .alert) }
 
     fileprivate static let categoryMember = Member.text("consentCategory", 1...Preferences.maximumCategory)
         .checked("invalid_value", Preferences.categoryForm) { Preferences.isCategory($0) }

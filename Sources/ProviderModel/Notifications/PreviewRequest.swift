@@ -16,9 +16,7 @@ package enum PreviewRequest {
     package static let badge = Member.integer("badge", BadgeChange.counts)
     package static let subject = Member.object(
         "subject",
-        RequestObject(
-            optional: [Self.user, Self.locale, Self.timeZone, Self.appVersion, Self.attributes, Self.badge]
-        )
+        RequestObject(optional: [Self.user, Self.locale, Self.timeZone, Self.appVersion, Self.attributes, Self.badge])
     ).described("An invented device to render for.")
 
     /// The members of a request that name or describe the device.
@@ -27,10 +25,7 @@ package enum PreviewRequest {
         Self.subject,
     ]
 
-    package static let notification = NotificationRequest.makeObject(
-        named: "PreviewRequest",
-        with: Self.subjects
-    )
+    package static let notification = NotificationRequest.makeObject(named: "PreviewRequest", with: Self.subjects)
 
     /// The members of the reference to the template.
     package static let reference: [any ObjectMember] = [TemplateReference.versionMember, TemplateVariables.member]

@@ -57,12 +57,7 @@ package struct ConsentGroup: Hashable, Sendable {
     package var isCapReached: Bool
     package var count: Int
 
-    package init(
-        consent: RecipientConsent,
-        timeZone: String? = nil,
-        isCapReached: Bool,
-        count: Int
-    ) {
+    package init(consent: RecipientConsent, timeZone: String? = nil, isCapReached: Bool, count: Int) {
         (self.consent, self.timeZone, self.isCapReached, self.count) = (consent, timeZone, isCapReached, count)
     }
 }

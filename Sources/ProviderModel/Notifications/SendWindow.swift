@@ -26,9 +26,7 @@ package struct SendWindow: Hashable, Sendable {
         guard hasOpening else { return nil }
     }
 
-    package func isOpen(at timestamp: Timestamp, in zone: TimeZone) -> Bool {
-        self.isOpen(zone.local(at: timestamp))
-    }
+    package func isOpen(at timestamp: Timestamp, in zone: TimeZone) -> Bool { self.isOpen(zone.local(at: timestamp)) }
 
     /// Returns `timestamp` itself if it is in open hours; otherwise the next opening.
     package func nextOpening(onOrAfter timestamp: Timestamp, in zone: TimeZone) -> Timestamp {

@@ -43,9 +43,7 @@ package struct PersonRecord: Hashable, Sendable {
     }
 
     /// `true` if the person can sign in and administer everything. The last such person cannot be removed.
-    package var isLastingAdmin: Bool {
-        self.role == .admin && self.apps == nil && self.hasPassword && !self.isDisabled
-    }
+    package var isLastingAdmin: Bool { self.role == .admin && self.apps == nil && self.hasPassword && !self.isDisabled }
 
     /// Returns the form of a name by which people are found: composed, in lower case.
     package static func key(of name: String) -> String {

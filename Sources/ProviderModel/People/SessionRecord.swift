@@ -63,11 +63,7 @@ package struct SignInCandidate: Hashable, Sendable {
     /// `true` if the person has signed in from this network before.
     package var isKnownNetwork: Bool
 
-    package init(
-        person: PersonRecord,
-        password: String? = nil,
-        isKnownNetwork: Bool
-    ) {
+    package init(person: PersonRecord, password: String? = nil, isKnownNetwork: Bool) {
         (self.person, self.password, self.isKnownNetwork) = (person, password, isKnownNetwork)
     }
 }

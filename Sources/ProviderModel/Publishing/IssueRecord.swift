@@ -160,9 +160,7 @@ package struct ScreenSize: Hashable, Comparable, Sendable, CustomStringConvertib
     package var description: String { "\(self.longer)x\(self.shorter)" }
 
     /// Returns `true` if content of this size fits on a screen of another one.
-    package func fits(on other: ScreenSize) -> Bool {
-        self.longer <= other.longer && self.shorter <= other.shorter
-    }
+    package func fits(on other: ScreenSize) -> Bool { self.longer <= other.longer && self.shorter <= other.shorter }
 
     /// Compares by the number of pixels, then by the longer side.
     package static func < (left: ScreenSize, right: ScreenSize) -> Bool {

@@ -65,10 +65,7 @@ package enum NotifyWavesSetting {
         var members: [String: JSONValue] = [
             "size": .integer(Int64(waves.size)), "intervalSeconds": .integer(Int64(waves.interval)),
         ]
-        let limits = SteeringLimits(
-            maximumBandwidth: waves.maximumBandwidth,
-            maximumDownloads: waves.maximumDownloads
-        )
+        let limits = SteeringLimits(maximumBandwidth: waves.maximumBandwidth, maximumDownloads: waves.maximumDownloads)
         members["steering"] = limits?.json
         return .object(members)
     }

@@ -33,9 +33,7 @@ package struct ReceiptRecord: Hashable, Sendable {
 package struct ReceiptPlace: Hashable, Sendable {
     package var subject, event, id: Int64
 
-    package init(subject: Int64, event: Int64, id: Int64) {
-        (self.subject, self.event, self.id) = (subject, event, id)
-    }
+    package init(subject: Int64, event: Int64, id: Int64) { (self.subject, self.event, self.id) = (subject, event, id) }
 }
 
 /// A part of the list of a notification's receipts.

@@ -61,9 +61,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         return CivilDate(dayNumber: inNext.dayNumber - Int64(inNext.day) + 1)
     }
 
-    package static func < (left: CivilDate, right: CivilDate) -> Bool {
-        left.dayNumber < right.dayNumber
-    }
+    package static func < (left: CivilDate, right: CivilDate) -> Bool { left.dayNumber < right.dayNumber }
 }
 
 extension CivilDate: CustomStringConvertible {

@@ -31,9 +31,7 @@ package struct LocalTime: Hashable, Comparable, Sendable {
         self.init(hour: hour, minute: minute, second: second)
     }
 
-    package static func < (left: LocalTime, right: LocalTime) -> Bool {
-        left.secondOfDay < right.secondOfDay
-    }
+    package static func < (left: LocalTime, right: LocalTime) -> Bool { left.secondOfDay < right.secondOfDay }
 }
 
 extension LocalTime: CustomStringConvertible {
@@ -125,13 +123,9 @@ extension LocalDateTime {
 
     var localSeconds: Int64 { self.date.dayNumber * 86_400 + self.time.secondOfDay }
 
-    package static func < (left: LocalDateTime, right: LocalDateTime) -> Bool {
-        left.localSeconds < right.localSeconds
-    }
+    package static func < (left: LocalDateTime, right: LocalDateTime) -> Bool { left.localSeconds < right.localSeconds }
 }
 
 extension LocalDateTime: CustomStringConvertible {
-    package var description: String {
-        "\(self.date)T\(self.time)"
-    }
+    package var description: String { "\(self.date)T\(self.time)" }
 }

@@ -44,10 +44,7 @@ extension Schema {
     )
 
     /// The name of a time zone.
-    package static let timeZone = Schema.string(
-        length: 1...TimeZone.maximumName,
-        pattern: "^[A-Za-z0-9/_+-]+$"
-    )
+    package static let timeZone = Schema.string(length: 1...TimeZone.maximumName, pattern: "^[A-Za-z0-9/_+-]+$")
 }
 
 extension JSONFields {

@@ -97,9 +97,7 @@ package enum WebhookSecret {
     package static func newest(of stored: String) -> String { self.all(in: stored).first ?? stored }
 
     /// Returns the stored secrets, the newest first.
-    package static func all(in stored: String) -> [String] {
-        stored.split(separator: " ").map(String.init)
-    }
+    package static func all(in stored: String) -> [String] { stored.split(separator: " ").map(String.init) }
 }
 
 /// The random part of secrets and API keys.

@@ -117,9 +117,7 @@ extension BridgeCache<[String: BridgeRecord]> {
     }
 
     /// Returns the bridge with a name, or `nil` if there is none.
-    subscript(name: String) -> BridgeRecord? {
-        get async throws { try await self.value[name] }
-    }
+    subscript(name: String) -> BridgeRecord? { get async throws { try await self.value[name] } }
 }
 
 /// The bridges of one kind by their names.

@@ -42,10 +42,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     /// stored.
     private var hasEnded = false
 
-    init(
-        listener: BinaryBridgeListener,
-        certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate
-    ) {
+    init(listener: BinaryBridgeListener, certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate) {
         (self.listener, self.certificate) = (listener, certificate)
         self.stateMachine = BinaryServerStateMachine(limits: listener.limits, now: listener.time.steady)
     }

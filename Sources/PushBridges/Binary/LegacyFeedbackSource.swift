@@ -34,12 +34,7 @@ struct LegacyFeedbackSource: FeedbackSource {
 
     func topics(of client: BinaryClient) -> [Topic] { [client.topic] }
 
-    func page(
-        _ topic: Topic,
-        of client: BinaryClient,
-        after token: DeviceToken?,
-        limit: Int
-    ) async throws -> [Entry] {
+    func page(_ topic: Topic, of client: BinaryClient, after token: DeviceToken?, limit: Int) async throws -> [Entry] {
         try await self.store.feedbackList(of: client.target, after: token, limit: limit)
             .map { Entry(entry: $0, target: client.target) }
     }

@@ -142,11 +142,7 @@ struct MatrixGateway: Sendable {
     /// Takes the amounts that the pushes of a request need from their budgets, before any of them is accepted.
     ///
     /// It takes all amounts or none, because a refused request is repeated as a whole.
-    private func charge(
-        _ plans: [MatrixTranslator.Plan],
-        _ permit: BudgetPermit,
-        _ client: BudgetCaller
-    ) async throws {
+    private func charge(_ plans: [MatrixTranslator.Plan], _ permit: BudgetPermit, _ client: BudgetCaller) async throws {
         guard plans.count(where: \.isForwarded) <= 1 else {
             throw MatrixError(400, .badJSON, "notification.devices names more than one address")
         }

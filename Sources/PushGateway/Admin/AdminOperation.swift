@@ -30,9 +30,7 @@ extension AdminOperation {
 
 extension BodyDescription {
     /// Makes a JSON body of 64 KiB at most.
-    static func admin(_ object: RequestObject) -> BodyDescription {
-        BodyDescription(object.schema, maximum: 64 * 1024)
-    }
+    static func admin(_ object: RequestObject) -> BodyDescription { BodyDescription(object.schema, maximum: 64 * 1024) }
 }
 
 extension ParameterDescription {

@@ -109,9 +109,7 @@ package struct GatewayAddresses: Hashable, Sendable {
         self.ports[.sandbox] ?? self.ports[.production] ?? Ports(http2: 0, deviceLink: 0, binary: 0, feedback: 0)
     }
 
-    package init(ports: [PushEnvironment: Ports] = [:], admin: Int = 0) {
-        (self.ports, self.admin) = (ports, admin)
-    }
+    package init(ports: [PushEnvironment: Ports] = [:], admin: Int = 0) { (self.ports, self.admin) = (ports, admin) }
 }
 
 extension GatewayConfiguration {

@@ -73,9 +73,7 @@ final class MessageRouter: PushSubmitter, Sendable {
     }
 
     /// Removes the followers and the stored broadcast of a deleted channel.
-    func channelDeleted(_ channel: ChannelName) {
-        self.perform { state, _ in state.machine.channelDeleted(channel) }
-    }
+    func channelDeleted(_ channel: ChannelName) { self.perform { state, _ in state.machine.channelDeleted(channel) } }
 
     // MARK: Devices
 
@@ -154,9 +152,7 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     /// Discards the messages of an app that was removed from a device.
     /// - Parameter topic: `nil` if the device was deleted or installed anew: that ends its connection.
-    func removed(_ topic: Topic?, from device: UUID) {
-        self.perform { $0.machine.removed(topic, from: device, &$1) }
-    }
+    func removed(_ topic: Topic?, from device: UUID) { self.perform { $0.machine.removed(topic, from: device, &$1) } }
 
     /// Closes the connection of a device.
     /// - Returns: Whether it has one.

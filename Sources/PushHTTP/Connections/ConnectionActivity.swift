@@ -214,12 +214,7 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
             let promise = promise ?? context.eventLoop.makePromise()
             promise.futureResult.assumeIsolated().whenComplete { result in
                 self.ending -= 1
-                self.activity?.requestsEnded(
-                    1,
-                    written: 1,
-                    isTaken: Self.isSuccess(result),
-                    now: context.eventLoop.now
-                )
+                self.activity?.requestsEnded(1, written: 1, isTaken: Self.isSuccess(result), now: context.eventLoop.now)
             }
             context.write(data, promise: promise)
         case .head, .end: context.write(data, promise: promise)

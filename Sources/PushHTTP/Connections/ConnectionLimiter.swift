@@ -163,11 +163,7 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    private func assign(
-        _ connection: LimitedConnection,
-        to account: BudgetCaller,
-        _ state: inout State
-    ) -> Assignment {
+    private func assign(_ connection: LimitedConnection, to account: BudgetCaller, _ state: inout State) -> Assignment {
         let now = self.clock()
         var victims: [Victim] = []
         do throws(BudgetRefusal) {

@@ -10,13 +10,9 @@ package final class GaugeRegistry: Sendable {
         package var labels: [String: String] = [:]
         package var value: Double
 
-        package init(labels: [String: String] = [:], value: Int) {
-            self.init(labels: labels, number: Double(value))
-        }
+        package init(labels: [String: String] = [:], value: Int) { self.init(labels: labels, number: Double(value)) }
 
-        package init(labels: [String: String] = [:], number: Double) {
-            (self.labels, self.value) = (labels, number)
-        }
+        package init(labels: [String: String] = [:], number: Double) { (self.labels, self.value) = (labels, number) }
     }
 
     /// The kind of a metric in the text format.

@@ -99,9 +99,7 @@ extension APIOperation {
     /// Sets the summary in the document.
     package func summary(_ summary: String) -> APIOperation { self.with { $0.summary = summary } }
     package func tag(_ tag: OperationTag) -> APIOperation { self.with { $0.tag = tag } }
-    package func scope(_ scope: Scope) -> APIOperation {
-        self.with { ($0.scope, $0.isAuthenticated) = (scope, true) }
-    }
+    package func scope(_ scope: Scope) -> APIOperation { self.with { ($0.scope, $0.isAuthenticated) = (scope, true) } }
 
     /// Requires a credential with any scope.
     package func authenticated() -> APIOperation { self.with { $0.isAuthenticated = true } }

@@ -63,9 +63,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
     }
 
     /// The schema of error responses.
-    private static var error: Schema {
-        .object(required: [("error", RequestError.schema)]).named("Error")
-    }
+    private static var error: Schema { .object(required: [("error", RequestError.schema)]).named("Error") }
 
     private func json(_ operation: APIOperation<Scope>) -> JSONValue {
         var members: [String: JSONValue] = [

@@ -107,9 +107,7 @@ package final class ResponseMember<Object>: Sendable {
         return ResponseMember(name, .timestamp, description, isRequired: false, nameInText: inText) { value($0)?.json }
     }
 
-    private static func nameInText(_ name: String) -> String? {
-        name.hasSuffix("Ms") ? String(name.dropLast(2)) : nil
-    }
+    private static func nameInText(_ name: String) -> String? { name.hasSuffix("Ms") ? String(name.dropLast(2)) : nil }
 
     /// The member with the time in RFC 3339, or `nil` if the value is not a time.
     fileprivate var inText: ResponseMember? {

@@ -40,9 +40,7 @@ package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, Rem
     private var hasEnded = false
     private var context: ChannelHandlerContext?
 
-    init(_ owner: UnauthenticatedConnectionBudget, listener: String) {
-        (self.owner, self.listener) = (owner, listener)
-    }
+    init(_ owner: UnauthenticatedConnectionBudget, listener: String) { (self.owner, self.listener) = (owner, listener) }
 
     /// Indicates whether the connection is open and not authenticated yet.
     package var isUnauthenticated: Bool { !self.hasEnded }

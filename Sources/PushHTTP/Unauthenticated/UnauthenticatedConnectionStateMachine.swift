@@ -103,9 +103,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     }
 
     /// Returns the next time at which ``tick(now:)`` closes a connection, or `nil` without connections.
-    package mutating func nextDeadline() -> NIODeadline? {
-        self.oldest.map { $0.entry.opened + self.limits.deadline }
-    }
+    package mutating func nextDeadline() -> NIODeadline? { self.oldest.map { $0.entry.opened + self.limits.deadline } }
 
     /// Returns the connections that were not authenticated in time, and forgets them.
     package mutating func tick(now: NIODeadline) -> [ID] {

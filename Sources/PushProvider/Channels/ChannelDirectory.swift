@@ -125,11 +125,7 @@ package struct ChannelDirectory: Sendable {
     /// - Parameters:
     ///   - environment: The environment; `nil` for all that have a credential or a channel.
     ///   - isChecked: Indicates whether the push service is asked.
-    package func channels(
-        of app: AppRecord,
-        _ environment: PushEnvironment?,
-        isChecked: Bool
-    ) async throws -> Listing {
+    package func channels(of app: AppRecord, _ environment: PushEnvironment?, isChecked: Bool) async throws -> Listing {
         let known = try await self.store.channels(app: app.id, environment: environment)
         let credentials = try await self.store.environments(app: app.id)
         var listing = Listing()

@@ -119,9 +119,7 @@ final class ActiveClaim: Sendable {
     }
 
     /// The recipients of the page that stops concern, whether or not their pushes could be taken back.
-    var recalled: Set<Int64> {
-        self.isStopped.load(ordering: .acquiring) ? self.state.withLock { $0.recalled } : []
-    }
+    var recalled: Set<Int64> { self.isStopped.load(ordering: .acquiring) ? self.state.withLock { $0.recalled } : [] }
 
     /// Records that the results of the page are on disk.
     func landed() {

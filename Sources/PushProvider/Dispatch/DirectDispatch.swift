@@ -197,9 +197,7 @@ extension DirectDispatch.State {
             let slot = slots.reserve(.shards, target), let next = self.queues[target]?.waiting.popFirst()
         else { return false }
         self.free(target)
-        work.yield(
-            DirectDispatch.Work(shard: next.shard, memory: next.memory, freshUntil: next.freshUntil, slot: slot)
-        )
+        work.yield(DirectDispatch.Work(shard: next.shard, memory: next.memory, freshUntil: next.freshUntil, slot: slot))
         return true
     }
 

@@ -172,10 +172,7 @@ extension SignInService {
             return subject
         }
         try self.proceed(self.locks.attempt(.network(site: network.site), now: now), address)
-        try self.proceed(
-            await self.store.changeSignInLock(of: name, now: now) { $0.attempt(now: now, .name) },
-            address
-        )
+        try self.proceed(await self.store.changeSignInLock(of: name, now: now) { $0.attempt(now: now, .name) }, address)
         return .network(site: network.site)
     }
 

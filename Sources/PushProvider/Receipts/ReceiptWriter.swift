@@ -25,9 +25,7 @@ package actor ReceiptWriter {
         /// - Parameters:
         ///   - start: The start of the last one, by the steady clock.
         ///   - now: The time by the steady clock.
-        func delay(after start: Timestamp, now: Timestamp) -> Duration {
-            max(.zero, self.interval - now.since(start))
-        }
+        func delay(after start: Timestamp, now: Timestamp) -> Duration { max(.zero, self.interval - now.since(start)) }
     }
 
     /// A request that waits, and the permit that its receipts hold until they are written.

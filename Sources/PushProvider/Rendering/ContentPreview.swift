@@ -41,7 +41,5 @@ package struct ContentPreview: Hashable, Sendable {
     }
 
     /// A new public key, whose private key is discarded.
-    private static var exampleKey: [UInt8] {
-        Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)
-    }
+    private static var exampleKey: [UInt8] { Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation) }
 }

@@ -118,9 +118,7 @@ final class PushServiceGate: Sendable {
     /// Runs `body` when fewer messages than the maximum are in flight.
     func inTurn<Value>(_ body: () async -> Value) async -> Value { await self.turns.run(body) }
 
-    func admit(at now: Timestamp) -> PushServiceStateMachine.Admission {
-        self.machine.withLock { $0.admit(at: now) }
-    }
+    func admit(at now: Timestamp) -> PushServiceStateMachine.Admission { self.machine.withLock { $0.admit(at: now) } }
 
     func ended(_ end: PushServiceStateMachine.End, at now: Timestamp) {
         self.machine.withLock { $0.ended(end, at: now) }

@@ -144,9 +144,7 @@ struct WebPushSender: NotificationSender {
     }
 
     /// Returns the outcome of a message that another try could not deliver either.
-    private static func refused(_ reason: String) -> Outcome {
-        .rejected(Rejection(status: 400, reasonText: reason))
-    }
+    private static func refused(_ reason: String) -> Outcome { .rejected(Rejection(status: 400, reasonText: reason)) }
 }
 
 extension HTTPClientResponse {

@@ -100,12 +100,7 @@ public actor BinarySender: NotificationSender, Service {
         )
     }
 
-    package init(
-        connector: LegacyConnector,
-        configuration: BinaryConfiguration,
-        time: any TimeSource,
-        logger: Logger
-    ) {
+    package init(connector: LegacyConnector, configuration: BinaryConfiguration, time: any TimeSource, logger: Logger) {
         self.eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         (self.connector, self.configuration, self.time, self.logger) = (connector, configuration, time, logger)
         self.stateMachine = BinaryClientStateMachine(command: configuration.command, limits: configuration.limits)

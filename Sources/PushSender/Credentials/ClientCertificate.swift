@@ -47,10 +47,7 @@ public struct ClientCertificate: Sendable {
             guard let certificate else { throw .badCertificate }
             certificates.append(certificate)
         }
-        try self.init(
-            certificates: certificates,
-            keys: PrivateKeyReader.keys(text.privateKeys, passphrase: passphrase)
-        )
+        try self.init(certificates: certificates, keys: PrivateKeyReader.keys(text.privateKeys, passphrase: passphrase))
     }
 
     /// Reads a certificate in DER and its key.

@@ -10,9 +10,7 @@ struct PEMFile {
         var isCertificate: Bool { self.label == "CERTIFICATE" || self.label == "X509 CERTIFICATE" }
         var isPrivateKey: Bool { self.label.hasSuffix("PRIVATE KEY") }
         /// Indicates whether a passphrase is needed: encrypted PKCS#8, or OpenSSL's older form (RFC 1421).
-        var isEncrypted: Bool {
-            self.label == "ENCRYPTED PRIVATE KEY" || self.text.contains("Proc-Type: 4,ENCRYPTED")
-        }
+        var isEncrypted: Bool { self.label == "ENCRYPTED PRIVATE KEY" || self.text.contains("Proc-Type: 4,ENCRYPTED") }
     }
 
     private static let byteOrderMark: Character = "\u{FEFF}"

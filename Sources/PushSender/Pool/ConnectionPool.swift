@@ -212,9 +212,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.state.withLock { $0.connections[id]?.token }?.expired(text, now: self.time.now)
     }
 
-    func connectionIsConfirmed(_ id: Int) {
-        self.state.withLock { $0.stateMachine.connectionConfirmed(id) }
-    }
+    func connectionIsConfirmed(_ id: Int) { self.state.withLock { $0.stateMachine.connectionConfirmed(id) } }
 
     func returnWork(_ returned: [PushTicket], _ failure: Outcome.Failure) {
         let now = NIODeadline.now()

@@ -45,9 +45,7 @@ struct PoolStateMachine {
     private var isTimerSet = false
     private(set) var isClosing = false
 
-    init(maximum: Int, backoff: Backoff) {
-        (self.maximum, self.backoff) = (maximum, backoff)
-    }
+    init(maximum: Int, backoff: Backoff) { (self.maximum, self.backoff) = (maximum, backoff) }
 
     /// The ids of all connections, also of those that are not established.
     var ids: [Int] { self.connections.map(\.id) }
@@ -55,9 +53,7 @@ struct PoolStateMachine {
     var isEmpty: Bool { self.connections.isEmpty }
 
     /// The number of connections that take work.
-    var readyCount: Int {
-        self.connections.count { if case .ready = $0.status { true } else { false } }
-    }
+    var readyCount: Int { self.connections.count { if case .ready = $0.status { true } else { false } } }
 
     func isReady(_ id: Int) -> Bool {
         if case .ready = self.status(id) { true } else { false }
@@ -167,9 +163,7 @@ struct PoolStateMachine {
     }
 
     /// Closes the pool: it opens no more connections.
-    mutating func close() {
-        self.isClosing = true
-    }
+    mutating func close() { self.isClosing = true }
 
     // MARK: Decisions
 
@@ -204,9 +198,7 @@ struct PoolStateMachine {
         return [.connect(id)]
     }
 
-    private func status(_ id: Int) -> Status? {
-        self.connections.first { $0.id == id }?.status
-    }
+    private func status(_ id: Int) -> Status? { self.connections.first { $0.id == id }?.status }
 
     private mutating func change(_ id: Int, to status: Status) {
         guard let index = self.connections.firstIndex(where: { $0.id == id }) else { return }

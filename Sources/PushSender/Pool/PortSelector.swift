@@ -94,9 +94,7 @@ package final class PortSelector: Sendable {
         }
     }
 
-    func removeObserver(_ number: Int) {
-        _ = self.state.withLock { $0.observers.removeValue(forKey: number) }
-    }
+    func removeObserver(_ number: Int) { _ = self.state.withLock { $0.observers.removeValue(forKey: number) } }
 
     private func endpoint(port: Int) -> PushServiceEndpoint {
         var endpoint = self.endpoint

@@ -45,26 +45,16 @@ final class PushConnection: ChannelInboundHandler {
     /// Indicates whether the service has answered a request.
     private var isConfirmed = false
 
-    init(
-        id: Int,
-        authority: String,
-        limits: HTTP2ClientLimits,
-        delegate: any PushConnectionDelegate,
-        logger: Logger
-    ) {
+    init(id: Int, authority: String, limits: HTTP2ClientLimits, delegate: any PushConnectionDelegate, logger: Logger) {
         (self.id, self.authority, self.limits) = (id, authority, limits)
         (self.delegate, self.logger) = (delegate, logger)
     }
 
     // MARK: Channel events
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        self.context = context
-    }
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.context = nil
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
@@ -79,9 +69,7 @@ final class PushConnection: ChannelInboundHandler {
         self.stateMachine?.receive(self.unwrapInboundIn(data), now: .now())
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        self.work()
-    }
+    func channelReadComplete(context: ChannelHandlerContext) { self.work() }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable { self.work() }
@@ -234,9 +222,7 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Drains after a response with which the service asks for a new connection.
-    private func startDraining() {
-        self.stateMachine?.drain(now: .now())
-    }
+    private func startDraining() { self.stateMachine?.drain(now: .now()) }
 
     private func reportExpiredToken() {
         if let providerToken { self.delegate.providerTokenExpired(self.id, providerToken) }
@@ -330,14 +316,10 @@ struct ConnectionHandle: Sendable {
     }
 
     /// Makes the connection take work.
-    func wake() {
-        self.eventLoop.execute { self.connection.value.work() }
-    }
+    func wake() { self.eventLoop.execute { self.connection.value.work() } }
 
     /// Closes the connection after its outstanding responses.
-    func drain() {
-        self.eventLoop.execute { self.connection.value.drain() }
-    }
+    func drain() { self.eventLoop.execute { self.connection.value.drain() } }
 }
 
 /// The owner of a ``PushConnection``, which calls it on its event loop.

@@ -46,13 +46,7 @@ package struct EndedRetry: Hashable, Sendable {
     /// The final state of the recipient.
     package var state: DeliveryRecord.State { self.cause.state.ending(mayHaveArrived: self.mayHaveArrived) }
 
-    package init(
-        id: Int64,
-        recipient: Recipient?,
-        attempts: Int,
-        cause: EndingCause,
-        mayHaveArrived: Bool = false
-    ) {
+    package init(id: Int64, recipient: Recipient?, attempts: Int, cause: EndingCause, mayHaveArrived: Bool = false) {
         (self.id, self.recipient, self.attempts) = (id, recipient, attempts)
         (self.cause, self.mayHaveArrived) = (cause, mayHaveArrived)
     }

@@ -40,9 +40,7 @@ package struct MasterKey: Sendable {
     }
 
     /// Returns a new secret of 256 bits, as 43 characters of base64url.
-    static func randomText() -> String {
-        Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
-    }
+    static func randomText() -> String { Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }) }
 
     /// Seals a secret, bound to its context.
     func seal(_ secret: String, for context: SecretContext) throws -> Data {

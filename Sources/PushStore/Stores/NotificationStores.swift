@@ -130,12 +130,7 @@ package protocol StatisticsStore: Sendable {
     /// - Parameters:
     ///   - from: The beginning of the first interval.
     ///   - to: The exclusive end of the range.
-    func statistics(
-        apps: [Int64],
-        from: Timestamp,
-        to: Timestamp,
-        step: StatisticStep
-    ) async throws -> [StatisticPoint]
+    func statistics(apps: [Int64], from: Timestamp, to: Timestamp, step: StatisticStep) async throws -> [StatisticPoint]
     /// Returns the most frequent reasons of recipients that were not accepted in a range.
     func topReasons(apps: [Int64], from: Timestamp, to: Timestamp, limit: Int) async throws -> [ReasonCount]
 }

@@ -10,9 +10,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
     /// The identifier of the notification at fault; 0 if the server knows none.
     package var identifier: UInt32
 
-    package init(status: BinaryStatus, identifier: UInt32 = 0) {
-        (self.status, self.identifier) = (status, identifier)
-    }
+    package init(status: BinaryStatus, identifier: UInt32 = 0) { (self.status, self.identifier) = (status, identifier) }
 
     /// The error for bytes of the server that are not an error packet.
     package struct Malformed: Error, Hashable, Sendable {

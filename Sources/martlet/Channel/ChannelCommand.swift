@@ -163,9 +163,7 @@ private struct DirectChannels {
     }
 
     /// Performs one call, and closes the connection.
-    private func perform<Value: Sendable>(
-        _ call: (ChannelService, Topic) async throws -> Value
-    ) async throws -> Value {
+    private func perform<Value: Sendable>(_ call: (ChannelService, Topic) async throws -> Value) async throws -> Value {
         let result: Result<Value, any Error>
         do {
             result = .success(try await call(self.service, self.bundleID))

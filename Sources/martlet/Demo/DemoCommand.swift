@@ -52,9 +52,7 @@ struct DemoCommand: AsyncParsableCommand {
 struct DemoRoles: Service {
     private let group: ServiceGroup
 
-    init(logger: Logger) {
-        self.group = ServiceGroup(configuration: .init(services: [FirstRole()], logger: logger))
-    }
+    init(logger: Logger) { self.group = ServiceGroup(configuration: .init(services: [FirstRole()], logger: logger)) }
 
     func run() async throws { try await self.group.run() }
 

@@ -69,9 +69,7 @@ struct PhoneSettings: Sendable {
     }
 
     /// All of them, in the order of the documentation.
-    var all: [Setting] {
-        [self.provider, self.publicKey, self.gateway, self.directory, self.environment, self.proxy]
-    }
+    var all: [Setting] { [self.provider, self.publicKey, self.gateway, self.directory, self.environment, self.proxy] }
 }
 
 /// The provider and the push service of a simulated phone, as the settings name them.

@@ -40,9 +40,7 @@ protocol FlagValues {
 struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, CustomReflectable {
     private(set) var values: [String: ConfigValue] = [:]
 
-    var exposed: [Setting] {
-        Section.settings.filter { $0.holdsSecret(self.values[$0.key]) }
-    }
+    var exposed: [Setting] { Section.settings.filter { $0.holdsSecret(self.values[$0.key]) } }
 
     init() {}
 

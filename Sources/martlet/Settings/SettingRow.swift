@@ -27,9 +27,7 @@ extension SettingRow {
     func detail(_ discussion: String) -> Self { Self(self.setting.detail(discussion), apply: self.apply) }
 
     /// Returns the row with another character between the elements of a list in its environment variable.
-    func separated(by separator: Character) -> Self {
-        Self(self.setting.separated(by: separator), apply: self.apply)
-    }
+    func separated(by separator: Character) -> Self { Self(self.setting.separated(by: separator), apply: self.apply) }
 
     /// A path from a configuration to one of its values.
     typealias Path<Value> = any WritableKeyPath<Target, Value> & Sendable

@@ -37,14 +37,7 @@ package final class ReaderFleet: Service {
         let log = SimulatorEventLog(tally: EventTally()) { counts.record($0) }
         (self.client, self.log, self.print) = (client, log, print)
         self.readers = try identities.enumerated().map { number, identity in
-            try Reader(
-                configuration,
-                link: link,
-                identity: identity,
-                logger: logger,
-                turns: turns,
-                log: log
-            ) { event in
+            try Reader(configuration, link: link, identity: identity, logger: logger, turns: turns, log: log) { event in
                 counts.record(event, reader: number)
             }
         }

@@ -62,12 +62,7 @@ struct AppPages: PageArea {
                 value: request.form["bundleId"] ?? "",
                 hint: request.texts["apps.bundleIdHint"]
             ),
-            FormField(
-                "name",
-                of: AppRequest.addition,
-                request.texts["apps.name"],
-                value: request.form["name"] ?? ""
-            ),
+            FormField("name", of: AppRequest.addition, request.texts["apps.name"], value: request.form["name"] ?? ""),
         ]
         let model: PageModel = [
             "action": "\(Dashboard.root)/add-app",

@@ -105,7 +105,5 @@ enum DeviceModel {
     }
 
     /// Returns the first and the last digits of a long token.
-    static func short(_ token: String) -> String {
-        token.count > 16 ? "\(token.prefix(8))…\(token.suffix(6))" : token
-    }
+    static func short(_ token: String) -> String { token.count > 16 ? "\(token.prefix(8))…\(token.suffix(6))" : token }
 }

@@ -22,11 +22,7 @@ struct TokenListPages: PageArea {
 
     /// - Parameters:
     ///   - figure: The number of devices that a dry run has counted; `nil` before a dry run.
-    private func page(
-        _ request: PageRequest,
-        figure: Int? = nil,
-        error: RequestError? = nil
-    ) async throws -> Response {
+    private func page(_ request: PageRequest, figure: Int? = nil, error: RequestError? = nil) async throws -> Response {
         let action = request.query("action").flatMap { Self.actions.contains($0) ? $0 : nil }
         let query = URLText.query([
             "action": action, "token": request.query("token"), "cursor": request.query("cursor"), "limit": "50",

@@ -22,9 +22,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     func id(_ request: PageRequest) -> String { request.parameter(self.singular) }
 
     /// Returns the path of an item in the API.
-    func api(_ request: PageRequest) -> String {
-        "\(request.api)/\(self.plural)/\(URLText.encoded(self.id(request)))"
-    }
+    func api(_ request: PageRequest) -> String { "\(request.api)/\(self.plural)/\(URLText.encoded(self.id(request)))" }
 
     /// Returns the path of an item's page on the server.
     func page(_ request: PageRequest) -> String {

@@ -142,9 +142,7 @@ extension ComposeForm {
         if self["variables"] == "yes" { members["template"] = .bool(true) }
         let languages = self.languages.filter { !$0.isEmpty }
         if !languages.isEmpty {
-            members["localizations"] = .object(
-                Dictionary(languages.map { ($0.locale, $0.members) }) { $0.merging($1) }
-            )
+            members["localizations"] = .object(Dictionary(languages.map { ($0.locale, $0.members) }) { $0.merging($1) })
         }
         guard let more = try JSONValue.object(typed: self["more"], in: "more") else { return members }
         guard case .object(let merged) = JSONValue.object(members).merging(.object(more)) else { return members }

@@ -134,9 +134,7 @@ struct NotificationListPages: PageArea {
         ]
     }
 
-    private static func path(_ request: PageRequest) -> String {
-        "\(Dashboard.root)\(request.appPath)/notifications"
-    }
+    private static func path(_ request: PageRequest) -> String { "\(Dashboard.root)\(request.appPath)/notifications" }
 
     private static func isRunning(_ response: NotificationResponse) -> Bool {
         [.accepted, .sending].contains(response.notification.state)

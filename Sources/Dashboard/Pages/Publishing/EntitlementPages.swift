@@ -96,11 +96,7 @@ struct EntitlementPages: PageArea {
 
     // MARK: Fields
 
-    private func setFields(
-        _ request: PageRequest,
-        _ server: EntitlementServerResponse?,
-        isTyped: Bool
-    ) -> [FormField] {
+    private func setFields(_ request: PageRequest, _ server: EntitlementServerResponse?, isTyped: Bool) -> [FormField] {
         let (texts, list) = (request.texts, EntitlementServerRequest.object)
         func value(_ name: String, _ stored: String?, _ standard: String) -> String {
             isTyped ? request.form[name] ?? "" : stored ?? standard

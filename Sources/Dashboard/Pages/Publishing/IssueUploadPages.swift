@@ -66,18 +66,11 @@ struct IssueUploadPages: PageArea {
                 hint: texts["publishing.hints.screenSize"],
                 maximum: 11
             ),
-            FormField(
-                "file",
-                texts["publishing.fields.file"],
-                .file(accept: ""),
-                hint: texts["publishing.hints.file"]
-            ),
+            FormField("file", texts["publishing.fields.file"], .file(accept: ""), hint: texts["publishing.hints.file"]),
         ]
         if !known.isEmpty {
             let choices = [(value: "", label: texts["publishing.chooseKnown"])] + known
-            fields.append(
-                FormField("known", texts["publishing.fields.known"], .choice(choices), value: typed("known"))
-            )
+            fields.append(FormField("known", texts["publishing.fields.known"], .choice(choices), value: typed("known")))
         }
         return fields
     }

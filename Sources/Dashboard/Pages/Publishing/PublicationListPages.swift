@@ -31,11 +31,7 @@ struct PublicationListPages: PageArea {
         return request.page("publications", title: "publishing.title", model, error: error)
     }
 
-    private func row(
-        _ response: PublicationResponse,
-        _ request: PageRequest,
-        isNoted: Bool
-    ) async throws -> PageModel {
+    private func row(_ response: PublicationResponse, _ request: PageRequest, isNoted: Bool) async throws -> PageModel {
         let call = LocalAPIRequest.get("/v1/publications/\(response.publication.id)/issues?limit=\(Self.newest)")
         let issues = try await request.call(call, as: ResponsePage<IssueResponse>.self, isNoted: isNoted)
         var model = PublicationModel.values(response, request)

@@ -56,9 +56,7 @@ struct IRCMessage: Hashable, Sendable {
     }
 
     /// Returns the parameter with an index, or `nil` if there is none.
-    func parameter(_ index: Int) -> String? {
-        self.parameters.indices.contains(index) ? self.parameters[index] : nil
-    }
+    func parameter(_ index: Int) -> String? { self.parameters.indices.contains(index) ? self.parameters[index] : nil }
 
     /// Removes the bytes up to the next space and the spaces after them, and returns the bytes.
     private static func word(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -288,13 +288,7 @@ package final class ChatSessionService: Service {
                 on: loop.eventLoop
             ) { channel in
                 channel.closeFuture.whenComplete { _ in place.end() }
-                return loop.initialize(
-                    channel,
-                    session,
-                    machine,
-                    connection: attempt.connection,
-                    handshake: handshake
-                )
+                return loop.initialize(channel, session, machine, connection: attempt.connection, handshake: handshake)
             }
             // The handshake is most of the work. The session's deadlines end a connection whose handshake does not end.
             _ = try? await handshake.valueUnlessCancelled()

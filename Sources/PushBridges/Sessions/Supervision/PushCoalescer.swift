@@ -26,9 +26,7 @@ package struct PushCoalescer: Hashable, Sendable {
     }
 
     /// The time at which ``takeDue(at:)`` must be called, or `nil` if no messages wait.
-    package var nextDue: Timestamp? {
-        self.conversations.isEmpty ? nil : self.conversations.values.map(\.due).min()
-    }
+    package var nextDue: Timestamp? { self.conversations.isEmpty ? nil : self.conversations.values.map(\.due).min() }
 
     /// Adds a message.
     /// - Returns: The push to send now, or `nil` if the message waits.

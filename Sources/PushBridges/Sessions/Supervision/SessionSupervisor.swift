@@ -103,9 +103,7 @@ package struct SessionSupervisor: Sendable {
         }
     }
 
-    package var condition: ChatSessionCondition {
-        ChatSessionCondition(status: self.status, lastError: self.lastError)
-    }
+    package var condition: ChatSessionCondition { ChatSessionCondition(status: self.status, lastError: self.lastError) }
 
     /// The progress to store in the session's record.
     package var progress: ChatSessionProgress {
@@ -245,10 +243,7 @@ package struct SessionSupervisor: Sendable {
 
 extension SessionSupervisor {
     /// Passes an event to the protocol's state machine and treats its actions.
-    private mutating func perform(
-        at now: ClockReading,
-        _ event: (inout any ChatSession) -> [ChatAction]
-    ) -> [Action] {
+    private mutating func perform(at now: ClockReading, _ event: (inout any ChatSession) -> [ChatAction]) -> [Action] {
         guard var session = self.session else { return [] }
         self.session = nil
         let wanted = event(&session)

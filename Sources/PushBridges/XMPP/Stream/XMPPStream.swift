@@ -77,9 +77,7 @@ package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertib
     /// The reason, for the log. It is empty for a received error.
     package var reason: String
 
-    package init(_ condition: Condition, _ reason: String = "") {
-        (self.condition, self.reason) = (condition, reason)
-    }
+    package init(_ condition: Condition, _ reason: String = "") { (self.condition, self.reason) = (condition, reason) }
 
     init(_ fault: XMLFault) {
         let condition: Condition =

@@ -20,10 +20,7 @@ package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - header: The first line of a file of rows, with its end.
     ///   - page: Reads the page at a position, which is `nil` for the first.
-    init(
-        header: String?,
-        _ page: @escaping @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)
-    ) {
+    init(header: String?, _ page: @escaping @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)) {
         (self.header, self.page) = (header, page)
     }
 

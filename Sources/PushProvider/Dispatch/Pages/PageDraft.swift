@@ -27,9 +27,7 @@ struct PageDraft {
     private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]
 
     /// The recipients of the page that get a final state or an outcome.
-    var recipients: [Recipient] {
-        self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned
-    }
+    var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned }
 
     /// - Parameter isRetry: Indicates whether the recipients come from the queue of retries.
     init(

@@ -23,9 +23,7 @@ struct AppRows {
         return try self.database.record(sql: sql, [bundleID.name])
     }
 
-    func app(id: Int64) throws -> AppRecord? {
-        try self.database.record(sql: "SELECT * FROM app WHERE id = ?", [id])
-    }
+    func app(id: Int64) throws -> AppRecord? { try self.database.record(sql: "SELECT * FROM app WHERE id = ?", [id]) }
 
     func bundleID(of app: Int64) throws -> Topic? {
         try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [app])?.topic("bundleID")

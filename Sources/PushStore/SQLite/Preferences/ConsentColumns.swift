@@ -61,9 +61,7 @@ struct ConsentColumns: Hashable, Sendable {
         "(SELECT \(column) FROM userPreference WHERE app = device.app AND userPreference.user = device.user)"
     }
 
-    private static var quietHours: String {
-        "coalesce(\(Self.ofUser("userPreference.quietHours")), device.quietHours)"
-    }
+    private static var quietHours: String { "coalesce(\(Self.ofUser("userPreference.quietHours")), device.quietHours)" }
 
     /// The columns, in the order of ``consent(_:from:)``.
     var names: [String] {

@@ -143,7 +143,5 @@ extension DeviceProfile {
 
 extension ListPosition {
     /// The place of a row.
-    init(_ entry: KeysetScan.Entry) {
-        self.init(key: Int64.fromDatabaseValue(entry.key) ?? 0, number: entry.number)
-    }
+    init(_ entry: KeysetScan.Entry) { self.init(key: Int64.fromDatabaseValue(entry.key) ?? 0, number: entry.number) }
 }

@@ -22,10 +22,7 @@ protocol HTTP2Endpoint: ~Copyable {
 
 extension HTTP2Endpoint where Self: ~Copyable {
     /// Takes the whole frames at the start of `bytes`, and returns their length.
-    mutating func receiveFrames(
-        _ bytes: borrowing Span<UInt8>,
-        now: NIODeadline
-    ) throws(HTTP2ConnectionError) -> Int {
+    mutating func receiveFrames(_ bytes: borrowing Span<UInt8>, now: NIODeadline) throws(HTTP2ConnectionError) -> Int {
         var offset = 0
         while !self.hasFinished, let frame = try self.reader.next(bytes, at: &offset) {
             try self.receive(frame, bytes, now: now)

@@ -32,7 +32,5 @@ package struct HTTP2ConnectionError: Error {
     package var code: HTTP2ErrorCode
     package var description: String
 
-    package init(_ code: HTTP2ErrorCode, _ description: String) {
-        (self.code, self.description) = (code, description)
-    }
+    package init(_ code: HTTP2ErrorCode, _ description: String) { (self.code, self.description) = (code, description) }
 }

@@ -58,9 +58,7 @@ struct StreamTable<Stream: StreamTableEntry> {
     }
 
     /// Returns the streams with the given property, in the order of their ids.
-    func sorted(where matches: (Stream) -> Bool) -> [Stream] {
-        self.streams.filter(matches).sorted { $0.id < $1.id }
-    }
+    func sorted(where matches: (Stream) -> Bool) -> [Stream] { self.streams.filter(matches).sorted { $0.id < $1.id } }
 
     // MARK: Hash table
 

@@ -21,10 +21,7 @@ enum HPACKPrimitives {
     /// Reads the start of a string literal and moves to its end.
     /// - Returns: The position of its bytes and whether they are in Huffman code, or `nil` if it is malformed or
     ///   incomplete.
-    static func string(
-        _ block: borrowing Span<UInt8>,
-        at offset: inout Int
-    ) -> (range: Range<Int>, isHuffman: Bool)? {
+    static func string(_ block: borrowing Span<UInt8>, at offset: inout Int) -> (range: Range<Int>, isHuffman: Bool)? {
         guard offset < block.count else { return nil }
         let isHuffman = block[offset] & 0x80 != 0
         guard let length = Self.integer(block, at: &offset, prefix: 7), length <= block.count - offset else {

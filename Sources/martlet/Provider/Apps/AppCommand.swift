@@ -68,9 +68,7 @@ struct AppCommand: AsyncParsableCommand {
             parsing: .unconditional,
             help: "Pushes per second of all its campaigns together, \(App.rates). Default: no limit."
         ) var rate: Int?
-        @Option(
-            help: "\(App.receipts): the most detailed receipts that apps may send. Default: none."
-        )
+        @Option(help: "\(App.receipts): the most detailed receipts that apps may send. Default: none.")
         var receipts: String?
 
         func request() -> APIRequest {

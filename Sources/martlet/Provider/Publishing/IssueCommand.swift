@@ -146,9 +146,7 @@ struct IssueCommand: AsyncParsableCommand {
     struct Notify: ResourceCommand {
         static let configuration = command("notify", "Wake the devices with Newsstand to load an issue, in waves.")
             .detail("An issue is notified of once: a further call says when that was, and wakes nobody.")
-            .detail(
-                "The status is 3 if no device has Newsstand, so nobody is woken; use --again once there are some."
-            )
+            .detail("The status is 3 if no device has Newsstand, so nobody is woken; use --again once there are some.")
             .detail("'martlet notification watch' follows the notification.")
             .example("issue notify 7d6f…")
 
