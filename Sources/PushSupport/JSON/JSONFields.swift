@@ -58,11 +58,6 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns a string that must be present.
-    package func requiredString(_ name: String, maximum: Int) throws(RequestError) -> String {
-        try self.required(name, self.string(name, maximum: maximum))
-    }
-
     /// Returns the value of a member that the object must have.
     package func required<Value>(_ name: String, _ value: Value?) throws(RequestError) -> Value {
         guard let value else { throw self.error(name, "missing_field", "this member is required") }

@@ -296,9 +296,10 @@ import Testing
     }
 
     @Test func filesOfDevicesHaveTheFormatsOfTheAPI() {
-        let formats = QueryChoices.fileFormats.choices + QueryChoices.foreignLists.choices
+        let ours = Schema.choice(of: TransferFormat.self).choices
+        let formats = ours + Schema.choice(of: ForeignDeviceList.self).choices
         #expect(DeviceImportFormat.allCases.map(\.rawValue).sorted() == formats.sorted())
-        #expect(DeviceFileFormat.allCases.map(\.rawValue).sorted() == QueryChoices.fileFormats.choices.sorted())
+        #expect(DeviceFileFormat.allCases.map(\.rawValue).sorted() == ours.sorted())
     }
 
     @Test func wordsAreASentence() {

@@ -90,7 +90,8 @@ import Testing
         let router = InProcessRouter()
         router.add([
             .init(.post, "/v1/things", .readOnly, id: "read", "Reads a body.") {
-                try .json(["name": try await $0.fields(["name"]).requiredString("name", maximum: 10)])
+                let fields = try await $0.fields(["name"])
+                return try .json(["name": try fields.required("name", try fields.string("name", maximum: 10))])
             }
             .body(.any)
         ])

@@ -175,7 +175,7 @@ struct DeviceExportCommand: AsyncParsableCommand {
 
     @OptionGroup var access: AppOptions
     @Option(help: "ndjson or csv. Default: by the ending of --output, else ndjson.") var format: DeviceFileFormat?
-    @Option(help: "\(QueryChoices.exportedStates.words). Default: active.") var state: String?
+    @Option(help: "\(Schema.choice(of: ExportedDevices.self).words). Default: active.") var state: String?
     @Option(help: "The file; an existing one is not overwritten. Default: standard output.") var output: String?
 
     func run() async throws {

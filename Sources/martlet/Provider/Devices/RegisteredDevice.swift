@@ -15,8 +15,8 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         @Option(help: "Only those with tokens of this kind, such as voip.") var kind: DeviceTokenKind?
         @Option(help: "Only those whose token begins like this, in hexadecimal.") var token: String?
         @Option(help: "Only those of this installation.") var installation: String?
-        @Option(help: "\(QueryChoices.deviceStates.words).") var state: String?
-        @Option(help: "\(QueryChoices.deviceOrders.words).") var sort: String?
+        @Option(help: "\(Schema.choice(of: DeviceSearch.State.self).words).") var state: String?
+        @Option(help: "\(Schema.choice(of: DeviceSort.self).words).") var sort: String?
 
         var query: [(String, String?)] {
             [

@@ -71,7 +71,8 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @OptionGroup var shown: LimitOption
-        @Option(help: "Only events with this action: \(QueryChoices.tokenActions.words).") var action: String?
+        @Option(help: "Only events with this action: \(Schema.choice(of: TokenEventRecord.Action.self).words).")
+        var action: String?
         @Option(help: "Only events of this token, in hexadecimal.") var token: String?
 
         func request() -> APIRequest {

@@ -95,7 +95,7 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
     /// The options of `martlet notification list`.
     struct Filter: ListFilter {
         @OptionGroup var shown: LimitOption
-        @Option(help: "\(QueryChoices.notificationStates.words).") var state: String?
+        @Option(help: "\(Schema.choice(of: NotificationRecord.State.self).words).") var state: String?
         @Option(help: "Only those with this name.") var name: String?
         @Option(help: "Only those with this text in their name.") var nameContains: String?
         @Option(help: "Only those sent by the API key or person with this id.") var key: String?
@@ -103,7 +103,7 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         @Option(help: "Only the runs of this schedule.") var schedule: String?
         @Option(help: "Accepted from this time on, as 2026-11-25T09:30:00Z.") var from: String?
         @Option(help: "Accepted before this time.") var to: String?
-        @Option(help: "\(QueryChoices.notificationOrders.words).") var sort: String?
+        @Option(help: "\(Schema.choice(of: NotificationSort.self).words).") var sort: String?
 
         var query: [(String, String?)] {
             [

@@ -48,8 +48,8 @@ struct IssueCommand: AsyncParsableCommand {
 
         @OptionGroup var access: ProviderOptions
         @Option(help: "The publication's id.") var publication: String
-        @Option(help: "Only those in this state: \(QueryChoices.issueStates.words).") var state: String?
-        @Option(help: "\(QueryChoices.issueOrders.words). Default: newest.") var sort: String?
+        @Option(help: "Only those in this state: \(Schema.choice(of: IssueState.self).words).") var state: String?
+        @Option(help: "\(Schema.choice(of: IssueOrder.self).words). Default: newest.") var sort: String?
         @OptionGroup var shown: LimitOption
 
         var limit: Int? { self.shown.limit }
