@@ -1,10 +1,10 @@
 import Foundation
-import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
 
+@testable import ProviderModel
 @testable import PushProvider
 @testable import PushStore
 

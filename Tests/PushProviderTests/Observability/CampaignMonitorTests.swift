@@ -1,5 +1,7 @@
 import Foundation
 import Logging
+import ProviderModel
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes

@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import ProviderAPI
+import PushProvider
 import PushSupport
 import PushTypes
 import Synchronization

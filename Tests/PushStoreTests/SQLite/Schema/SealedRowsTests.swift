@@ -126,11 +126,11 @@ import Testing
             #expect(text.contains("\(key) is missing"))
             let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
             try await again.execute("DELETE FROM \(kind)")
-            try again.close()
+            try await again.close()
             // No secret needs the old key any more.
             let new = try MasterKey.load(orCreateAt: key, besideDatabase: path)
-            try SQLiteStore(path: path, masterKey: new).close()
-            #expect(throws: Never.self) { try SQLiteStore(path: path, masterKey: new).close() }
+            try await SQLiteStore(path: path, masterKey: new).close()
+            await #expect(throws: Never.self) { try await SQLiteStore(path: path, masterKey: new).close() }
         }
     }
 
@@ -174,7 +174,7 @@ import Testing
             try await store.close()
             #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
             #expect(try !SQLiteStoreFile(path: path).isOpened(by: try .fixture(2)))
-            try SQLiteStore(path: path, masterKey: try .fixture(1)).close()
+            try await SQLiteStore(path: path, masterKey: try .fixture(1)).close()
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProviderModel
 import PushSupport
 import PushTesting
 import PushTypes
