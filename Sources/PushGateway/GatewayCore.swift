@@ -12,7 +12,7 @@ final class GatewayCore: Sendable {
     let environments: [EnvironmentCore]
     let openListeners = OpenListeners()
     let adminConnections = AdminConnections()
-    /// The unauthenticated connections of all listeners, including the admin API.
+    /// The budget of unauthenticated connections, which all listeners share, including the admin API.
     let unauthenticated: UnauthenticatedConnectionBudget
     /// The gauges at `/metrics`; listeners add theirs.
     let gauges = GaugeRegistry()
@@ -99,7 +99,7 @@ final class GatewayCore: Sendable {
         try await self.shared.services.events.trim(now: now)
     }
 
-    /// Writes all that is in memory and closes the database, after the listeners were closed.
+    /// Writes all pending changes and closes the database. Called after the listeners have been closed.
     func close() async throws {
         for environment in self.environments { try await environment.router.end() }
         try await self.shared.services.events.end()

@@ -84,7 +84,7 @@ struct AdminChannelsController: Controller {
         return app
     }
 
-    /// Returns the environment of a name.
+    /// Returns the environment with the name `text`.
     private static func environment(_ text: String?) throws -> PushEnvironment {
         guard let environment = text.flatMap(PushEnvironment.init(rawValue:)) else {
             throw RequestError.invalidEnvironment()

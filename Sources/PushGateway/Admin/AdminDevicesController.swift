@@ -71,7 +71,7 @@ private struct DeviceEntry: ResponseObject {
     /// Indicates whether the device is connected, in any environment.
     let isOnline: Bool
 
-    /// Indicates whether its certificate was revoked: it cannot connect.
+    /// Indicates whether the device's certificate was revoked, so that the device cannot connect.
     private var isRevoked: Bool { self.device.revokedAt != nil }
     /// The topics of the installed apps, in any environment.
     private var topics: [String] { Set(self.device.installs.filter(\.isActive).map(\.topic.name)).sorted() }

@@ -13,7 +13,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(self.host):\(self.port)" }
 
-    /// Indicates whether only this machine can reach it.
+    /// Indicates whether only this machine can reach the address.
     var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(self.host) }
 }
 
@@ -128,7 +128,8 @@ extension GatewayConfiguration {
         package var adminIdle: Duration = .seconds(60)
         /// The longest time for requests to the admin API after shutdown has begun. Default 2 s.
         package var adminDrain: Duration = .seconds(2)
-        /// The maximum number of messages that a device leaves unacknowledged. Further pushes are answered 429. Default 2,000.
+        /// The maximum number of messages that a device leaves unacknowledged. Further pushes are rejected with status
+        /// 429. Default 2,000.
         package var unacknowledged = 2000
         /// The maximum number of events that are kept, of about 100 bytes each. Default 1,000,000.
         package var events = 1_000_000

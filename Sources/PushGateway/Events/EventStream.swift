@@ -8,7 +8,7 @@ final class EventStream: Sendable {
     /// The maximum number of watchers at a time.
     static let maximumWatchers = 32
 
-    /// A subscriber. An empty group is a reminder that time has passed.
+    /// A subscriber to the groups of events. An empty group only signals that time has passed (``remind()``).
     struct Watcher: Sendable {
         let events: AsyncStream<[Event]>
         fileprivate let continuation: AsyncStream<[Event]>.Continuation

@@ -1,8 +1,9 @@
 import PushTypes
 
-/// The faults that apply now. Several rules can contribute; the first rule of each property counts.
+/// The faults that apply to one subject. Several rules can contribute; for each property the first matching rule
+/// counts.
 struct FaultDecision: Hashable, Sendable {
-    /// The fault before the request is processed.
+    /// A fault that takes effect before the request is processed.
     enum Before: Hashable, Sendable {
         case wait(Duration)
         /// There is never a response.

@@ -54,7 +54,7 @@ struct ActivatedDevice: Sendable {
             .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
         }
 
-        /// Returns the next generation, which remembers the end of this one and of those before.
+        /// Returns `next` with the ends of this generation and of the earlier ones.
         func followed(by next: Self) -> Self {
             var next = next
             next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)

@@ -95,7 +95,8 @@ struct RegisteredKey: Hashable, Sendable {
     /// Returns whether the key may be used in an environment.
     func serves(_ environment: PushEnvironment) -> Bool { self.scope.environment ?? environment == environment }
 
-    /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key.
+    /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key beside
+    /// itself.
     func isRelated(to other: RegisteredKey) -> Bool {
         guard self.teamID == other.teamID else { return false }
         switch (self.scope, other.scope) {

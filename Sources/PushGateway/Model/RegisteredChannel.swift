@@ -51,7 +51,7 @@ struct SequencedBroadcast: Sendable {
     /// The notification. Its id is the `apns-request-id`.
     var notification: PushNotification
     var acceptedAt: Timestamp
-    /// The end of its storage for devices that are offline; `nil` if it is not stored.
+    /// The time until which the broadcast is stored for devices that are offline; `nil` if it is not stored.
     var expiresAt: Timestamp?
 
     /// Returns the message that delivers the broadcast to one device.

@@ -4,11 +4,11 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Makes and opens device tokens and base tokens: AES-GCM over the identity behind them, so that a token needs no
+/// Mints and opens device tokens and base tokens: AES-GCM over the identity behind them, so that a token needs no
 /// look-up and tells other parties nothing.
 ///
-/// The newest of several token keys seals, every one opens, so that a token from before a rotation is valid until its
-/// device has fetched a new one.
+/// Of several token keys the newest seals new tokens, and every one opens those that it sealed, so that a token from
+/// before a rotation is valid until its device has fetched a new one.
 ///
 /// Layout: key id (1) ‖ nonce (12) ‖ sealed (kind, environment, generation, device id, topic hash, padding) ‖ tag (16).
 /// The nonce is an HMAC of the plain text, so that the same identity has the same token and no nonce is used for two
@@ -65,11 +65,11 @@ final class TokenMinter: Sendable {
     /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept as long as its tokens are valid.
     init(keys: [[UInt8]]) { self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init)) }
 
-    /// The id of the key that seals.
+    /// The id of the key that seals new tokens.
     var currentKeyID: UInt8 { UInt8(clamping: self.keys.withLock { $0.count }) }
 
-    /// Adds a key, which seals from now on.
-    /// - Returns: `false` if there are ``maximumKeys``.
+    /// Adds a key, which seals new tokens from now on.
+    /// - Returns: `false` if there are ``maximumKeys`` already.
     func rotate(to key: [UInt8]) -> Bool {
         self.keys.withLock { keys in
             guard keys.count < Self.maximumKeys else { return false }
@@ -158,7 +158,7 @@ struct UnregisteredToken: Hashable, Sendable {
     var token: DeviceToken
     var device: UUID
     var topic: TopicHash
-    /// The end of its validity.
+    /// The time at which the token became invalid.
     var since: Timestamp
 }
 
@@ -184,6 +184,6 @@ struct FeedbackEntry: Hashable, Sendable {
     /// The time at which the app was found to be removed. The wire format has whole seconds.
     var time: Timestamp
 
-    /// The form on the wire.
+    /// The entry in the form of the feedback protocol.
     var tuple: FeedbackTuple { FeedbackTuple(seconds: UInt32(clamping: self.time.seconds), token: self.token) }
 }

@@ -114,7 +114,7 @@ struct UnacknowledgedMessages: Sendable {
     private static let keptCapacity = 32
 
     private var entries: [UInt32: Entry] = [:]
-    /// The sum of ``Message/cost``.
+    /// The sum of ``Message/cost`` of all entries.
     private(set) var bytes = 0
 
     var count: Int { self.entries.count }
@@ -158,7 +158,7 @@ struct UnacknowledgedMessages: Sendable {
 struct PendingLoads: Sendable {
     /// The reads that have not returned.
     private(set) var count = 0
-    /// Indicates whether one of them is of the device's messages.
+    /// Indicates whether a read of the device's messages has not returned.
     private var isLoadingMessages = false
     /// The next read of the device's messages, which begins when the current one has returned.
     private var next: StoreLoad?

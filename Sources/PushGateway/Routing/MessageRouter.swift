@@ -60,7 +60,7 @@ final class MessageRouter: PushSubmitter, Sendable {
         if let topic { self.services.feedback.add(token.token, topic: topic, in: self.environment, since: token.since) }
     }
 
-    /// Logs the event of a push that a rule of the listener's has rejected with 429.
+    /// Logs the event of a push that the provider listener has rejected with 429 by one of its own rules.
     func rejectedTooMany(device: UUID, topic: Topic, apnsID: String) {
         self.log(.tooManyRequests, device, topic, apnsID: apnsID)
     }
@@ -155,7 +155,7 @@ final class MessageRouter: PushSubmitter, Sendable {
     func removed(_ topic: Topic?, from device: UUID) { self.perform { $0.machine.removed(topic, from: device, &$1) } }
 
     /// Closes the connection of a device.
-    /// - Returns: Whether it has one.
+    /// - Returns: Whether the device was connected.
     func close(_ device: UUID) -> Bool {
         let connection = self.state.withLock { state in
             state.machine.sessions.session(of: device).flatMap { state.connections[$0.id.number] }

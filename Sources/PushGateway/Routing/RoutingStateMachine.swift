@@ -2,7 +2,7 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// Decides the way of a message: delivered to its connected device, stored, discarded or rejected.
+/// Decides what happens to a message: it is delivered to its connected device, stored, discarded or rejected.
 ///
 /// Every method for an event adds to the ``Actions`` that it is given. ``MessageRouter`` owns the lock, the connections
 /// and the store, and performs them.
@@ -244,10 +244,10 @@ struct RoutingStateMachine: Sendable {
     }
 }
 
-/// Acknowledgements of devices, and their absence.
+/// The handling of acknowledgements, and of messages that devices do not acknowledge in time.
 extension RoutingStateMachine {
     /// Stores the messages that were sent before the last window and are not acknowledged, so that their pushes are
-    /// accepted without waiting for a slow device. All of them: the device is still to get each.
+    /// accepted without waiting for a slow device. None replaces another, because the device still has to receive each.
     private mutating func storeLateMessages() {
         let window = self.windows.current
         for device in self.windows.advance() {

@@ -1,7 +1,7 @@
 import Foundation
 import PushTypes
 
-/// A change that the next group writes.
+/// A change of the store that the router writes with its next group.
 enum StoreChange: Sendable {
     /// Stores a message in flight to its device, beside all others.
     case put(Message)
@@ -60,7 +60,7 @@ struct StoreBatch: Sendable {
     var isEmpty: Bool { self.changes.isEmpty && self.loads.isEmpty && self.submissions.isEmpty }
 }
 
-/// The execution of the router's groups.
+/// Performs the groups of changes and reads that a router sends to the store.
 extension GatewayTables {
     /// The maximum number of expired messages that one group removes.
     private static let expiryBatch = 2000

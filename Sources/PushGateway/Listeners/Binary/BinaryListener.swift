@@ -91,7 +91,7 @@ extension BinaryListener {
         }
     }
 
-    /// Returns the priority of the push; `nil` if the requested one is an error. An absent priority never is.
+    /// Returns the priority of the push; `nil` if the requested one is an error. An absent priority is always valid.
     private func priority(_ notification: BinaryNotification) -> Priority? {
         guard notification.priority != .powerAware else { return .powerAware }
         guard WakePayload.isOnlyWake(notification.payload) else { return .immediate }

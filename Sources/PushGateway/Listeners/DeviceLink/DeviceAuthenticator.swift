@@ -118,14 +118,14 @@ struct NonceCache: Sendable {
 
     init() {}
 
-    /// Returns whether the nonce of a device is fresh, and remembers it.
+    /// Returns whether the nonce of a device is recent and was not seen before, and remembers it.
     mutating func accept(_ nonce: DeviceLinkNonce, of device: UUID, now: Timestamp) -> Bool {
         guard now.since(nonce.time) <= Self.window, nonce.time.since(now) <= Self.window else { return false }
         if now >= self.nextSweep { self.sweep(now: now) }
         return self.memories[device, default: Memory()].accept(nonce)
     }
 
-    /// Forgets the devices of which no nonce would be accepted any more. Once in each window.
+    /// Forgets the devices of which no remembered nonce would be accepted any more. Runs once in each ``window``.
     private mutating func sweep(now: Timestamp) {
         self.nextSweep = now.advanced(by: Self.window)
         self.memories = self.memories.filter { _, memory in
