@@ -182,7 +182,7 @@ struct BridgesController: Controller {
 /// A bridge in a response.
 struct BridgeResponse: ResponseObject {
     let bridge: BridgeRecord
-    /// The secret that was made for the bridge, if this response shows it.
+    /// The secret that was generated for the bridge, if this response shows it.
     var secret: String?
 
     private var hasSecret: Bool { !self.bridge.secret.isEmpty }

@@ -234,8 +234,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         self.listener.logger.info("malformed notification ends the connection", metadata: metadata)
     }
 
-    /// Writes the packet and closes the write side only. Closing both sides with unread bytes of the client would cause
-    /// a reset, which could destroy the packet before the client reads it (reference 5.3.6).
+    /// Writes the packet and closes the write side only. Closing both sides while bytes of the client are unread would
+    /// send a TCP reset, which could destroy the packet before the client reads it (reference 5.3.6).
     private func finish(_ packet: BinaryErrorResponse?) {
         self.waiting.removeAll()
         if case .success(let connection) = self.connection { connection.end() }
@@ -274,7 +274,7 @@ struct BinaryBridgeListener: Sendable {
     let intake: BinaryIntake
     /// The budget of the connections whose certificates are known.
     let places: Budget
-    /// The limits on the rates at which connections are opened. They know the networks of known certificates.
+    /// The limits on the rates at which connections are opened. A known certificate makes its network a known one.
     let rates: ConnectionRates
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource

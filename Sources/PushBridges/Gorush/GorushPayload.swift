@@ -6,7 +6,7 @@ import PushSupport
 /// text, because it has no effect then.
 struct GorushPayload: Hashable, Sendable {
     private var aps: [String: JSONValue] = [:]
-    /// The members besides `aps`.
+    /// The members of the payload besides `aps`.
     private let data: [String: JSONValue]
 
     init(_ fields: GorushFields) throws(GorushError) {

@@ -2,7 +2,7 @@ import PushSupport
 
 /// An error of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
 struct MatrixError: Error, Hashable, Sendable {
-    /// The name of an error for programs.
+    /// The machine-readable code of an error.
     enum Code: String, Hashable, Sendable {
         case notJSON = "M_NOT_JSON"
         case badJSON = "M_BAD_JSON"
@@ -15,7 +15,7 @@ struct MatrixError: Error, Hashable, Sendable {
     /// The HTTP status of the response.
     let status: Int
     let code: Code
-    /// The explanation for people. It contains no pushkey and no content.
+    /// The human-readable explanation. It contains no pushkey and no content.
     let message: String
     /// The time after which the request may succeed, or `nil` if it is not known.
     var delay: Duration?

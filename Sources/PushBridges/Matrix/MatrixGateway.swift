@@ -118,7 +118,7 @@ struct MatrixGateway: Sendable {
     ) async throws -> UnifiedPushOutcome? {
         guard let forwarder else { return nil }
         return try await self.forwards.forward(app: app.id) {
-            // The app may have been stopped since the request came.
+            // The app may have been stopped since the request arrived.
             try await self.checkStop(of: app)
             return try await forwarder.forward(body, to: endpoint, of: app, for: client)
         }

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Decides the result for each device of a Matrix notification, without I/O. It makes one plan per device from the
+/// Decides the result for each device of a Matrix notification, without I/O. It creates one plan per device from the
 /// configured apps, the notification and the time.
 struct MatrixTranslator: Sendable {
     /// The longest time for which a push may be delivered. A homeserver stops repeating a notification after the same

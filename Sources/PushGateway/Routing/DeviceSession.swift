@@ -25,16 +25,16 @@ struct DeviceSession: Sendable {
         let number: UInt64
     }
 
-    /// The way in which a device wants the notifications of a topic (device link reference 3, command 9).
+    /// The interest of a device in the notifications of a topic (device link reference 3, command 9).
     enum Interest: Hashable, Sendable {
         case enabled
-        /// While the device is in use.
+        /// Notifications are delivered while the device is in use.
         case opportunistic
-        /// While the device is in use; the device is never woken.
+        /// Notifications are delivered while the device is in use; the device is never woken for them.
         case nonWaking
-        /// Not until the device sends another filter.
+        /// Notifications are held until the device sends another filter.
         case paused
-        /// Not at all.
+        /// Notifications are discarded.
         case ignored
     }
 

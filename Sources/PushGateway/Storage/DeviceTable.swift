@@ -41,7 +41,8 @@ struct DeviceTable {
         )
     }
 
-    /// Writes the current generation of an app's token. The generation before ends when this one was minted.
+    /// Writes the current generation of an app's token. The previous generation ends at the time at which this one was
+    /// minted.
     func save(_ install: ActivatedDevice.Install, on device: UUID) throws {
         try self.database.run(
             """

@@ -23,7 +23,7 @@ struct ConnectionAccounts {
     private var accounts: [BudgetCaller: Set<ID>] = [:]
     private var apps: [Topic: Int] = [:]
     private var clients: [Topic: Int] = [:]
-    /// The number of connections that count on their network.
+    /// The number of connections that count on their network, because no request has shown another account.
     private(set) var strangers = 0
 
     /// Counts a connection on an account, instead of its present account if it has one.

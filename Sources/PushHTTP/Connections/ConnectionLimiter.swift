@@ -294,7 +294,7 @@ final class LimitedConnection: Sendable {
     }
 }
 
-/// The first handler of a limited connection. It passes everything on.
+/// The first handler of a limited connection, which can close it below TLS. It passes all events on.
 final class LimitedConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = Any
 

@@ -49,7 +49,7 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
-    /// Returns `true` if a key has come lately from the network of the address.
+    /// Returns `true` if a client in the network of the address has shown a key lately.
     func knows(_ address: SocketAddress?) -> Bool {
         guard let network = address?.network else { return false }
         let now = self.clock()

@@ -52,7 +52,7 @@ struct KnownNetworks {
         }
     }
 
-    /// Returns the maximum number that each may have so that the sum fits into `whole` (max-min fairness).
+    /// Returns the maximum to which each count must be reduced so that the sum fits into `whole` (max-min fairness).
     private static func share(of counts: [Int], in whole: Int) -> Int {
         var left = whole
         for (index, count) in counts.sorted().enumerated() {

@@ -65,7 +65,7 @@ package struct MultipartReader: Sendable {
         self.buffer.writeImmutableBuffer(bytes)
     }
 
-    /// The error of a body that has no more bytes.
+    /// The error for a body that ends before its form is complete.
     package var unfinished: RequestError {
         switch self.state {
         case .preamble: Self.broken("it does not contain its boundary")

@@ -63,11 +63,11 @@ private final class SharedLimiter: Sendable {
 }
 
 extension Logger {
-    /// This logger for an HTTP server. Messages below warning are left out, because those of start and stop would
-    /// repeat Martlet's own. So are those of a cancelled server.
+    /// The logger for an HTTP server. Messages below warning are left out, because the server's messages about start
+    /// and stop would repeat Martlet's own. Messages of a cancelled server are left out too.
     ///
-    /// A server that is cancelled because another service failed reports the cancellation as an error of its own, before
-    /// the error that ended the process.
+    /// A server that is cancelled because another service failed reports the cancellation as an error of its own,
+    /// before the error that ended the process.
     package var forHTTPServer: Logger {
         var logger = self
         logger.logLevel = max(self.logLevel, .warning)

@@ -13,14 +13,14 @@ package struct OperationRequest: Sendable {
     package let caller: APICaller?
     /// The maximum length of the body, in bytes.
     let maximumBody: Int
-    /// See ``BodyDescription/isRequired``.
+    /// Indicates whether a body is required, see ``BodyDescription/isRequired``.
     let requiresBody: Bool
     /// Reads the body, up to a maximum in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
     /// Receives the id of the object that the request created.
     let recordResource: @Sendable (String) -> Void
 
-    /// Notes for the audit the id of the object that the request created, which is not in its path.
+    /// Records for the audit the id of the object that the request created, which is not in its path.
     package func made(_ id: UUID) { self.recordResource(id.uuidString) }
 }
 

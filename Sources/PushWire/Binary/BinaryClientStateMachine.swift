@@ -104,7 +104,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     /// The number of notifications that can be submitted now.
     package var remainingCapacity: Int { max(0, self.limits.waiting - self.waiting.count) }
 
-    /// Indicates whether there is something to write and no connection.
+    /// Indicates whether notifications wait to be written and there is no connection.
     package var needsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
 
     /// Indicates whether every notification has its final state.
@@ -114,7 +114,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     /// it.
     package var hasAcceptedNotification: Bool { self.finishedCount > 0 }
 
-    /// The identifier of the next notification. 0 names no notification, so the first one follows the last.
+    /// The identifier of the next notification. The identifier 0 names no notification, so 1 follows the highest
+    /// identifier.
     package var nextIdentifier: UInt32 { self.lastIdentifier == .max ? 1 : self.lastIdentifier &+ 1 }
 
     /// The time at which ``tick(now:)`` must be called; `nil` when nothing depends on time.
@@ -125,7 +126,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     }
 }
 
-/// Events of the caller and of writing.
+/// The events of the caller, and of the writing of notifications.
 extension BinaryClientStateMachine {
     /// Queues a notification under ``nextIdentifier``.
     ///
@@ -155,18 +156,18 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Ends the notifications that were not written yet, as no connection took them.
+    /// Ends the notifications that were not written yet, because no connection took them in time.
     package mutating func giveUp() -> [Action] {
         let unfinished = self.waiting.filter { !$0.isFinished }
         self.waiting.removeAll { !$0.isFinished }
         return unfinished.map { .finished(identifier: $0.notification.identifier, .notSent(.timedOut)) }
     }
 
-    /// The identifier of the notification that ``nextWrite(now:)`` returns next, as far as there is one.
+    /// The identifier of the notification that ``nextWrite(now:)`` returns next; `nil` if there is none.
     package var nextToWrite: UInt32? { self.isConnected ? self.waiting.first?.notification.identifier : nil }
 
-    /// Returns the next notification to write, preceded by the final state of the one that is forgotten for it; empty
-    /// when there is none.
+    /// Returns the next notification to write, preceded by the final state of the written notification that is
+    /// forgotten to make room for it; empty when there is none.
     ///
     /// The owner calls it while the connection is writable, and ``written(through:now:)`` once the system has the
     /// bytes.
@@ -205,7 +206,8 @@ extension BinaryClientStateMachine {
         self.received.clear()
     }
 
-    /// Queues everything again: there is no connection, or it ended before the server could read from it.
+    /// Queues all notifications again, because no connection was opened or it ended before the server could read from
+    /// it.
     package mutating func connectionFailed() {
         self.failures &+= 1
         self.isConnected = false

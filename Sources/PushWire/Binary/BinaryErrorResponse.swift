@@ -80,7 +80,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The text of reference 5.2. A byte that is not in the table reads `status 9`.
+    /// The description in reference 5.2. A status without a description there reads `status 9`.
     package var text: String {
         switch self {
         case .noErrors: "no errors"

@@ -135,7 +135,7 @@ package struct DeviceLinkNonce: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The time at which the device made it.
+    /// The time at which the device created the nonce.
     package var time: Timestamp {
         let milliseconds = self.bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Timestamp(milliseconds: Int64(clamping: milliseconds))

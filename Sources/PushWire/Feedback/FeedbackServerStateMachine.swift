@@ -21,10 +21,11 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         /// The longest time for reading and writing a page, and for waiting until the connection's turn comes. Default
         /// 30 s.
         package var progress: Duration = .seconds(30)
-        /// The time between the last tuple and the end of the list. A client of Go's TLS that finds both at once gets the
-        /// tuple together with the end, and some drop it. An empty list has no pause. Default 250 ms.
+        /// The pause between the last tuple and the closing of the write side. A client with Go's TLS library that
+        /// reads both at once gets the tuple together with the end, and some such clients drop the tuple. An empty list
+        /// has no pause. Default 250 ms.
         package var pause: Duration = .milliseconds(250)
-        /// The longest time from the end of the list until the client closes. Default 5 s.
+        /// The longest time from the end of the list until the client closes the connection. Default 5 s.
         package var closing: Duration = .seconds(5)
         /// The maximum number of bytes from the client, which are ignored. A client that sends more does not read
         /// feedback. Default 64 KiB.

@@ -30,7 +30,7 @@ package struct WebPushRequest: Hashable, Sendable {
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case ttl, urgency, topic, coding, keys
 
-        /// The status of the response.
+        /// The status of the response to a request with this fault.
         package var status: Int { self == .coding ? 415 : 400 }
 
         package var description: String {
@@ -113,7 +113,7 @@ package struct WebPushRequest: Hashable, Sendable {
     private static func trimmed(_ text: some StringProtocol) -> String { text.trimmingCharacters(in: .whitespaces) }
 }
 
-/// Makes the headers of a Web Push message from those of a notification (RFC 8030 section 5).
+/// Creates the headers of a Web Push message from those of a notification (RFC 8030 section 5).
 package enum WebPushMessage {
     /// The longest time for which a push service is asked to keep a message, in seconds: 28 days, which all take.
     package static let longestStorage: Int64 = 28 * 86_400

@@ -29,10 +29,10 @@ final class ChatConnector: Sendable {
         (self.addresses, self.resolver, self.timeout) = (addresses, resolver, timeout)
     }
 
-    /// Connects.
+    /// Opens a connection.
     /// - Parameters:
     ///   - app: The app whose look-ups of names are limited together.
-    ///   - attempt: The number of the try. Each try goes to another address of the name.
+    ///   - attempt: The number of the attempt. Each attempt uses another address of the name.
     ///   - initialize: Adds the handlers to the channel, on its event loop.
     func connect(
         to host: String,

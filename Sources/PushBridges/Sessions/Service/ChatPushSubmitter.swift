@@ -13,7 +13,7 @@ import Synchronization
 final class ChatPushSubmitter: Sendable {
     /// The maximum number of pushes that are submitted at a time.
     private static let width = 8
-    /// The maximum number of tries of a push while the store cannot write, and the time between them.
+    /// The maximum number of attempts to submit a push while the store cannot write, and the time between them.
     private static let (tries, pause) = (5, Duration.seconds(1))
 
     /// A push of an app's session.

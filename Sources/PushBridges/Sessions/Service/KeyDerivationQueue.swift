@@ -23,7 +23,7 @@ final class KeyDerivationQueue: Sendable {
 
         fileprivate var isCancelled: Bool { self.isEnded.withLock { $0 } }
 
-        /// Cancels the job. The key is not derived if its turn has not come.
+        /// Cancels the job. The key is not derived if the job's turn is not reached yet.
         func cancel() { self.isEnded.withLock { $0 = true } }
     }
 

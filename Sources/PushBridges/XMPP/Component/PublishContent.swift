@@ -19,7 +19,7 @@ struct PublishContent {
     /// Returns the request that pushes to the owner of the node.
     /// - Parameters:
     ///   - tokens: The tokens of the owner's devices.
-    ///   - delay: The time until it is sent.
+    ///   - delay: The time until the push is sent.
     func request(tokens: [DeviceToken], delay: Duration, now: Timestamp) throws(RequestError) -> NotificationRequest {
         var members: [String: JSONValue] = [
             "to": self.audience(tokens), "payload": .object(self.payload),

@@ -101,7 +101,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Inputs
 
-    /// Sets the provider token of the requests that start from now on. It is `nil` with certificate trust.
+    /// Sets the provider token of the requests that start from now on. It is `nil` if a certificate authenticates the
+    /// connection.
     package mutating func setProviderToken(_ token: String?) { self.encoder.setProviderToken(token) }
 
     /// Starts a request. Without a free stream it ends at once, as not processed.
@@ -289,7 +290,7 @@ extension HTTP2ClientStateMachine: HTTP2Endpoint {
 
     mutating func setTableSize(_ size: Int) { self.encoder.setTableSize(size) }
 
-    /// Charges the flood limiter in proportion to the open streams.
+    /// Changes the send windows of all open streams, and charges the flood limiter in proportion to their number.
     mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
         guard difference != 0 else { return }
         try self.floodLimiter.spend(self.streams.count / HTTP2ClientLimits.streamsPerIdleFrame)
@@ -436,7 +437,7 @@ extension HTTP2ClientStateMachine {
         self.sendBody(body, streamID: streamID)
     }
 
-    /// WINDOW_UPDATE (RFC 9113 section 6.9).
+    /// Handles a WINDOW_UPDATE frame (RFC 9113 section 6.9).
     private mutating func receiveWindowUpdate(_ increment: UInt32, streamID: UInt32) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend()
         if streamID == 0 {
@@ -454,14 +455,15 @@ extension HTTP2ClientStateMachine {
 
 /// The deadlines of the handshake, the requests and the PING.
 extension HTTP2ClientStateMachine {
-    /// The time between two ticks from which on the process is taken to have been suspended.
+    /// The minimum time between two ticks from which it is concluded that the process was suspended.
     static var standstill: TimeAmount { .seconds(5) }
 
     /// Checks the deadlines. The handler calls it a few times per second.
     package mutating func tick(now: NIODeadline) {
         let hasStoodStill = now >= self.timers.lastTick + Self.standstill
         self.timers.lastTick = now
-        // The bytes that came meanwhile are still unread, and a response among them is in time. The next tick decides.
+        // The bytes that arrived meanwhile are still unread, and a response among them is in time. The next tick
+        // decides.
         guard !hasStoodStill else { return }
         switch self.phase {
         case .finished: return

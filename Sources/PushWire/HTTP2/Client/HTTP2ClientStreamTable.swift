@@ -66,7 +66,7 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Removes a stream.
-    /// - Returns: The stream, and the part of its response that came.
+    /// - Returns: The stream, and the part of its response that has arrived.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
@@ -99,7 +99,7 @@ struct HTTP2ClientStreamTable {
 
     // MARK: Responses
 
-    /// Returns whether the stream's final header block has come.
+    /// Returns whether the stream's final header block has arrived.
     func hasResponse(at position: Int) -> Bool {
         self.table[position].hasPart && self.parts[self.table[position].id]?.response != nil
     }

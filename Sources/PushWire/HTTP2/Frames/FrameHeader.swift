@@ -79,7 +79,7 @@ extension Span<UInt8> {
     }
 }
 
-/// The numbers that both ends of an HTTP/2 connection use.
+/// The constants that both ends of an HTTP/2 connection use.
 package enum HTTP2Constants {
     /// The first bytes that every client sends (RFC 9113 section 3.4).
     package static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

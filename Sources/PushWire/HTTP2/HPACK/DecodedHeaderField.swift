@@ -35,13 +35,13 @@ extension DecodedHeaderField {
 protocol HeaderFieldName: Sendable {
     /// The number of names whose long values one connection tends to repeat as literals.
     static var repeatedNames: Int { get }
-    /// The number of this name among them, from 0, or `nil` if it is none of them.
+    /// The index of this name among ``repeatedNames``, from 0, or `nil` if it is not one of them.
     var repetition: Int? { get }
 
     init(_ bytes: UnsafeBufferPointer<UInt8>)
 }
 
-/// The meaning of a header list for one end.
+/// The header list of a request or a response, with the fields that one end uses.
 protocol HeaderList {
     associatedtype Field: DecodedHeaderField
 

@@ -272,7 +272,7 @@ extension HTTP2ServerStateMachine {
 }
 
 /// The deadlines. Only the earliest deadline of the requests is kept, so that a request costs no work. All requests are
-/// checked when it comes.
+/// checked when it is reached.
 extension HTTP2ServerStateMachine {
     /// The interval at which the flood limiter earns frames.
     private static let creditInterval: TimeAmount = .milliseconds(250)
@@ -294,7 +294,7 @@ extension HTTP2ServerStateMachine {
         if let since = self.timers.stalledSince { next = min(next, since + self.limits.stall) }
         if let sent = self.timers.pingSent { next = min(next, sent + self.limits.keepAliveTimeout) }
         if self.unsent.byteCount > 0 {
-            // The first check notes the time, as a response brings none.
+            // The first check notes the time, because a response passes no time to the state machine.
             next = min(next, self.timers.windowlessSince.map { $0 + self.limits.stall } ?? self.timers.lastReceived)
         }
         return next
