@@ -4,7 +4,7 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The parts of a gateway behind its listeners, made from its data directory.
+/// The parts of a gateway behind its listeners, created from its data directory.
 final class GatewayCore: Sendable {
     let configuration: GatewayConfiguration
     let authorities: Authorities
@@ -111,7 +111,7 @@ final class GatewayCore: Sendable {
 /// Adds metrics whose names begin with `martlet_gateway_`.
 struct GatewayGauges {
     let registry: GaugeRegistry
-    /// The labels of all samples.
+    /// The labels of all samples, such as the listener and the environment.
     var labels: [String: String] = [:]
 
     /// Adds a metric, or the value of further labels to a metric.

@@ -109,7 +109,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
 }
 
 extension BridgeCache<[String: BridgeRecord]> {
-    /// The bridges of a kind by their names.
+    /// Creates a cache of the bridges of a kind by their names.
     convenience init(_ kind: BridgeKind, store: any AppStore & BridgeStore) {
         self.init(store: store) { store in
             Dictionary(try await store.bridges(kind: kind).map { ($0.name, $0) }) { first, _ in first }

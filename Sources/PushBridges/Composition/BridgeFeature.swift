@@ -14,7 +14,7 @@ protocol BridgeFeature: Sendable {
     static var kind: BridgeKind { get }
     /// The settings of a bridge, or `nil` for a kind that ``BridgesController`` does not configure.
     static var settings: (any BridgeSettings.Type)? { get }
-    /// Indicates whether clients have the secret of a bridge in their URLs, where anyone can try to guess it.
+    /// Indicates whether the secret of a bridge is in the URLs of its clients, where it can be attacked by guessing.
     static var hasSecretInURL: Bool { get }
     /// The help texts of the bridge's metrics.
     static var metrics: [MetricDescription] { get }

@@ -72,7 +72,8 @@ struct FCMRoutes: Sendable {
                 at: at
             )
         } catch let failure as PinnedClientFailure {
-            // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
+            // The old server sends the pushes instead of the provider, so a client that repeats the request loses
+            // nothing.
             let message = "The server in whose shadow this bridge is does not answer: \(failure.text)"
             throw FCMError(503, "UNAVAILABLE", message, code: .unavailable)
         }

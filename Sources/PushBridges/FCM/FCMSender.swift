@@ -30,7 +30,7 @@ struct FCMSender: Sendable {
         func name(_ message: String) -> String { "projects/\(self.bridge.name)/messages/\(message)" }
     }
 
-    /// A message as it would be sent.
+    /// A message that has passed the checks, as it would be sent.
     struct Plan: Sendable {
         let content: TranslatedPush.Checked
         let audience: Audience

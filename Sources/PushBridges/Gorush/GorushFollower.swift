@@ -32,7 +32,7 @@ struct GorushFollower: Service {
     /// The maximum length of a response to a post, in bytes. Its content is ignored.
     private static let maximumResponse = 64 * 1024
 
-    /// A notification in the ledger.
+    /// A notification whose outcomes are followed.
     struct Followed: Sendable {
         let push: PushSubmission.Accepted
         let bridge: String
@@ -41,7 +41,7 @@ struct GorushFollower: Service {
         let plan: GorushPlan
     }
 
-    /// The hook of an app.
+    /// The hook to which an app's failures are posted.
     private struct Hook: Sendable {
         let url: String
         let app: Int64
@@ -63,7 +63,7 @@ struct GorushFollower: Service {
     }
 
     private let budget: Budget
-    /// The budget of running posts, apart from that of webhooks. Waiting posts count in ``budget``.
+    /// The budget of posts in progress, separate from that of webhooks. Waiting posts count in ``budget``.
     let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics

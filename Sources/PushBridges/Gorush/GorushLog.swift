@@ -52,7 +52,7 @@ struct GorushLogEntry: Hashable, Sendable {
     }
 }
 
-/// The texts of failures.
+/// The descriptions of failures in responses and posts.
 enum GorushFailure {
     /// Returns the reason of the push service that corresponds to an error of the provider's own check, or an
     /// explanation.

@@ -79,7 +79,7 @@ struct GorushNotification: Hashable, Sendable {
         let message = try fields.text("message")
         self.message = message?.bounded(bytes: GorushLogEntry.maximumText) ?? ""
         self.length = message?.utf8.count ?? 0
-        // The provider decides the number of tries itself.
+        // The provider decides the number of attempts itself.
         _ = try fields.integer("retry")
         self.payload = try GorushPayload(fields)
     }

@@ -116,7 +116,8 @@ struct GorushRoutes: Sendable {
                 at: at
             )
         } catch let failure as PinnedClientFailure {
-            // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
+            // The old server sends the pushes instead of the provider, so a client that repeats the request loses
+            // nothing.
             let message = "the server in whose shadow this bridge is does not answer: \(failure.text)"
             return try Self.failure(.badGateway, message)
         }

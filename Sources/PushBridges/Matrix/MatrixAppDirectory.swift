@@ -97,7 +97,7 @@ extension MatrixAppDirectory {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }
 
-    /// The app of a bridge in the store.
+    /// The app to which a bridge belongs, with the environments that it can push to.
     private struct Owner {
         let app: AppRecord
         /// The environments for which the app has a credential.

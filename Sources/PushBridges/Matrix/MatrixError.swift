@@ -37,6 +37,6 @@ struct MatrixError: Error, Hashable, Sendable {
     /// The error for a budget that has nothing left for the caller.
     init(_ refusal: BudgetRefusal) { self = .tooMany(refusal.error.error.message, delay: refusal.delay) }
 
-    /// The error for a setting of this provider that makes the push impossible at present.
+    /// The error for a setting of this provider that prevents the push at present.
     static func misconfigured(_ message: String) -> MatrixError { MatrixError(502, .unknown, message) }
 }

@@ -58,7 +58,7 @@ struct MatrixRoutes: Sendable {
         return response
     }
 
-    /// Responds to a homeserver.
+    /// Responds to a notification from a homeserver.
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         let response: Response

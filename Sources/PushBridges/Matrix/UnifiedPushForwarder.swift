@@ -18,7 +18,7 @@ struct UnifiedPushForwarder: Sendable {
     /// The time for which a push server keeps a message, in seconds: one day.
     private static let ttl = "86400"
 
-    /// The result of a post.
+    /// The result of a post to an endpoint.
     enum End: Hashable, Sendable {
         case accepted
         /// The endpoint no longer exists or never did.

@@ -118,7 +118,7 @@ package struct ChatMemory: Hashable, Sendable {
     }
 }
 
-/// An action that a ``ChatSession`` wants.
+/// An action that a ``ChatSession`` requests.
 package enum ChatAction: Hashable, Sendable {
     case send([UInt8])
     /// Begin TLS on this connection. Bytes that were received before are discarded.
@@ -130,7 +130,7 @@ package enum ChatAction: Hashable, Sendable {
     /// A part of the session does not work although it is signed in. The text is a human-readable explanation, and is
     /// `nil` once all of it works.
     case trouble(String?)
-    /// A message for the user.
+    /// A message for the user has arrived.
     case message(ChatMessage)
     /// The user is now present at another client, or at none.
     case attached(Bool)
@@ -149,8 +149,8 @@ package struct ChatFailure: Error, Hashable, Sendable {
     package var reason: String
     /// Indicates whether another attempt would fail in the same way.
     package var isFinal: Bool
-    /// Indicates whether the failure may be a refusal of account or password. Several of these in a row count as one,
-    /// until the server has accepted the account once.
+    /// Indicates whether the failure may be a refusal of account or password. Several such failures in a row count as a
+    /// refusal, until the server has accepted the account once.
     package var mayBeRefusal: Bool
 
     package init(_ reason: String, isFinal: Bool = false, mayBeRefusal: Bool = false) {

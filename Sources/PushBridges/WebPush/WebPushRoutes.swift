@@ -90,7 +90,7 @@ struct WebPushRoutes: Sendable {
         // A connection becomes known only with a valid message, not with a body that never ends or is no message. It
         // counts on the sender's network, because a client that has one address may have others.
         try self.runner.connections.assign(context.channel, to: sender)
-        // A sender treats this refusal as a fault of the provider and tries again.
+        // A sender treats this rejection as a fault of the provider and sends the message again.
         let place = try self.budgets[.pushMessages].take(for: sender)
         defer { place.end() }
         await self.note(request, target.resource)

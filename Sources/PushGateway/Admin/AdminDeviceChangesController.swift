@@ -7,7 +7,7 @@ import PushTypes
 
 /// The members of a request for the certificate of a device.
 package enum AdminDeviceRequest {
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a device's name, in bytes.
     private static let maximumName = 100
 
     /// The name of a device, which may be empty.

@@ -89,7 +89,8 @@ private struct DeviceEntry: ResponseObject {
 
 /// A device in full.
 ///
-/// Only the owner of the machine reaches the admin API, and needs the token to try a push, so it is shown whole.
+/// Only the owner of the machine reaches the admin API, and needs the token to send a test push, so the whole token is
+/// shown.
 private struct DeviceDetails: ResponseObject {
     let device: ActivatedDevice
     let connections: [Connection]

@@ -174,7 +174,7 @@ private struct NotificationState: ResponseObject {
         .required("sinceMs", \.last.time),
     ]
 
-    /// The state in words.
+    /// The state as human-readable text.
     var text: String {
         switch self.last.name {
         case .received: "sent to the device, not acknowledged yet"

@@ -30,7 +30,7 @@ package enum AdminKeyRequest {
 
 /// `/v1/keys`: the public keys of provider tokens.
 struct AdminKeysController: Controller {
-    /// The length of a generated key id.
+    /// The length of a generated key id, in characters.
     private static let identifierLength = 10
 
     let registry: ProviderRegistry

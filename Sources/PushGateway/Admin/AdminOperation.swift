@@ -77,7 +77,7 @@ extension RequestError {
     }
 }
 
-/// The page of a list that a request asks for: `?limit=100&after=NAME`.
+/// The page of a list that a request names: `?limit=100&after=NAME`.
 struct AdminPage: Sendable {
     /// The query items that ``init(_:)`` reads.
     static let parameters: [ParameterDescription] = [.limit(), .after]
@@ -96,7 +96,7 @@ struct AdminPage: Sendable {
     /// The number of entries to read: one more than the limit, to see whether there are more.
     var fetch: Int { self.limit + 1 }
 
-    /// Returns `{"NAME":[…],"next":"…"}`; the latter only if there are more entries.
+    /// Returns `{"NAME":[…],"next":"…"}`; `next` is present only if there are more entries.
     ///
     /// - Parameters:
     ///   - values: The entries of the page, and one more if there are more.

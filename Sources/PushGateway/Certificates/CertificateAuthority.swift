@@ -143,7 +143,7 @@ struct Authorities: Sendable {
 }
 
 extension CertificateAuthority {
-    /// The certificate as a trust root for TLS.
+    /// The authority's certificate as a trust root for TLS.
     var trustRoots: [NIOSSLCertificate] { get throws { try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)) } }
 }
 

@@ -37,7 +37,8 @@ package struct ProviderRules: Hashable, Sendable {
     package var requiresJSONObject = false
     /// Indicates whether a push type whose topic has another suffix, or none, is `TopicDisallowed` (reference 7.7).
     package var requiresMatchingSuffix = false
-    /// The algorithms of provider tokens; others are `InvalidProviderToken`. Documented is ES256 only (reference 2.1).
+    /// The accepted algorithms of provider tokens. A token with any other algorithm is `InvalidProviderToken`. Apple
+    /// documents ES256 only (reference 2.1).
     var tokenAlgorithms: Set<ProviderTokenAlgorithm> = [.es256, .es512]
     /// The push types that are `TopicDisallowed` on certificate connections (reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []

@@ -14,7 +14,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         case alreadyThere
         /// A different app, key or certificate with this name is registered.
         case conflict
-        /// A limit is reached.
+        /// The maximum number of apps, keys or certificates is reached.
         case full
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The devices and the generations of their tokens. They are in the database, and in memory to check every push.
 ///
-/// A change is written to the database first and then made in memory, in the order of the transactions.
+/// A change is written to the database first and then applied in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [UUID: ActivatedDevice] = [:]
@@ -106,7 +106,8 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Returns the device token of an app. Installs the app if it is new or was removed, and mints a new token if the
-    /// current one was made by an earlier token key or has another length. Waits for the database only for a change.
+    /// current one was minted with an earlier token key or has another length. Waits for the database only for a
+    /// change.
     /// - Parameters:
     ///   - length: ``TokenMinter/shortLength``, or 0 for a sealed token.
     ///   - completion: Called with the token; with `nil` if the device does not exist or has ``maximumInstalls`` apps.

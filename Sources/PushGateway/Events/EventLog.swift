@@ -46,7 +46,7 @@ final class EventLog: Sendable {
         do {
             try database.write { try $0.events.reserve(upTo: reserved) }
         } catch {
-            // The next block tries again. Until then events are dropped.
+            // The next block reserves ids again. Until then events are dropped.
             logger.error("no ids of events could be reserved", metadata: ["error": "\(error)"])
             reserved = last
         }

@@ -3,7 +3,7 @@ import Synchronization
 /// Publishes events to watchers as they are logged. Each watcher has a bounded buffer; a slow one misses events, which
 /// it notices by the gaps in their ids.
 final class EventStream: Sendable {
-    /// The maximum number of groups of events that wait for a slow watcher. Beyond it, the oldest ones are dropped.
+    /// The maximum number of groups of events that wait for a slow watcher. Beyond it, the oldest groups are dropped.
     static let buffer = 1000
     /// The maximum number of watchers at a time.
     static let maximumWatchers = 32

@@ -41,9 +41,9 @@ enum FaultAction: Hashable, Sendable {
 
     /// The extent of a stall.
     enum Stall: String, CaseIterable, Hashable, Sendable {
-        /// This request only.
+        /// Only the request gets no response.
         case request
-        /// The whole connection: nothing more is read, and there are no more responses.
+        /// Nothing more is read from the connection, and it gets no more responses.
         case connection
     }
 

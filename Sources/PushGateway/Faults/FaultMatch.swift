@@ -23,7 +23,7 @@ struct FaultMatch: Hashable, Sendable {
     /// The time from which the fault does not apply any more.
     var until: Timestamp?
 
-    /// Returns whether `subject` matches, apart from chance and counts.
+    /// Returns whether `subject` matches, before chance and counts are considered.
     func matches(_ subject: FaultSubject) -> Bool {
         if let listener, listener != subject.listener { return false }
         if let environment, environment != subject.environment { return false }

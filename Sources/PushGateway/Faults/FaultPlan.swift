@@ -10,12 +10,12 @@ import Synchronization
 /// Rules from the API exist until they are removed or the gateway ends; those of a file or a flag exist again after the
 /// next start. Without rules, a decision costs one relaxed load.
 final class FaultPlan: Sendable {
-    /// The maximum number of rules at one time.
+    /// The maximum number of rules in the plan.
     static let limit = 100
 
     /// The source of a rule.
     enum Source: String, CaseIterable, JSONRepresentable {
-        /// A file or a flag.
+        /// The rule is from the faults file or a command-line flag.
         case start
         case api
     }

@@ -29,9 +29,9 @@ struct ProviderAppChange: Hashable, Sendable {
 struct ProviderCertificate: Hashable, Sendable {
     /// The serial number in lower-case hexadecimal.
     var serial: String
-    /// The subject's UID.
+    /// The subject's UID, which is the topic of a push without one.
     var topic: Topic
-    /// All topics that it may push to.
+    /// All topics that the provider may push to.
     var topics: Set<Topic>
     var environments: Set<PushEnvironment>
     var issuedAt: Timestamp

@@ -5,7 +5,7 @@ import PushWire
 /// The name of a broadcast channel: its app and its id.
 struct ChannelName: Hashable, Sendable {
     var bundleID: Topic
-    /// Base64, as in `apns-channel-id`.
+    /// The channel id in base64, as in `apns-channel-id`.
     var id: String
 
     /// The topic of the channel's broadcasts (reference 4.2: Live Activities).

@@ -82,14 +82,14 @@ final class TokenMinter: Sendable {
         self.keys.withLock { id > 0 && Int(id) <= $0.count ? $0[Int(id) - 1] : nil }
     }
 
-    /// Returns the sealed device token of an identity, the same each time.
+    /// Returns the sealed device token of an identity, which is the same each time.
     /// - Parameter keyID: The key that seals it; the current one if this id does not exist.
     func deviceToken(_ claims: Claims, keyID: UInt8) throws -> DeviceToken? {
         try self.seal(Self.text(claims), keyID: keyID).flatMap(DeviceToken.init(bytes:))
     }
 
-    /// Returns the token of ``shortLength`` bytes of an identity, the same each time.
-    /// - Parameter keyID: The key that makes it; the current one if this id does not exist.
+    /// Returns the token of ``shortLength`` bytes of an identity, which is the same each time.
+    /// - Parameter keyID: The key of its HMAC; the current one if this id does not exist.
     func shortToken(_ claims: Claims, keyID: UInt8) -> DeviceToken? {
         guard let key = self.key(keyID) ?? self.key(self.currentKeyID) else { return nil }
         return DeviceToken(bytes: Array(HMAC<SHA256>.authenticationCode(for: Self.text(claims), using: key.short)))
@@ -108,7 +108,7 @@ final class TokenMinter: Sendable {
         return try self.seal([Kind.base.rawValue] + Self.bytes(device) + epoch, keyID: self.currentKeyID)
     }
 
-    /// Opens a sealed token and returns the identity behind it; `nil` if none of the keys made it.
+    /// Opens a sealed token and returns the identity behind it; `nil` if none of the keys sealed it.
     func open(_ token: DeviceToken) -> Claims? {
         self.unseal(token.bytes)?.withUnsafeBytes { text in
             guard text.count >= 42, text[0] == Kind.app.rawValue, let environment = PushEnvironment(code: text[1]),
@@ -147,7 +147,8 @@ final class TokenMinter: Sendable {
 enum TokenStatus: Hashable, Sendable {
     /// The app is on the device.
     case active(device: UUID, topic: TopicHash)
-    /// The token was valid once: the app was removed, or the token was replaced. A push to it is answered 410.
+    /// The token was valid once: the app was removed, or the token was replaced. A push to it is rejected with status
+    /// 410.
     case unregistered(UnregisteredToken)
     /// The token was not minted here, belongs to the other environment, or to a device that was never activated.
     case unknown

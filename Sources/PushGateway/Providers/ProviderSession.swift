@@ -52,7 +52,7 @@ struct ProviderSession: Sendable {
         case endWithoutProcessing
     }
 
-    /// The result of a request.
+    /// The result of the checks of a request: the decision, and what follows for the connection.
     struct Evaluation: Sendable {
         var decision: Decision
         var instruction: Instruction?
@@ -67,7 +67,7 @@ struct ProviderSession: Sendable {
     private let validator: PushRequestValidator
     private var authentication: ConnectionAuthentication
     private var ids = RequestIDGenerator()
-    /// The stream limit that was announced.
+    /// The limit of concurrent streams that was last announced.
     private(set) var streamLimit: Int
     /// The sum of the weights of all rejections since the last accepted request.
     private var rejections = 0
@@ -94,7 +94,7 @@ struct ProviderSession: Sendable {
         self.streamLimit = certificate == nil ? shared.rules.firstStreamLimit : shared.rules.streamLimit
     }
 
-    /// Checks a complete request.
+    /// Checks a complete request and decides its response.
     mutating func receive(_ request: ProviderRequest, now: Timestamp) -> Evaluation {
         let path = ProviderPath(request.path)
         let decision =

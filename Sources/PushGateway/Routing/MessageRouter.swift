@@ -7,11 +7,11 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The core behind all listeners of one environment: takes accepted pushes, stores them, sends them to connected
+/// The core behind all listeners of one environment: takes accepted pushes, stores them, and sends them to connected
 /// devices.
 ///
 /// One lock guards the ``RoutingStateMachine``; nothing blocks under it. A push is accepted when its device has
-/// acknowledged it or when it is on disk, whichever comes first (docs/decisions/0008).
+/// acknowledged it or when it is on disk, whichever is earlier (docs/decisions/0008).
 final class MessageRouter: PushSubmitter, Sendable {
     /// The length of a window. A push waits for its device between one and two windows before it is stored.
     static let window: TimeAmount = .milliseconds(50)
@@ -77,7 +77,8 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Devices
 
-    /// The connected devices, and the messages that they have not acknowledged, with their ``Message/cost`` in bytes.
+    /// The number of connected devices, and the number of messages that they have not acknowledged, with the sum of
+    /// their ``Message/cost`` in bytes.
     var load: (sessions: Int, unacknowledged: Int, bytes: Int) {
         self.state.withLock { state in
             let machine = state.machine
@@ -166,7 +167,7 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Time
 
-    /// Removes expired messages, and delivers held messages whose time has come. Called at intervals.
+    /// Removes expired messages, and delivers held messages that are due. Called at intervals.
     func tick() { self.perform { $0.machine.tick(&$1) } }
 
     /// Closes all connections and stores the unacknowledged messages. Returns when all is written.

@@ -4,8 +4,8 @@ import PushTypes
 struct PowerRules: Hashable, Sendable {
     /// The interval at which a device that is not in use is woken for held messages.
     var window = GatewayConfiguration.Limits().powerWindow
-    /// The maximum number of background notifications per hour, device and topic. The newest of the rest is held. Default
-    /// `nil`: no limit.
+    /// The maximum number of background notifications per hour, device and topic. Of those beyond it, the newest is
+    /// held. Default `nil`: no limit.
     var backgroundPerHour: Int?
 
     enum Decision: Hashable, Sendable {

@@ -25,8 +25,8 @@ final class ConnectionActivity: Sendable {
     /// The number of requests whose response is written but not yet taken by the socket.
     private let ending = Atomic<Int>(0)
     private let moved: Atomic<UInt64>
-    /// The time since which the client owes the rest of its requests: the start of the first of them, or the last
-    /// ``bodyStep`` bytes of a body.
+    /// The time since which the client owes the rest of its requests: the start of the first incomplete one, or the
+    /// arrival of the last ``bodyStep`` bytes of a body.
     private let owed: Atomic<UInt64>
 
     init(now: NIODeadline) {
@@ -82,13 +82,13 @@ final class ConnectionActivity: Sendable {
         self.unfinished.add(1, ordering: .releasing)
     }
 
-    /// Notes that a request is complete or has a minimum rate.
+    /// Records that a request is complete or has a minimum rate.
     func requestCame() { self.unfinished.subtract(1, ordering: .relaxed) }
 
     /// Notes that ``bodyStep`` bytes of a body have arrived.
     func bodyCame(now: NIODeadline) { self.owed.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
-    /// Notes that the client has taken a part of a response.
+    /// Records that the client has taken a part of a response.
     func bytesMoved(now: NIODeadline) { self.moved.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
     // MARK: Responses
@@ -108,7 +108,7 @@ final class ConnectionActivity: Sendable {
         self.ending.add(1, ordering: .relaxed)
     }
 
-    /// Notes the end of requests.
+    /// Records the end of requests.
     /// - Parameters:
     ///   - written: The number of those whose response was written.
     ///   - unfinished: The number of those that are incomplete.
@@ -129,7 +129,7 @@ final class ConnectionActivity: Sendable {
     }
 }
 
-/// Notes the activity of an HTTP/1.1 connection, or of an HTTP/2 stream for its connection.
+/// Records the activity of an HTTP/1.1 connection, or of an HTTP/2 stream for its connection.
 final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

@@ -239,7 +239,7 @@ final class LimitedConnection: Sendable {
     enum Cause: Int, Comparable {
         case idle, stalled, unfinished, unknown, crowded
 
-        /// The cause in the log.
+        /// The description of the cause in the log.
         var reason: String {
             switch self {
             case .idle: "it had no request"

@@ -36,7 +36,7 @@ package final class ConnectionRates: Sendable {
         .get()
     }
 
-    /// Notes that the client of a connection has shown a key, a session or a certificate. Its network is known until
+    /// Records that the client of a connection has shown a key, a session or a certificate. Its network is known until
     /// the connection is closed and for ``KnownNetworks/lifetime`` after.
     package func note(_ account: BudgetCaller, on connection: any Channel) {
         guard let network = BudgetCaller(from: connection)?.identity else { return }

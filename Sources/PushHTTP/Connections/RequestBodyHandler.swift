@@ -40,7 +40,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
         case open
         /// The response that is being written is the last one.
         case closing
-        /// The rest of the request is discarded.
+        /// The response is complete, and the rest of the request is discarded.
         case discarding
     }
 

@@ -7,7 +7,7 @@ package import PushWire
 package protocol FeedbackSource: Sendable {
     /// A client that may read lists.
     associatedtype Identity: Sendable
-    /// An entry of a list.
+    /// An entry of a feedback list.
     associatedtype Entry: Sendable
 
     var limits: FeedbackServerStateMachine.Limits { get }
@@ -61,7 +61,7 @@ package actor FeedbackReaderQueue {
         return true
     }
 
-    /// Ends the caller's turn.
+    /// Ends the caller's turn and begins that of the next waiting connection.
     package func leave(_ topic: Topic) {
         if self.waiting[topic]?.isEmpty ?? true {
             self.waiting[topic] = nil

@@ -12,7 +12,7 @@ package struct FormData: Equatable, Sendable {
         package var value: String
     }
 
-    /// The limits of a form.
+    /// The limits for the parsing of a form.
     package struct Limits: Equatable, Sendable {
         /// The maximum length of a body, in bytes. Default 64 KiB.
         package var body = 64 * 1024

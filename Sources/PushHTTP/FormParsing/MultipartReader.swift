@@ -6,7 +6,7 @@ package import PushSupport
 ///
 /// It buffers a field until its end. Of a file it buffers only bytes that may be the beginning of a delimiter.
 package struct MultipartReader: Sendable {
-    /// A part of the body.
+    /// An event of the parser: a field, a part of a file, or the end of the form.
     package enum Event: Equatable, Sendable {
         case field(name: String, value: String)
         /// The content of a file follows, until ``fileEnded``.

@@ -38,8 +38,8 @@ extension Logger {
     /// The maximum number of lines of one message in a minute that unauthenticated clients can cause.
     package static let maximumLinesPerMinute = 20
 
-    /// Returns a logger for lines that any client can cause. Of each message up to ``maximumLinesPerMinute`` lines are
-    /// written in a minute. The others are counted.
+    /// Returns a logger for lines that any client can cause. At most ``maximumLinesPerMinute`` lines of the same
+    /// message are written in a minute. Further lines are counted.
     ///
     /// The next line of a message after a pause has the number of lines that were left out. Lines below the level info
     /// are all written, because that level is set only for debugging.

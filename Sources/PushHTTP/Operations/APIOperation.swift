@@ -156,7 +156,7 @@ extension APIOperation {
 }
 
 extension APIOperation {
-    /// The treatment of query items that an operation does not declare.
+    /// The handling of query items that an operation does not declare.
     package enum QueryPolicy: Sendable {
         /// An unknown or repeated item is an error, as an unknown member of a body is.
         case strict
@@ -262,7 +262,7 @@ package enum OperationEffect: Sendable {
     case unaudited
 }
 
-/// The work that a response takes.
+/// The amount of work that a response takes.
 package enum OperationCost: Sendable {
     case small
     /// A query that may visit every row. It is cancelled when its client closes the connection or its half of it.
@@ -283,7 +283,7 @@ package protocol Controller<Scope>: Sendable {
     var operations: [APIOperation<Scope>] { get }
     /// The parameters in the paths of its operations that the document of the API does not describe itself.
     var pathParameters: [String: OpenAPIDocument<Scope>.PathParameter] { get }
-    /// The sources of the values of these parameters.
+    /// The operations from which the values of ``pathParameters`` can be taken.
     var pathParameterSources: [OpenAPIDocument<Scope>.Source] { get }
 }
 

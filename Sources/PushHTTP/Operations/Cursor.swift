@@ -61,7 +61,7 @@ package struct Cursor: Hashable, Sendable {
     }
 }
 
-/// The part of a list that a request asks for.
+/// The part of a list that a request names by `limit` and `cursor`.
 package struct ListPageRequest: Sendable {
     let list: Cursor.List
     /// The maximum number of entries in the page.

@@ -105,7 +105,7 @@ extension OperationRequest {
         try self.query["cursor"].map { try Cursor(text: $0, list: list) }
     }
 
-    /// Returns the part of a list that the request asks for.
+    /// Returns the part of a list that the request names by `limit` and `cursor`.
     package func page(_ list: Cursor.List) throws -> ListPageRequest {
         ListPageRequest(list: list, limit: try self.limit(), after: try self.cursor(list)?.position)
     }
@@ -116,7 +116,7 @@ package struct APIContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The connection that carries the request.
     package let channel: any Channel
-    /// The caller of a request that is made within the process, instead of an API key in the header. It is `nil` for
+    /// The caller of a request that is sent within the process, instead of an API key in the header. It is `nil` for
     /// requests that arrive on a connection.
     package var caller: APICaller?
 

@@ -105,7 +105,7 @@ extension ResponseBody {
 /// The operation is carried out like every other request, with its checks, limits and audit, and its response is
 /// encoded. The caller takes the value instead of parsing JSON.
 package final class ResponseValue: Sendable {
-    /// The value and its JSON.
+    /// The value of a response, and its JSON.
     private struct Content: Sendable {
         let value: any Sendable
         let json: JSONValue

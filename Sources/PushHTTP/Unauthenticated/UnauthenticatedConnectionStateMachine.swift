@@ -69,7 +69,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return (self.lastID, closes)
     }
 
-    /// Notes that a connection has sent its first message.
+    /// Records that a connection has sent its first message.
     package mutating func firstMessageReceived(_ id: ID) { self.entries[id]?.isSilent = false }
 
     /// Returns the connection that is closed in favour of a new one: the oldest silent one, else the oldest one of

@@ -26,24 +26,24 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     /// The final state of one notification.
     package enum FinalState: Hashable, Sendable {
-        /// No error packet named it or a notification before it in time.
+        /// No error packet named the notification or an earlier one in time.
         case accepted
-        /// The server rejected it, or this state machine did before writing it.
+        /// The server rejected the notification, or this state machine did before writing it.
         case failed(BinaryStatus)
-        /// The server certainly did not process it.
+        /// The server certainly did not process the notification.
         case notSent(NotSent)
-        /// It was written, and nothing tells whether the server processed it.
+        /// The notification was written, and it is not known whether the server processed it.
         case unknown(Unknown)
     }
 
     package enum NotSent: Hashable, Sendable {
-        /// No connection took it in time.
+        /// No connection took the notification in time.
         case timedOut
-        /// The caller withdrew it.
+        /// The caller withdrew the notification.
         case withdrawn
         /// ``Limits/waiting`` notifications were waiting already.
         case queueFull
-        /// It was discarded with all others because the server rejects the connection or its certificate.
+        /// The notification was discarded with all others because the server rejects the connection or its certificate.
         case connectionRejected(BinaryStatus)
     }
 
@@ -60,8 +60,9 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         case write(BinaryNotification)
         /// Report the final state of a notification. Each notification has exactly one.
         case finished(identifier: UInt32, FinalState)
-        /// Report that an error packet came after the quiet period: `count` notifications had counted as accepted by
-        /// then and were not. Those after the one it names are written again, unless the connection is at fault.
+        /// Report that an error packet arrived after the quiet period. `count` notifications had been reported as
+        /// accepted by then and were not. Those after the one that the packet names are written again, unless the
+        /// connection is at fault.
         case lateError(count: Int, BinaryStatus)
         /// Close the connection. Nothing more is written to it and nothing it sends counts.
         case close(CloseReason)
@@ -77,10 +78,10 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private struct Entry: Sendable {
         var notification: BinaryNotification
         var deadline: Timestamp
-        /// The time at which the system took its last byte; `nil` until then.
+        /// The time at which the system took the last byte of the notification; `nil` until then.
         var writtenAt: Timestamp?
-        /// Indicates whether its final state was reported. It is kept to be written again if a late error packet
-        /// requires it.
+        /// Indicates whether the final state of the notification was reported. The notification is kept to be written
+        /// again if a late error packet requires it.
         var isFinished = false
     }
 
@@ -88,7 +89,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private let limits: Limits
     private var lastIdentifier: UInt32
     private var waiting = CircularBuffer<Entry>()
-    /// The notifications that were written, the oldest first. Finished ones precede all others.
+    /// The notifications that were written, the oldest first. Those with a reported final state precede all others.
     private var written = CircularBuffer<Entry>()
     private var finishedCount = 0
     private var received = ByteBuffer()
@@ -301,7 +302,8 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Forgets what was written and queues `entries` before all others, in their order and with their identifiers.
+    /// Forgets all written notifications and queues `entries` before all others, in their order and with their
+    /// identifiers.
     private mutating func writeAgain(_ entries: [Entry]) {
         self.written.removeAll(keepingCapacity: true)
         self.finishedCount = 0

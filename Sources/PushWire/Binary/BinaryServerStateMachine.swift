@@ -66,7 +66,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
 
     /// A notification that was read from the connection. It is kept until it and all before it are accepted.
     private struct Entry: Sendable {
-        /// `nil` for command 0, which has none.
+        /// The identifier; `nil` for a notification of command 0, which has none.
         var identifier: UInt32?
         var deadline: Timestamp
         var isAccepted = false

@@ -119,7 +119,7 @@ package enum DeviceLinkSignature {
 
 /// The signed bytes of *Connect*: `00`, milliseconds since 1970 in 8 bytes, 8 random bytes (device link reference 4).
 package struct DeviceLinkNonce: Hashable, Sendable {
-    /// The length in bytes.
+    /// The length of a nonce, in bytes.
     package static let length = 17
 
     package let bytes: [UInt8]

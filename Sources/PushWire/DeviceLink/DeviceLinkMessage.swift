@@ -4,7 +4,7 @@ package import PushTypes
 /// Command 10, *Message*: a notification for a device (device link reference 3).
 ///
 /// Fields 129 to 133 are Martlet's own (device link reference 6). They carry request headers of the provider and are
-/// sent only to a device that asked for them in *Connect*, so that other clients get exactly the documented packet.
+/// sent only to a device that requested them in *Connect*, so that other clients get exactly the documented packet.
 package struct DeviceLinkMessage: Hashable, Sendable {
     package var token: [UInt8]
     package var topic: TopicHash

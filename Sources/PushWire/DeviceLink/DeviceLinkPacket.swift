@@ -44,7 +44,7 @@ package enum DeviceLinkPacketError: Error, Hashable, Sendable {
 }
 
 extension DeviceLinkPacket {
-    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes are there.
+    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes have arrived.
     package static func read(from buffer: inout ByteBuffer) throws(DeviceLinkPacketError) -> DeviceLinkPacket? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)

@@ -18,7 +18,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         package var record = 4096
         /// The maximum number of tuples for one connection. The next connection gets the rest. Default 50,000.
         package var tuples = 50_000
-        /// The longest time for reading and writing a page, and for waiting until the connection's turn comes. Default
+        /// The longest time for reading and writing a page, and for waiting until it is the connection's turn. Default
         /// 30 s.
         package var progress: Duration = .seconds(30)
         /// The pause between the last tuple and the closing of the write side. A client with Go's TLS library that
@@ -60,7 +60,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     private var topics: ArraySlice<Topic> = []
     private var tupleCount = 0
     private var lastToken: DeviceToken?
-    /// The writes that remain of the page.
+    /// The writes of the current page that are still to be performed.
     private var records: ArraySlice<ByteBuffer> = []
     private var isLastPage = false
     private var isShuttingDown = false
@@ -74,7 +74,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     /// The time at which ``tick(now:)`` must be called; `nil` once closed.
     package var nextDeadline: Timestamp? { self.state == .closed ? nil : self.deadline }
 
-    /// Starts the list of `topics` once the connection's turn has come.
+    /// Starts the list of `topics` once it is the connection's turn.
     package mutating func start(_ topics: [Topic], now: Timestamp) -> [Action] {
         guard self.state == .waiting else { return [] }
         self.topics = topics[...]

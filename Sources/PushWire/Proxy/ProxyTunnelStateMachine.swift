@@ -6,7 +6,7 @@ package import PushTypes
 ///
 /// swift-nio-extras has a handler for this that hides the proxy's status and trusts the proxy to end its headers.
 package struct ProxyTunnelStateMachine: Sendable {
-    /// The result of bytes from the proxy.
+    /// The result of reading bytes from the proxy.
     package enum Result: Hashable, Sendable {
         /// The response is not complete.
         case incomplete
@@ -115,7 +115,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         case needsName
     }
 
-    /// The step that failed.
+    /// The step in which the tunnel failed.
     package let cause: Cause
     private let proxy: String
     private let hasUser: Bool

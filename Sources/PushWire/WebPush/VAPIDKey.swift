@@ -68,11 +68,11 @@ package struct VAPIDCredential: Hashable, Sendable {
         }
     }
 
-    /// The maximum length of a token, in bytes.
+    /// The maximum length of a provider's token, in bytes.
     private static let maximumToken = 4096
 
     package let token: String
-    /// The public key, 65 bytes.
+    /// The public key of the application server, 65 bytes.
     package let publicKey: [UInt8]
 
     /// Reads the header `authorization`, and the header `crypto-key` where senders of the drafts put the key; `nil` for

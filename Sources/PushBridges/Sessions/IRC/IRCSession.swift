@@ -12,7 +12,7 @@ package struct IRCSession: ChatSession {
 
     package static func host(of account: String) -> String? { nil }
 
-    /// The deadlines, in steady time.
+    /// The timeouts, by the steady clock.
     private enum Time {
         /// The longest time from the connection to the welcome.
         static let signIn: Duration = .seconds(60)
@@ -264,7 +264,7 @@ extension IRCSession {
         return [.trouble(self.joins.trouble)]
     }
 
-    /// Tries another nick, because the nick is in use, perhaps by an earlier connection of this session.
+    /// Requests another nick, because the nick is in use, perhaps by an earlier connection of this session.
     private mutating func tryAnotherNick() -> [ChatAction] {
         self.nicksTried += 1
         guard self.nicksTried <= 3 else { return self.fail("the nick is in use, and so are similar ones") }

@@ -244,8 +244,8 @@ package final class ChatSessionService: Service {
     private func openInTurn(_ opening: Opening) async {
         let (session, loop) = (opening.session, opening.loop)
         do {
-            // The permit for the connection comes first, because waiting for it may take an hour and must not occupy a
-            // sign-in.
+            // The permit for the connection is taken first, because waiting for it may take an hour and must not occupy
+            // a sign-in.
             let connection = try await self.connections.wait(for: BudgetCaller(app: session.bundleID))
             let place = try await self.signIns.wait(for: BudgetCaller(app: session.bundleID, .name(session.host)))
             defer { place.end() }

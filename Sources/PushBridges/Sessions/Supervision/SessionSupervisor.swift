@@ -28,8 +28,9 @@ package struct SessionSupervisor: Sendable {
         package var seldom: Duration = .seconds(3600)
         /// The time for which messages are not pushed after the user has written with another client.
         package var presence: Duration = .seconds(60)
-        /// The maximum number of bytes from a server in ``window``. Beyond it a server that has accepted the account is
-        /// not read for the rest of the window, and the connection to any other ends. Default 4 MiB.
+        /// The maximum number of bytes from a server in ``window``. If a server that has accepted the account exceeds
+        /// it, nothing more is read for the rest of the window. If any other server exceeds it, the connection ends.
+        /// Default 4 MiB.
         package var bytes = 4 * 1024 * 1024
         package var window: Duration = .seconds(10)
 

@@ -17,13 +17,13 @@ package struct XMPPSession: ChatSession {
 
     /// The way in which TLS begins.
     private enum Security: String, Hashable, Sendable, CaseIterable {
-        /// TLS begins with a command in the stream.
+        /// TLS begins with a command in the stream (STARTTLS).
         case start
         /// TLS begins with the first byte.
         case direct
     }
 
-    /// The deadlines, in steady time.
+    /// The timeouts, by the steady clock.
     private enum Time {
         static let signIn: Duration = .seconds(60)
         /// The silence after which the server is pinged.

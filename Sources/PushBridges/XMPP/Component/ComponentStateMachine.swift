@@ -285,7 +285,7 @@ extension ComponentStateMachine {
     }
 
     private mutating func iq(_ stanza: XMLElement, _ now: NIODeadline) -> [ComponentAction] {
-        // Responses answer the component's own pings. They show that the link works.
+        // Responses belong to the component's own pings. They show that the link works.
         guard let type = stanza["type"], type == "get" || type == "set", let id = stanza["id"],
             let from = stanza["from"],
             let sender = JabberAddress(from)

@@ -62,6 +62,6 @@ struct PublishContent {
         return payload
     }
 
-    /// The collapse id, by which a later push replaces this one.
+    /// The collapse id, by which a later push for the same node replaces the earlier one.
     private var collapseID: String { Hexadecimal.encode(SHA256.hash(data: Data(self.node.node.utf8)).prefix(16)) }
 }

@@ -26,7 +26,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
-    /// Indicates whether a fault stopped the connection: nothing more is read or answered.
+    /// Indicates whether a fault stopped the connection: nothing more is read, and there are no responses.
     private var isStalled = false
     private var notificationCount = 0
     private var isHandshakeDone = false

@@ -27,7 +27,7 @@ final class DeviceAuthenticator: Sendable {
         (self.authority, self.devices) = (authority, devices)
     }
 
-    /// The number of remembered nonces.
+    /// The number of nonces that are remembered of all devices.
     var nonceCount: Int { self.nonces.withLock { $0.count } }
 
     /// Returns the id of the device. One of the two proofs must be valid; that in *Connect* takes precedence.
@@ -85,14 +85,15 @@ final class DeviceAuthenticator: Sendable {
 
 /// Rejects a *Connect* nonce that is old, from the future, or was seen before (device link reference 4).
 ///
-/// Each device has a memory of its own, so that however often one connects, it takes nothing from the others.
+/// The nonces of each device are remembered apart, so that a device that connects often takes no memory from the
+/// others.
 struct NonceCache: Sendable {
     /// The maximum difference between a device's clock and the gateway's.
     static let window: Duration = .seconds(5 * 60)
     /// The maximum number of nonces that are remembered of one device.
     static let maximum = 64
 
-    /// The nonces of one device.
+    /// The nonces that are remembered of one device.
     private struct Memory: Sendable {
         var nonces: [DeviceLinkNonce] = []
         /// The time of the newest nonce that was forgotten for a later one. Nonces that are not newer are rejected, because
@@ -113,7 +114,7 @@ struct NonceCache: Sendable {
 
     private var memories: [UUID: Memory] = [:]
     private var nextSweep = Timestamp(milliseconds: .min)
-    /// The number of remembered nonces.
+    /// The number of nonces that are remembered of all devices.
     var count: Int { self.memories.values.reduce(0) { $0 + $1.nonces.count } }
 
     init() {}

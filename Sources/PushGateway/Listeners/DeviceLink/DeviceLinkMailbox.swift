@@ -7,8 +7,8 @@ import Synchronization
 /// The path from the router to one connected device: a queue that is emptied on the connection's event loop, as fast as
 /// the device reads.
 ///
-/// At most one task is scheduled at a time, however many messages come from other threads. Messages that the connection
-/// does not take yet wait here; the router bounds their number.
+/// At most one task is scheduled at a time, however many messages arrive from other threads. Messages that the
+/// connection does not take yet wait here; the router bounds their number.
 final class DeviceLinkMailbox: DeviceConnection {
     private struct Queue {
         var packets: [DevicePacket] = []
@@ -24,7 +24,7 @@ final class DeviceLinkMailbox: DeviceConnection {
     struct Recipient: Sendable {
         var id: UUID
         var baseToken: [UInt8]
-        /// Indicates whether the device asked for the extension fields of messages.
+        /// Indicates whether the device has requested the extension fields of messages in *Connect*.
         var understandsExtensions: Bool
     }
 

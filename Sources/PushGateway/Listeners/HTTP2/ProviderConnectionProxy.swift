@@ -54,7 +54,7 @@ final class ProviderConnectionProxy: Sendable {
 
     // MARK: Commands
 
-    /// Responds to requests. Responses of streams that no longer expect one are dropped.
+    /// Sends responses to requests. Responses of streams that no longer expect one are dropped.
     func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         if let connection = self.workingConnection { return connection.respond(responses) }
         self.post { commands in
@@ -70,7 +70,8 @@ final class ProviderConnectionProxy: Sendable {
     /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
     func announce(streamLimit: Int) { self.perform(.announce(streamLimit: streamLimit)) }
 
-    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others have their responses before the end.
+    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others get their responses before the
+    /// connection ends.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text.
     ///   - lastStream: By default the highest stream that the client has opened.

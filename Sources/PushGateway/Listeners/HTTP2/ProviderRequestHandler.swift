@@ -196,7 +196,7 @@ extension ProviderRequestHandler {
         case .stall: return
         case .wait(let time):
             let (handler, handle) = (self, batch.handle)
-            // A delayed request is a batch of its own, as all others are handled meanwhile.
+            // A delayed request is a batch of its own, because other requests are handled during the delay.
             handle.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
                 var batch = Batch(handle: handle)
                 handler.perform(decision, stream, &batch)

@@ -41,9 +41,9 @@ package enum HTTP2RequestFailure: Hashable, Sendable {
     case responseTimeout
     /// The server sent nothing any more, not even the acknowledgement of a PING.
     case unresponsive
-    /// The transport ended.
+    /// The transport ended, for the reason in the text.
     case closed(String)
-    /// The server broke a rule of HTTP/2.
+    /// The server broke a rule of HTTP/2, which the text describes.
     case violation(HTTP2ErrorCode, String)
     /// No SETTINGS frame arrived before the deadline.
     case handshakeTimeout

@@ -35,9 +35,9 @@ package struct HTTP2ClientLimits: Sendable {
 /// The client's end of an HTTP/2 connection to a push service (RFC 9113), without I/O.
 ///
 /// Bytes, requests and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences. A
-/// request ends in exactly one event. No input makes it trap: a violation of the protocol ends the connection.
+/// request ends in exactly one event. No input causes a trap: a violation of the protocol ends the connection.
 package struct HTTP2ClientStateMachine: ~Copyable {
-    /// The stage of the connection's life.
+    /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
         case waitingForSettings
         case open
@@ -169,7 +169,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         swap(&taken, &self.events)
     }
 
-    /// Returns the bytes to write.
+    /// Returns the bytes to write, and empties the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)
@@ -394,7 +394,6 @@ extension HTTP2ClientStateMachine {
         self.finishIfDrained()
     }
 
-    /// Resets one stream.
     private mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode, cause: HTTP2RequestFailure? = nil) {
         guard let (stream, response) = self.streams.remove(streamID) else { return }
         self.output.writeReset(streamID, code)

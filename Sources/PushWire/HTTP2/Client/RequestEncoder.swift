@@ -15,7 +15,7 @@ struct RequestEncoder {
     private static let devicePath = Array(RequestHeaderTemplate.devicePath.utf8)
 
     let authority: String
-    /// The value of the header `authorization`, as bytes. It is empty if a certificate authenticates the connection.
+    /// The encoded header field `authorization`, as bytes. It is empty if a certificate authenticates the connection.
     private(set) var authorization: [UInt8] = []
     private var table = RequestHeaderTable(limit: Self.maximumTableSize)
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
@@ -139,7 +139,7 @@ struct RequestEncoder {
         buffer.writeBytes(rest)
     }
 
-    /// Returns the beginning of a block: a change of the table's size, if one is due.
+    /// Returns the table size updates with which the next header block must begin, or an empty array.
     mutating func beginBlock() -> [UInt8] { self.table.takeResize() }
 
     /// Returns a field whose value will be repeated: from the table, or inserted into it.
@@ -176,7 +176,8 @@ struct RequestEncoder {
 
 /// The prepared pieces of the header blocks of all pushes with one topic, push type and priority.
 ///
-/// Pseudo-headers precede all others (RFC 9113 section 8.3), so the pieces are written around `:path` and the literals.
+/// Pseudo-headers precede all other fields (RFC 9113 section 8.3), so the pieces are written around `:path` and the
+/// literals.
 private struct RequestHeaderTemplate {
     /// The properties that the pushes share.
     struct Key: Hashable {

@@ -218,7 +218,7 @@ struct HTTP2FrameReader: Sendable {
 ///
 /// It holds no bytes: ranges are positions in the bytes that it was read from.
 struct HTTP2Frame {
-    /// The type of a frame and its content.
+    /// The type of a frame, with its content.
     enum Payload {
         /// The content of a DATA frame without its padding.
         case data(Range<Int>)

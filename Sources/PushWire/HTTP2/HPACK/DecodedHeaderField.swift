@@ -20,7 +20,7 @@ extension DecodedHeaderField {
     /// The size in bytes that tables and lists count (RFC 7541 section 4.1, RFC 9113 section 6.5.2).
     var size: Int { self.nameLength + self.valueLength + 32 }
 
-    /// The fields of ``StaticHeaderTable``.
+    /// Creates the fields of ``StaticHeaderTable``.
     static func makeFixed() -> [Self] {
         StaticHeaderTable.fields.map { name, value in
             let bytes = Array(name.utf8)
@@ -61,7 +61,7 @@ extension HeaderList {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Returns whether these bytes are those of `text`.
+    /// Returns whether the bytes are those of `text`.
     func spells(_ text: StaticString) -> Bool {
         guard self.count == text.utf8CodeUnitCount, let start = self.baseAddress else { return false }
         return memcmp(start, text.utf8Start, self.count) == 0

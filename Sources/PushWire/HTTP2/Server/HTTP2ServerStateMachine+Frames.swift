@@ -255,7 +255,7 @@ extension HTTP2ServerStateMachine {
 
 /// Responses, sent within the flow-control windows (RFC 9113 section 5.2).
 extension HTTP2ServerStateMachine {
-    /// Sends many responses, in order.
+    /// Sends the responses to many requests, in order.
     package mutating func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         for (stream, response) in responses { self.respond(stream, response) }
     }
@@ -398,7 +398,7 @@ extension HTTP2ServerStateMachine {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.encoder.write(ProviderResponse(status: 431), streamID: streamID, into: &self.output)
         guard !endsStream else { return }
-        // RFC 9113 section 8.1: the rest of the request is not wanted.
+        // RFC 9113 section 8.1: the client need not send the rest of the request.
         self.output.writeReset(streamID, .noError)
         self.endedStreams.insert(streamID)
     }

@@ -2,7 +2,7 @@ import NIOCore
 
 /// An open stream of a provider's connection.
 struct HTTP2ServerStream: StreamTableEntry {
-    /// The stage of the exchange.
+    /// The state of the request and its response.
     enum State {
         /// The request is incomplete. It is in this slot of ``IncompleteRequestTable``.
         case receiving(Int)
@@ -26,7 +26,7 @@ struct IncompleteRequest {
     var request: ProviderRequest
     /// The value of `content-length`, or -1 if there is none.
     var contentLength: Int
-    /// The deadline of the request's end.
+    /// The time by which the request must be complete.
     var deadline: NIODeadline
     /// The memory in bytes that the request takes.
     private(set) var heldBytes: Int
