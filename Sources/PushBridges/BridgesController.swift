@@ -125,7 +125,7 @@ struct BridgesController: Controller {
         return try .json(BridgeResponse(bridge: stored, secret: made))
     }
 
-    /// Stores a bridge.
+    /// Stores a bridge, and returns it as it is stored.
     private func stored(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord {
         switch try await self.store.setBridge(bridge, keepsSecret: keepsSecret) {
         case .done(let stored, let displaced):
@@ -182,7 +182,7 @@ struct BridgesController: Controller {
 /// A bridge in a response.
 struct BridgeResponse: ResponseObject {
     let bridge: BridgeRecord
-    /// The secret that was made for the bridge, if this response shows it.
+    /// The secret that was generated for the bridge, if this response shows it.
     var secret: String?
 
     private var hasSecret: Bool { !self.bridge.secret.isEmpty }

@@ -8,10 +8,11 @@ import PushWire
 
 /// The four TLS listeners of one environment.
 struct EnvironmentListeners: Sendable {
-    /// The maximum number of feedback connections. Each keeps its entries in memory until they are read.
+    /// The maximum number of feedback connections. Each connection holds its entries in memory until its client has
+    /// read them.
     private static let feedbackConnections = 100
-    /// The cipher suites of TLS 1.2 for HTTP/2: forward secrecy and authenticated encryption only, none of RFC 9113
-    /// appendix A. Those of TLS 1.3 are the library's.
+    /// The cipher suites of TLS 1.2 for HTTP/2: only suites with forward secrecy and authenticated encryption, none of
+    /// those that RFC 9113 appendix A prohibits. TLS 1.3 uses the suites of the TLS library.
     private static let http2CipherSuites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -73,7 +74,8 @@ struct EnvironmentListeners: Sendable {
         }
         let binary = try listener(.binary, "binary", limits: limits, options: .init(allowsHalfClosure: true)) {
             var tls = try legacy($0)
-            // The client has had enough time to read the error packet (``BinaryServerStateMachine/Limits/drain``).
+            // Short, because the client has already had ``BinaryServerStateMachine/Limits/drain`` to read the error
+            // packet.
             tls.shutdownTimeout = .milliseconds(100)
             return tls
         }
@@ -92,7 +94,7 @@ struct EnvironmentListeners: Sendable {
         return tls
     }
 
-    /// Requests a device's certificate, which it may also send in *Connect* instead (device link reference 1).
+    /// Requests a device's certificate, which the device may send in *Connect* instead (device link reference 1).
     private static func device(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
         tls.applicationProtocols = ["apns-security-v3"]
@@ -115,7 +117,7 @@ struct EnvironmentListeners: Sendable {
         )
     }
 
-    /// Adds gauges of the open connections and of their limit.
+    /// Adds gauges of each listener's open connections and of their maximum number.
     func addGauges(to gauges: GaugeRegistry, _ environment: PushEnvironment) {
         for (name, listener) in self.all.named {
             GatewayGauges(registry: gauges, labels: ["listener": name, "environment": environment.rawValue])
@@ -123,7 +125,7 @@ struct EnvironmentListeners: Sendable {
         }
     }
 
-    /// Closes all listeners. Providers may finish their requests; devices get unacknowledged messages again later.
+    /// Closes all listeners. Providers may finish their requests; devices receive unacknowledged messages again later.
     func close() async {
         await withTaskGroup(of: Void.self) { group in
             for listener in [self.all.http2, self.all.binary, self.all.feedback] {

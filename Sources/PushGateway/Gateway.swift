@@ -9,7 +9,7 @@ import ServiceLifecycle
 ///
 /// The initializer prepares the data directory; ``run()`` opens the listeners.
 package final class Gateway: Service {
-    /// The interval between two removals of expired messages and old events.
+    /// The interval at which expired messages and old events are removed.
     private static let purgeInterval: Duration = .seconds(30)
 
     /// The certificate, in PEM, that a provider and a device have to trust.
@@ -67,7 +67,7 @@ package final class Gateway: Service {
         self.logger.info("gateway has ended")
     }
 
-    /// Runs the admin API and the regular removal until graceful shutdown or cancellation.
+    /// Runs the admin API and the periodic removal of messages and events until graceful shutdown or cancellation.
     private func runAdmin(onPort: @escaping @Sendable (Int) -> Void) async throws {
         let address = self.configuration.admin
         let admin = try self.core.adminServer()

@@ -4,7 +4,7 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The parts of a gateway behind its listeners, made from its data directory.
+/// The parts of a gateway behind its listeners, created from its data directory.
 final class GatewayCore: Sendable {
     let configuration: GatewayConfiguration
     let authorities: Authorities
@@ -12,7 +12,7 @@ final class GatewayCore: Sendable {
     let environments: [EnvironmentCore]
     let openListeners = OpenListeners()
     let adminConnections = AdminConnections()
-    /// The unauthenticated connections of all listeners, including the admin API.
+    /// The budget of unauthenticated connections, which all listeners share, including the admin API.
     let unauthenticated: UnauthenticatedConnectionBudget
     /// The gauges at `/metrics`; listeners add theirs.
     let gauges = GaugeRegistry()
@@ -99,7 +99,7 @@ final class GatewayCore: Sendable {
         try await self.shared.services.events.trim(now: now)
     }
 
-    /// Writes all that is in memory and closes the database, after the listeners were closed.
+    /// Writes all pending changes and closes the database. Called after the listeners have been closed.
     func close() async throws {
         for environment in self.environments { try await environment.router.end() }
         try await self.shared.services.events.end()
@@ -111,7 +111,7 @@ final class GatewayCore: Sendable {
 /// Adds metrics whose names begin with `martlet_gateway_`.
 struct GatewayGauges {
     let registry: GaugeRegistry
-    /// The labels of all samples.
+    /// The labels of all samples, such as the listener and the environment.
     var labels: [String: String] = [:]
 
     /// Adds a metric, or the value of further labels to a metric.

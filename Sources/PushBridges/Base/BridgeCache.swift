@@ -4,11 +4,11 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// A value that is made from the bridges of one kind and kept in memory, so that requests read no bridges from disk. It
-/// is made anew after any bridge has changed.
+/// A value that is computed from the bridges of one kind and kept in memory, so that requests read no bridges from
+/// disk. It is computed anew after any bridge has changed.
 ///
-/// Only one reading runs at a time, and all requests share it. Bridges that change all the time therefore occupy at
-/// most one connection of the store, and no request waits for more than two readings.
+/// Only one read of the store runs at a time, and all requests share it. Bridges that change all the time therefore
+/// occupy at most one connection of the store, and no request waits for more than two reads.
 final class BridgeCache<Value: Sendable>: Sendable {
     private struct Made {
         var generation: Int
@@ -16,9 +16,9 @@ final class BridgeCache<Value: Sendable>: Sendable {
         var value: Value
     }
 
-    /// A reading under way.
+    /// A read of the store that is in progress.
     private struct Flight {
-        /// The generation of the bridges before the reading began. The reading sees all changes up to it.
+        /// The generation of the bridges before the read began. The read sees all changes up to it.
         let generation: Int
         let value = OneShotValue<Value>()
     }
@@ -37,7 +37,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - aging: The maximum age of a value that depends on more than bridges, and the clock that measures it. `nil`
     ///     if it does not age.
-    ///   - make: Reads the store and makes the value.
+    ///   - make: Reads the store and computes the value.
     init(
         store: any AppStore & BridgeStore,
         aging: (longest: Duration, time: any TimeSource)? = nil,
@@ -59,18 +59,18 @@ final class BridgeCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// Makes the value anew, or waits for the reading under way.
+    /// Computes the value anew, or waits for the read in progress.
     func read() async throws -> Value { try await self.read(since: self.store.bridgeGeneration) }
 
     private func made(since generation: Int) -> Made? {
         self.state.withLock { $0.made }.flatMap { $0.generation >= generation ? $0 : nil }
     }
 
-    /// Returns the value of a reading that sees all changes up to a generation.
+    /// Returns the value of a read that sees all changes up to a generation.
     private func read(since generation: Int) async throws -> Value {
         var flight = self.join()
         while flight.generation < generation {
-            // This reading may not have seen the change, and its error belongs to other callers.
+            // This read may not have seen the change, and its error belongs to other callers.
             _ = try? await flight.value.valueUnlessCancelled()
             try Task.checkCancellation()
             if let made = self.made(since: generation) { return made.value }
@@ -79,11 +79,11 @@ final class BridgeCache<Value: Sendable>: Sendable {
         return try await flight.value.valueUnlessCancelled()
     }
 
-    /// Joins the reading under way or begins one. A reading continues if its callers stop waiting.
+    /// Joins the read in progress or begins one. A read continues if its callers stop waiting.
     private func join() -> Flight {
         self.state.withLock { state in
             if let flight = state.flight { return flight }
-            // A later change belongs to the next generation, even if this reading already sees it.
+            // A later change belongs to the next generation, even if this read already sees it.
             let flight = Flight(generation: self.store.bridgeGeneration)
             state.flight = flight
             Task { await self.carryOut(flight) }
@@ -109,7 +109,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
 }
 
 extension BridgeCache<[String: BridgeRecord]> {
-    /// The bridges of a kind by their names.
+    /// Creates a cache of the bridges of a kind by their names.
     convenience init(_ kind: BridgeKind, store: any AppStore & BridgeStore) {
         self.init(store: store) { store in
             Dictionary(try await store.bridges(kind: kind).map { ($0.name, $0) }) { first, _ in first }

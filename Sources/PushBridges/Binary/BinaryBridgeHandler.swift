@@ -21,7 +21,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private let listener: BinaryBridgeListener
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: BinaryServerStateMachine
-    /// The actions that are still to be performed. One action may cause others.
+    /// The actions still to be performed. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
     /// The connection at the intake or its rejection, `nil` until the certificate is known.
@@ -38,7 +38,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private var isHandshakeDone = false
     /// Indicates whether the provider cannot know which notifications were stored.
     private var isBroken = false
-    /// Indicates whether the provider has closed its side, or an error packet has told it which notifications are
+    /// Indicates whether the provider has closed its side, or an error packet has informed it which notifications are
     /// stored.
     private var hasEnded = false
 
@@ -203,14 +203,14 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
             } else if self.stateMachine.isInFlight(result.ticket) {
                 actions += self.stateMachine.accepted(ticket: result.ticket, now: now)
             } else {
-                // Storing took too long, and the provider was told that the notification failed, so it sends it again.
+                // Storing took too long. The provider was informed that the notification failed, so it sends it again.
                 self.breakOff()
             }
         }
         self.perform(actions, on: eventLoop)
     }
 
-    /// Notes that the provider cannot know which notifications were stored. Its next connection waits until that is
+    /// Records that the provider cannot know which notifications were stored. Its next connection waits until that is
     /// certain.
     private func breakOff() {
         self.isBroken = true
@@ -234,8 +234,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         self.listener.logger.info("malformed notification ends the connection", metadata: metadata)
     }
 
-    /// Writes the packet and closes the write side only. Closing both sides with unread bytes of the client would cause
-    /// a reset, which could destroy the packet before the client reads it (reference 5.3.6).
+    /// Writes the packet and closes the write side only. Closing both sides while bytes of the client are unread would
+    /// send a TCP reset, which could destroy the packet before the client reads it (reference 5.3.6).
     private func finish(_ packet: BinaryErrorResponse?) {
         self.waiting.removeAll()
         if case .success(let connection) = self.connection { connection.end() }
@@ -274,7 +274,7 @@ struct BinaryBridgeListener: Sendable {
     let intake: BinaryIntake
     /// The budget of the connections whose certificates are known.
     let places: Budget
-    /// The limits on the rates at which connections are opened. They know the networks of known certificates.
+    /// The limits on the rates at which connections are opened. A known certificate makes its network a known one.
     let rates: ConnectionRates
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource

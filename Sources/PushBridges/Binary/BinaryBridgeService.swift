@@ -74,7 +74,7 @@ package final class BinaryBridgeService: Service {
             unauthenticated: unauthenticated,
             logger: logger
         )
-        // The client has had enough time to read the error packet (``BinaryServerStateMachine/Limits/drain``).
+        // Short, because the client has already had ``BinaryServerStateMachine/Limits/drain`` to read the error packet.
         tls.shutdownTimeout = .milliseconds(100)
         let binary = try LegacyTLSListener(
             name: "binary",

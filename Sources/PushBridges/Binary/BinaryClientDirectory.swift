@@ -35,7 +35,7 @@ enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     /// The bridges cannot be read at present.
     case unavailable(String)
 
-    /// The status with which the first notification is rejected (reference 5.2). It tells whether the notification may
+    /// The status with which the first notification is rejected (reference 5.2). It shows whether the notification may
     /// be sent again.
     var status: BinaryStatus { if case .unavailable = self { .processingError } else { .missingTopic } }
 
@@ -59,7 +59,7 @@ final class BinaryClientDirectory: Sendable {
         var records: [Topic: (bridge: BridgeRecord, settings: BinaryBridgeSettings)] = [:]
         /// The topics of the bridges that name a certificate, by its fingerprint.
         var topics: [String: Set<Topic>] = [:]
-        /// The apps by their bundle ids.
+        /// The ids of the apps by their bundle ids.
         var apps: [Topic: Int64] = [:]
     }
 

@@ -31,7 +31,7 @@ final class BinaryIntake: Sendable {
 
     /// A connection at the intake. The handler ends it when its results no longer matter.
     final class Connection: Sendable {
-        /// The number of the last connection.
+        /// The number that was last given to a connection.
         private static let lastNumber = Atomic<UInt64>(0)
 
         let id = UUID()

@@ -61,9 +61,9 @@ struct DeduplicationWindow: Sendable {
         }
     }
 
-    /// A push that may come again.
+    /// A push that the provider may send again.
     private struct Expectation: Sendable {
-        /// The number of times that the push may come.
+        /// The number of times that the push may still be sent again.
         var count: Int
         /// The time from which on an equal push counts as a new one.
         var until: Timestamp
@@ -93,7 +93,7 @@ struct DeduplicationWindow: Sendable {
         self.expect(recent.map(\.key), now: now)
     }
 
-    /// Remembers pushes that were stored before a crash.
+    /// Remembers pushes that were stored before a crash, so that a repetition of them is recognized.
     mutating func expect(_ keys: some Sequence<Key>, now: Timestamp) {
         self.expected = self.expected.filter { $0.value.until > now }
         var room = self.limits.count - self.expected.values.reduce(0) { $0 + $1.count }
@@ -144,7 +144,7 @@ final class DeduplicationRegistry: Sendable {
         self.change(Self.certificate(of: client)) { $0.connectionEnded(connection, isBroken: isBroken, now: $1) }
     }
 
-    /// Remembers pushes that came over a bridge before the process started. All their connections count as broken.
+    /// Remembers pushes that arrived over a bridge before the process started. All their connections count as broken.
     func expect(_ keys: [DeduplicationWindow.Key], over bridge: String, of app: Int64) {
         self.change(.bridge(name: bridge, app: app)) { $0.expect(keys, now: $1) }
     }

@@ -20,7 +20,7 @@ final class DrainingConnections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a connection.
+    /// Adds a broken connection whose notifications are still being stored.
     func begin(_ connection: BinaryIntake.Connection) {
         self.state.withLock { _ = $0.ending[connection.client.fingerprint, default: []].insert(connection.number) }
     }

@@ -6,8 +6,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The feedback lists for old providers. They contain the tokens of their pushes that the push service has called
-/// unregistered.
+/// The feedback lists for old providers: the tokens of their pushes that the push service has reported as unregistered.
 struct LegacyFeedbackSource: FeedbackSource {
     /// An entry with the environment that it belongs to.
     struct Entry: Sendable {

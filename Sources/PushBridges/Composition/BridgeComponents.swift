@@ -6,13 +6,13 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// The components that bridges are made of: those of the provider, and what several bridges share.
+/// The components that bridges are built from: those of the provider, and those that several bridges share.
 struct BridgeComponents: Sendable {
     let provider: ProviderComponents
     let configuration: BridgesConfiguration
     /// The client for requests to addresses in the settings of apps.
     let settingsClient: RestrictedHTTPClient
-    /// The client for requests to addresses that strangers name.
+    /// The client for requests to addresses that unauthenticated clients name.
     let strangersClient: RestrictedHTTPClient
     let authenticator: BridgeAuthenticator
     let submission: PushSubmission
@@ -63,9 +63,9 @@ package struct BinaryBridgeConfiguration: Sendable {
     package struct Client: Sendable {
         /// The topic of the certificate.
         package var topic: Topic
-        /// The environment of its pushes, or `nil` for that of the certificate.
+        /// The environment of the old provider's pushes, or `nil` for that of its certificate.
         package var environment: PushEnvironment?
-        /// The SHA-256 fingerprints of its certificates, in hexadecimal.
+        /// The SHA-256 fingerprints of the old provider's certificates, in hexadecimal.
         package var fingerprints: [String]
         /// The credential for the push service, by environment.
         package var credentials: [PushEnvironment: CredentialRecord]

@@ -7,25 +7,25 @@ import ServiceLifecycle
 
 /// A kind of bridge, with the services and routes that a provider has for it.
 ///
-/// It is declared by a type in a folder of its own, and by that type's place in ``Bridges/all``. From these are made: the
-/// operations and routes with their descriptions, the check of settings and secrets, the services, and the help texts of
-/// metrics.
+/// It is declared by a type in a folder of its own, and by that type's place in ``Bridges/all``. These determine the
+/// operations and routes with their descriptions, the check of settings and secrets, the services, and the help texts
+/// of metrics.
 protocol BridgeFeature: Sendable {
     static var kind: BridgeKind { get }
     /// The settings of a bridge, or `nil` for a kind that ``BridgesController`` does not configure.
     static var settings: (any BridgeSettings.Type)? { get }
-    /// Indicates whether clients have the secret of a bridge in their URLs, where anyone can try to guess it.
+    /// Indicates whether the secret of a bridge is in the URLs of its clients, where it can be attacked by guessing.
     static var hasSecretInURL: Bool { get }
-    /// The help texts of its metrics.
+    /// The help texts of the bridge's metrics.
     static var metrics: [MetricDescription] { get }
 
     init(_ components: BridgeComponents) throws
 
-    /// The controllers that have its operations.
+    /// The controllers of the bridge's operations.
     var controllers: [any Controller<APIScope>] { get }
     /// The services that run for as long as the provider does.
     var services: [any Service] { get }
-    /// Adds its routes beside the API.
+    /// Adds the bridge's routes outside the API.
     func addRoutes(to router: Router<APIContext>)
     /// Is called when the erasure of a user or an app has begun, as ``ProviderExtension/erasureBegan()``.
     func erasureBegan()

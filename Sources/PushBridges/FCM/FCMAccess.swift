@@ -81,7 +81,7 @@ struct FCMAccess: Sendable {
     }
 
     /// Runs `body` and turns its errors into those of FCM.
-    /// - Parameter error: Makes the response to an error.
+    /// - Parameter error: Creates the response to an error.
     func respond(
         _ operation: String,
         _ context: APIContext,

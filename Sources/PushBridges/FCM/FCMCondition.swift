@@ -29,7 +29,7 @@ struct FCMCondition: Hashable, Sendable {
         self.audience = audience
     }
 
-    /// Reads the text from left to right.
+    /// A parser of the text of a condition, from left to right.
     private struct Parser {
         private let bytes: [UInt8]
         private(set) var position = 0

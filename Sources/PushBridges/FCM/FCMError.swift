@@ -20,13 +20,13 @@ struct FCMError: Error, Hashable, Sendable {
         var description: String
     }
 
-    /// The response of the push service.
+    /// The response of Apple's push service, which caused the error.
     struct APNsAnswer: Hashable, Sendable {
         var status: Int
         var reason: String
     }
 
-    /// The HTTP status.
+    /// The HTTP status of the response.
     let status: Int
     /// The name of the `google.rpc.Code`.
     let name: String

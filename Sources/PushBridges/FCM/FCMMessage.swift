@@ -12,7 +12,7 @@ struct FCMMessage: Hashable, Sendable {
     /// The maximum length of a token or an installation id, in bytes.
     private static let maximumTarget = 4096
 
-    /// The addressees of a message.
+    /// The recipients of a message.
     enum Target: Hashable, Sendable {
         /// The token of a device.
         case token(DeviceToken)

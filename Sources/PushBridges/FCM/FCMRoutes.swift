@@ -72,7 +72,8 @@ struct FCMRoutes: Sendable {
                 at: at
             )
         } catch let failure as PinnedClientFailure {
-            // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
+            // The old server sends the pushes instead of the provider, so a client that repeats the request loses
+            // nothing.
             let message = "The server in whose shadow this bridge is does not answer: \(failure.text)"
             throw FCMError(503, "UNAVAILABLE", message, code: .unavailable)
         }
@@ -112,7 +113,7 @@ struct FCMResponse: Hashable, Sendable {
         self.text = "\(status)\(word.map { " \($0)" } ?? "")"
     }
 
-    /// Makes the response of this bridge. The error is `nil` for a message that would be sent.
+    /// Creates the response of this bridge. The error is `nil` for a message that would be sent.
     init(_ error: FCMError?) {
         let word = error.map { $0.code?.rawValue ?? $0.name }
         self.text = "\(error?.status ?? 200)\(word.map { " \($0)" } ?? "")"
@@ -123,8 +124,8 @@ extension ShadowComparison {
     /// Compares the bridge's response to a message with FCM's response.
     /// - Parameters:
     ///   - error: The error with which the bridge would respond, or `nil` for a message that would be sent.
-    ///   - target: The token to which the message goes, or `nil` for topics and for a message that cannot be read.
-    ///   - answer: FCM's response, or `nil` if FCM was not asked.
+    ///   - target: The token to which the message is sent, or `nil` for topics and for a message that cannot be read.
+    ///   - answer: FCM's response, or `nil` if no request was sent to FCM.
     init(_ error: FCMError?, target: DeviceToken?, _ answer: FCMResponse?, at: Timestamp) {
         self.init()
         let ours = FCMResponse(error)

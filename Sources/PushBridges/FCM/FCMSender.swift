@@ -30,7 +30,7 @@ struct FCMSender: Sendable {
         func name(_ message: String) -> String { "projects/\(self.bridge.name)/messages/\(message)" }
     }
 
-    /// A message as it would be sent.
+    /// A message that has passed the checks, as it would be sent.
     struct Plan: Sendable {
         let content: TranslatedPush.Checked
         let audience: Audience
@@ -89,7 +89,7 @@ struct FCMSender: Sendable {
 
     // MARK: Sending
 
-    /// Sends a message, and waits for its outcome if it goes to one token.
+    /// Sends a message, and waits for its outcome if it is sent to one token.
     /// - Returns: The resource name of the message.
     /// - Throws: ``FCMError`` for a message that was not sent.
     func send(
@@ -124,7 +124,8 @@ struct FCMSender: Sendable {
         return try await self.name(of: notification, project, on: channel)
     }
 
-    /// Returns the resource name of a message in the ledger. If it goes to one token, its outcome is awaited first.
+    /// Returns the resource name of a message in the ledger. If the message is sent to one token, its outcome is
+    /// awaited first.
     private func name(
         of notification: NotificationRecord,
         _ project: Project,
@@ -164,7 +165,7 @@ struct FCMSender: Sendable {
         return Repetition(present: identity(window), before: identity(window - 1), window: .seconds(seconds))
     }
 
-    /// Returns the message of an equal request shortly before, or `nil` if there was none.
+    /// Returns the message that an equal request sent shortly before, or `nil` if there was none.
     private func earlier(
         _ repetition: Repetition,
         _ project: Project,

@@ -81,7 +81,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// The admission of a batch. Its path names a project only together with a secret.
+    /// The way in which a batch was admitted: by the secret of a project in its path, or by an API key.
     private enum Reached {
         case project(FCMSender.Project)
         case key(BridgeAuthenticator.Admission)

@@ -96,6 +96,6 @@ struct GorushFields {
         }
     }
 
-    /// Returns a member of any type.
+    /// Returns a member of any type, or `nil` if it is absent.
     func any(_ name: String) -> JSONValue? { self.value(name) }
 }

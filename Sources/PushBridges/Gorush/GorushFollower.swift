@@ -16,11 +16,11 @@ import Synchronization
 /// Waiting work is only in memory, and each failure is posted once, as by gorush. A restart loses it. Webhooks post
 /// each outcome at least once.
 struct GorushFollower: Service {
-    /// The size that is counted for a notification besides its tokens.
+    /// The size that is counted for a notification in addition to its tokens.
     private static let size = 50
     /// The longest time for which a notification is followed.
     private static let patience: Duration = .seconds(600)
-    /// The maximum number of posts of one notification that fail in a row. After them no more are made.
+    /// The maximum number of posts of one notification that fail in a row. After that, no more posts are sent for it.
     private static let maximumFailures = 3
     /// The maximum number of posts at a time: of all apps, of one app, and to one of its hooks. Apps take turns, and so
     /// do the hooks of an app, so that hooks that never respond delay few other posts.
@@ -32,7 +32,7 @@ struct GorushFollower: Service {
     /// The maximum length of a response to a post, in bytes. Its content is ignored.
     private static let maximumResponse = 64 * 1024
 
-    /// A notification in the ledger.
+    /// A notification whose outcomes are followed.
     struct Followed: Sendable {
         let push: PushSubmission.Accepted
         let bridge: String
@@ -41,14 +41,14 @@ struct GorushFollower: Service {
         let plan: GorushPlan
     }
 
-    /// The hook of an app.
+    /// The hook to which an app's failures are posted.
     private struct Hook: Sendable {
         let url: String
         let app: Int64
         let bundleID: Topic
     }
 
-    /// The work of the service.
+    /// A piece of work of the service.
     private enum Work: Sendable {
         case follow(Followed, Topic)
         case post([GorushLogEntry], Hook)
@@ -63,7 +63,7 @@ struct GorushFollower: Service {
     }
 
     private let budget: Budget
-    /// The budget of running posts, apart from that of webhooks. Waiting posts count in ``budget``.
+    /// The budget of posts in progress, separate from that of webhooks. Waiting posts count in ``budget``.
     let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics
@@ -96,7 +96,7 @@ struct GorushFollower: Service {
         self.add(work, bridge: bridge, app.bundleID)
     }
 
-    /// The budget limits the work that waits or is followed. No app can use all of it.
+    /// Adds work within the budget, which limits the work that waits or is followed. No app can use all of it.
     private func add(_ work: Work, bridge: String, _ app: Topic) {
         guard let place = try? self.budget.take(work.size, for: BudgetCaller(app: app)) else {
             let message = "outcomes are not followed: too many wait"
@@ -176,7 +176,7 @@ struct GorushFollower: Service {
             } catch let refusal as BudgetRefusal {
                 failure = refusal.error.error.message
             } catch {
-                // The service ends.
+                // The service is ending.
                 return
             }
             guard let why = failure else {
@@ -189,9 +189,9 @@ struct GorushFollower: Service {
         }
     }
 
-    /// Posts an entry in its turn.
+    /// Posts an entry when it is the hook's turn.
     /// - Returns: The failure, or `nil` for none.
-    /// - Throws: ``BudgetRefusal`` if its turn does not come, `CancellationError`.
+    /// - Throws: ``BudgetRefusal`` if the turn is not reached, `CancellationError`.
     private func post(_ body: Data, to hook: Hook) async throws -> String? {
         let turn = try await self.posts.wait(for: BudgetCaller(app: hook.bundleID, .name(hook.url)))
         defer { turn.end() }

@@ -12,7 +12,7 @@ struct GorushLogEntry: Hashable, Sendable {
     private static let maximumRepeated = 1024 * 1024
 
     let id: String?
-    /// The whole token as it came. Its owner uses it to clean a database.
+    /// The whole token as it arrived. Its owner uses it to clean a database.
     let token: String
     let message: String
     /// The reason of the push service, or another text.
@@ -52,7 +52,7 @@ struct GorushLogEntry: Hashable, Sendable {
     }
 }
 
-/// The texts of failures.
+/// The descriptions of failures in responses and posts.
 enum GorushFailure {
     /// Returns the reason of the push service that corresponds to an error of the provider's own check, or an
     /// explanation.

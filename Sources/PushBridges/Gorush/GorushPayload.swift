@@ -6,7 +6,7 @@ import PushSupport
 /// text, because it has no effect then.
 struct GorushPayload: Hashable, Sendable {
     private var aps: [String: JSONValue] = [:]
-    /// The members besides `aps`.
+    /// The members of the payload besides `aps`.
     private let data: [String: JSONValue]
 
     init(_ fields: GorushFields) throws(GorushError) {
@@ -70,7 +70,7 @@ struct GorushPayload: Hashable, Sendable {
         return .object(alert)
     }
 
-    /// Returns the sound. A name or a volume besides it makes it the sound of a critical alert.
+    /// Returns the sound. If the payload also has a sound's name or volume, it is the sound of a critical alert.
     private static func sound(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (name, volume) = (try fields.text("name"), try fields.number("volume"))
         let isLoud = (volume?.numberValue ?? 0) > 0

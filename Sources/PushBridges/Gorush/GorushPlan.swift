@@ -19,7 +19,7 @@ struct GorushPlan: Sendable {
     private(set) var refusal: RequestError?
     private let texts: [DeviceToken: String]
 
-    /// Makes the plan.
+    /// Creates the plan.
     /// - Parameters:
     ///   - environment: The environment of the bridge, or `nil` for that of each device.
     ///   - sort: Sorts tokens by their registrations in the store, for a kind and an environment.
@@ -67,7 +67,7 @@ struct GorushPlan: Sendable {
         self.content?.request(to: .tokens(group.tokens), environment: group.environment)
     }
 
-    /// Notes a failure of tokens.
+    /// Records a failure of tokens.
     mutating func fail(_ tokens: [DeviceToken], _ error: String) {
         for token in tokens { self.failures.append(self.entry(token, error)) }
     }

@@ -43,7 +43,7 @@ struct GorushNotification: Hashable, Sendable {
     static let iOS: Int64 = 1
 
     let platform: Int64
-    /// The tokens as they came.
+    /// The tokens as they arrived.
     let tokens: [String]
     let topic: String?
     /// The caller's id, truncated. It is only repeated in the response.
@@ -79,18 +79,19 @@ struct GorushNotification: Hashable, Sendable {
         let message = try fields.text("message")
         self.message = message?.bounded(bytes: GorushLogEntry.maximumText) ?? ""
         self.length = message?.utf8.count ?? 0
-        // The provider decides the number of tries itself.
+        // The provider decides the number of attempts itself.
         _ = try fields.integer("retry")
         self.payload = try GorushPayload(fields)
     }
 
     private static let priorities: [String: Priority] = ["normal": .powerAware, "high": .immediate]
 
-    /// The number of the notification in the response. A topic counts as one, though for iOS it is the bundle id.
+    /// The number by which the notification counts in the response. A topic counts as one, though for iOS it is the
+    /// bundle id.
     var count: Int { self.tokens.count + (self.topic == nil ? 0 : 1) }
 
-    /// The maximum total length of the entries for its tokens in a response, in bytes. Each may repeat the message,
-    /// whose characters take up to six bytes in JSON.
+    /// The maximum total length of the entries for the notification's tokens in a response, in bytes. Each may repeat
+    /// the message, whose characters take up to six bytes in JSON.
     var longestEntries: Int { self.count * (512 + 6 * self.length) }
 
     /// Returns the push.

@@ -116,7 +116,8 @@ struct GorushRoutes: Sendable {
                 at: at
             )
         } catch let failure as PinnedClientFailure {
-            // The old server sends the pushes instead of the provider, so a client that tries again loses nothing.
+            // The old server sends the pushes instead of the provider, so a client that repeats the request loses
+            // nothing.
             let message = "the server in whose shadow this bridge is does not answer: \(failure.text)"
             return try Self.failure(.badGateway, message)
         }
@@ -225,8 +226,8 @@ struct GorushRoutes: Sendable {
         return try .init(bridge: bridge, app: app, settings: GorushSettings(bridge), admission: admission)
     }
 
-    /// Returns the bridge with a name. Without a name it is the bridge at the root. That belongs to the app, among
-    /// those of the key, that has had a gorush bridge the longest, and is its standard bridge or its first one.
+    /// Returns the bridge with a name, or without a name the bridge at the root. The latter belongs to the app, among
+    /// those of the key, that has had a gorush bridge the longest. It is that app's standard bridge or its first one.
     ///
     /// Bridges that other apps add later therefore change nothing, whatever their names.
     private func bridge(_ name: String?, for caller: APICaller) async throws -> BridgeRecord? {
@@ -258,7 +259,7 @@ struct GorushRoutes: Sendable {
 
     private static let version = HTTPField.Name("x-gorush-version")
 
-    /// Runs `body` and adds the header of the version to its response.
+    /// Runs `body` and adds the header with gorush's version to its response.
     private func respond(
         _ operation: String,
         _ context: APIContext,

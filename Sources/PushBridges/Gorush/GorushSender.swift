@@ -19,7 +19,7 @@ struct GorushSender: Sendable {
         let admission: BridgeAuthenticator.Admission
     }
 
-    /// The result of a request.
+    /// The notifications of a request that were accepted, and the failures that are known already.
     struct Sent: Sendable {
         var accepted: [(push: PushSubmission.Accepted, plan: GorushPlan)] = []
         var failures: [GorushLogEntry] = []

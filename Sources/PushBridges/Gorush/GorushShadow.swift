@@ -26,8 +26,8 @@ struct GorushResponse: Hashable, Sendable {
 }
 
 extension ShadowComparison {
-    /// Compares a request that a gorush bridge would have carried out with the answer of the old server.
-    /// - Parameter answer: The response of the old server, or `nil` if it was not asked.
+    /// Compares a request that a gorush bridge would have carried out with the response of the old server.
+    /// - Parameter answer: The response of the old server, or `nil` if no request was sent to it.
     init(_ request: GorushRequest, _ plans: [GorushPlan], _ answer: GorushResponse?, at: Timestamp) {
         self.init()
         if let answer { self.compare(status: 200, counts: Int64(request.count), answer, at: at) }
@@ -51,7 +51,7 @@ extension ShadowComparison {
         }
     }
 
-    /// Compares a request that a gorush bridge would have refused with the answer of the old server.
+    /// Compares a request that a gorush bridge would have refused with the response of the old server.
     init(refused error: GorushError, _ answer: GorushResponse?, at: Timestamp) {
         self.init()
         if let answer {

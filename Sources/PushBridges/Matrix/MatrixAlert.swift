@@ -46,7 +46,7 @@ struct MatrixAlert: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// The forms of a message.
+    /// The kinds of content of a message, each with its text.
     private enum Message {
         case image(String)
         case action(String)
@@ -66,7 +66,7 @@ struct MatrixAlert: Hashable, Sendable {
             }
         }
 
-        /// Returns the key and its arguments.
+        /// Returns the localization key and its arguments.
         func text(_ sender: String, _ room: String?) -> (String, [String]) {
             switch (self, room) {
             case (.image(let body), let room?): ("IMAGE_FROM_USER_IN_ROOM", [sender, body, room])

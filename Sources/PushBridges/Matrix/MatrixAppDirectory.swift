@@ -10,7 +10,8 @@ struct MatrixApp: Hashable, Sendable {
     /// The app's id in the store.
     let id: Int64
     let bundleID: Topic
-    /// The environment of its tokens. `nil` stands for that of each device, or production for tokens without a device.
+    /// The environment of the app's tokens. `nil` stands for that of each device, or production for tokens without a
+    /// device.
     let environment: PushEnvironment?
     let settings: MatrixSettings
     /// Indicates whether the app has a credential for the environment. Without one nothing can be sent.
@@ -96,10 +97,10 @@ extension MatrixAppDirectory {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }
 
-    /// The app of a bridge in the store.
+    /// The app to which a bridge belongs, with the environments that it can push to.
     private struct Owner {
         let app: AppRecord
-        /// The environments for which it has a credential.
+        /// The environments for which the app has a credential.
         let environments: Set<PushEnvironment>
     }
 
@@ -121,7 +122,7 @@ extension MatrixAppDirectory {
         return MatrixAppDirectory(apps, damaged: damaged)
     }
 
-    /// Returns the app of a bridge, or `nil` if the settings cannot be read.
+    /// Returns the Matrix app that a bridge configures, or `nil` if the bridge's settings cannot be read.
     private static func app(_ bridge: BridgeRecord, of owner: Owner) -> MatrixApp? {
         guard let settings = try? MatrixSettings(bridge) else { return nil }
         return MatrixApp(

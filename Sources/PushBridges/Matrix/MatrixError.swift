@@ -2,7 +2,7 @@ import PushSupport
 
 /// An error of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
 struct MatrixError: Error, Hashable, Sendable {
-    /// The name of an error for programs.
+    /// The machine-readable code of an error.
     enum Code: String, Hashable, Sendable {
         case notJSON = "M_NOT_JSON"
         case badJSON = "M_BAD_JSON"
@@ -15,7 +15,7 @@ struct MatrixError: Error, Hashable, Sendable {
     /// The HTTP status of the response.
     let status: Int
     let code: Code
-    /// The explanation for people. It contains no pushkey and no content.
+    /// The human-readable explanation. It contains no pushkey and no content.
     let message: String
     /// The time after which the request may succeed, or `nil` if it is not known.
     var delay: Duration?
@@ -37,6 +37,6 @@ struct MatrixError: Error, Hashable, Sendable {
     /// The error for a budget that has nothing left for the caller.
     init(_ refusal: BudgetRefusal) { self = .tooMany(refusal.error.error.message, delay: refusal.delay) }
 
-    /// The error for a setting of this provider that makes the push impossible at present.
+    /// The error for a setting of this provider that prevents the push at present.
     static func misconfigured(_ message: String) -> MatrixError { MatrixError(502, .unknown, message) }
 }

@@ -11,8 +11,8 @@ import PushTypes
 
 /// The Matrix push gateway, which turns requests of homeservers into notifications of the ledger.
 ///
-/// It responds once the ledger has the notification, without waiting for the push service. A later request tells the
-/// homeserver that the push service has rejected a token, by the state of the token in the store.
+/// It responds once the ledger has the notification, without waiting for the push service. If the push service rejects
+/// a token, its state in the store changes, and the response to a later request rejects the pushkey.
 struct MatrixGateway: Sendable {
     /// The time after which a homeserver should repeat a request for a stopped app.
     private static let stopDelay = Duration.seconds(60)
@@ -72,7 +72,7 @@ struct MatrixGateway: Sendable {
         return try await channel.withClientConnected { try await self.notify(notification, body, permit, arrival) }
     }
 
-    /// The request of a homeserver.
+    /// A request of a homeserver that is being carried out.
     private struct Arrival: Sendable {
         let at: Timestamp
         let begin = ContinuousClock.now
@@ -118,7 +118,7 @@ struct MatrixGateway: Sendable {
     ) async throws -> UnifiedPushOutcome? {
         guard let forwarder else { return nil }
         return try await self.forwards.forward(app: app.id) {
-            // The app may have been stopped since the request came.
+            // The app may have been stopped since the request arrived.
             try await self.checkStop(of: app)
             return try await forwarder.forward(body, to: endpoint, of: app, for: client)
         }
@@ -297,7 +297,8 @@ extension MatrixPush {
 /// Forwards notifications to UnifiedPush endpoints, whose addresses are the pushkeys of apps without Apple's push
 /// service.
 ///
-/// The probe `GET /_matrix/push/v1/notify` tells apps that they may name such addresses, if there is a forwarder.
+/// The response to `GET /_matrix/push/v1/notify` informs apps that they may name such addresses, if there is a
+/// forwarder.
 protocol NotificationForwarder: Sendable {
     /// Forwards the body of a request.
     /// - Parameters:

@@ -24,7 +24,7 @@ struct MatrixNotification: Hashable, Sendable {
         /// The numbers, or `nil` if the homeserver does not send them.
         let unread, missedCalls: Int64?
 
-        /// The sum, or `nil` without any number.
+        /// The sum of the numbers, or `nil` if there are none.
         var badge: Int64? {
             guard self.unread != nil || self.missedCalls != nil else { return nil }
             return (self.unread ?? 0) + (self.missedCalls ?? 0)
@@ -55,7 +55,7 @@ struct MatrixNotification: Hashable, Sendable {
     /// The text of the event, which is the same for all devices, or `nil` if there is none.
     private(set) var alert: MatrixAlert?
 
-    /// Reads a body.
+    /// Parses a body.
     init(parsing body: [UInt8]) throws(MatrixError) {
         let json = try Self.json(body)
         guard case .object(let notification) = json["notification"] else {
@@ -137,7 +137,7 @@ struct MatrixDevice: Hashable, Sendable {
     }
 }
 
-/// Reads the pushkey of a pusher.
+/// The pushkey of a pusher, which is a device token or an address.
 enum MatrixPushkey {
     /// The maximum length of a pushkey, in bytes (client-server API, pushers).
     static let maximumLength = 512

@@ -65,7 +65,8 @@ struct MatrixPayload: Hashable, Sendable {
         return hasAlert || aps["badge"] != nil || aps["sound"] != nil ? .alert : .background
     }
 
-    /// Makes a payload that shows nothing wake the app, as a background push must (reference 1.6).
+    /// Adds `content-available` to a payload that shows nothing, so that it wakes the app as a background push must
+    /// (reference 1.6).
     private mutating func wakeIfSilent() {
         guard self.pushType == .background else { return }
         var aps = self.aps

@@ -58,7 +58,7 @@ struct MatrixRoutes: Sendable {
         return response
     }
 
-    /// Responds to a homeserver.
+    /// Responds to a notification from a homeserver.
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         let response: Response
@@ -84,7 +84,7 @@ struct MatrixRoutes: Sendable {
 
     /// Reads a body. Its bytes are taken from the budget as they arrive, so that an announced length alone holds
     /// nothing.
-    /// - Returns: The body, and a permit for the memory that its treatment takes.
+    /// - Returns: The body, and a permit for the memory that its processing takes.
     private func body(
         of request: Request,
         for client: BudgetCaller
@@ -108,17 +108,17 @@ struct MatrixRoutes: Sendable {
         return (bytes, try self.budgets[.matrixBytes].take(Self.size(ofRequest: bytes.count), for: client))
     }
 
-    /// The minimum number of bytes that are taken at a time. A slow body thus holds little more than its received
-    /// bytes.
+    /// The minimum number of bytes that are taken from the budget at a time. A slow body thus holds little more than
+    /// its received bytes.
     private static let leastTaken = 1024
 
-    /// Returns the number of bytes that a request takes while it is carried out: its values, which are several times as
-    /// large as their JSON, and one payload at a time.
+    /// Returns the number of bytes of memory that a request takes while it is carried out: its values, which are
+    /// several times as large as their JSON, and one payload at a time.
     static func size(ofRequest body: Int) -> Int { 8 * body + MatrixTranslator.maximumKept }
 
-    /// Responds to an app that asks whether pushkeys may be UnifiedPush addresses.
+    /// Responds to an app that requests whether pushkeys may be UnifiedPush addresses.
     ///
-    /// Without forwarding it gets the response of a gateway that does not know UnifiedPush, and chooses another
+    /// Without forwarding the app gets the response of a gateway that does not know UnifiedPush, and chooses another
     /// gateway.
     @Sendable private func probe(_ request: Request, _ context: APIContext) async -> Response {
         guard (try? await self.gateway.forwardsAddresses()) == true else { return Self.methodNotAllowed }

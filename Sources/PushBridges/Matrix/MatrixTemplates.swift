@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Makes the texts of pushes from the templates that a bridge names.
+/// Creates the texts of pushes from the templates that a bridge names.
 ///
 /// A template may have the variables `sender`, `room` and `body`. The rest of the push is not changed: the app's own
 /// members, ids, badge and collapse id.

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Decides the result for each device of a Matrix notification, without I/O. It makes one plan per device from the
+/// Decides the result for each device of a Matrix notification, without I/O. It creates one plan per device from the
 /// configured apps, the notification and the time.
 struct MatrixTranslator: Sendable {
     /// The longest time for which a push may be delivered. A homeserver stops repeating a notification after the same
@@ -25,7 +25,7 @@ struct MatrixTranslator: Sendable {
         case forward(app: MatrixApp)
         /// The homeserver must remove the pushkey.
         case reject(Rejection)
-        /// Nothing is sent, and the homeserver is not told. There is nothing to show, or the app wants no numbers.
+        /// Nothing is sent, and the homeserver is not informed. There is nothing to show, or the app wants no numbers.
         case nothing
 
         var isForwarded: Bool { if case .forward = self { true } else { false } }
@@ -77,8 +77,8 @@ struct MatrixTranslator: Sendable {
         )
     }
 
-    /// Returns the collapse id. It is that of badges for numbers of unread messages, and that of the room if the app
-    /// asks for it.
+    /// Returns the collapse id: the one of badges for numbers of unread messages, or the one of the room if the app
+    /// collapses its notifications.
     private static func collapseID(_ notification: MatrixNotification, _ device: MatrixDevice, _ app: MatrixApp)
         -> String?
     {

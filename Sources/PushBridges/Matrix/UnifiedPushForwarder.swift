@@ -8,16 +8,17 @@ import Synchronization
 
 /// Posts a body of another system unchanged to a UnifiedPush endpoint (RFC 8030 without encryption).
 ///
-/// An address is asked first whether it is such an endpoint, because strangers can name any address.
+/// A request first discovers whether an address is such an endpoint, because unauthenticated clients can name any
+/// address.
 struct UnifiedPushForwarder: Sendable {
     /// The maximum lengths of an endpoint and of a body, in bytes (UnifiedPush, server specification).
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
-    /// The maximum length of an address's answer to that question, in bytes.
+    /// The maximum length of the response to the discovery request, in bytes.
     private static let maximumDiscovery = 1000
     /// The time for which a push server keeps a message, in seconds: one day.
     private static let ttl = "86400"
 
-    /// The result of a post.
+    /// The result of a post to an endpoint.
     enum End: Hashable, Sendable {
         case accepted
         /// The endpoint no longer exists or never did.
@@ -26,9 +27,9 @@ struct UnifiedPushForwarder: Sendable {
         case refused(status: Int)
         /// The provider's rules do not allow the endpoint, although it may be valid.
         case notAllowed
-        /// The address does not answer that it is a UnifiedPush endpoint.
+        /// The response to the discovery request does not identify the address as a UnifiedPush endpoint.
         case noEndpoint
-        /// Another try may succeed.
+        /// Another attempt may succeed.
         case unavailable(retryAfter: Duration?)
     }
 
@@ -88,7 +89,7 @@ struct UnifiedPushForwarder: Sendable {
         return [own, part, place]
     }
 
-    /// Asks an address whether it is a UnifiedPush endpoint (UnifiedPush, server specification 1.2, discovery).
+    /// Discovers whether an address is a UnifiedPush endpoint (UnifiedPush, server specification 1.2, discovery).
     /// - Returns: The result of a post if the address is not an endpoint, or `nil` if it is one.
     private func discover(
         _ endpoint: String,
@@ -164,11 +165,11 @@ extension UnifiedPushForwarder: NotificationForwarder {
     }
 }
 
-/// The addresses that were recently asked whether they are UnifiedPush endpoints, with their answers.
+/// The results of recent discovery requests, by address: whether it is a UnifiedPush endpoint.
 private final class UnifiedPushEndpoints: Sendable {
     /// The maximum number of addresses that are remembered.
     private static let maximum = 10_000
-    /// The time for which a positive answer is remembered, and that for a negative one.
+    /// The time for which a positive result is remembered, and that for a negative one.
     private static let (trusted, refused) = (Duration.seconds(86_400), Duration.seconds(600))
 
     private struct Answer {
@@ -178,7 +179,7 @@ private final class UnifiedPushEndpoints: Sendable {
 
     private let answers = Mutex<[String: Answer]>([:])
 
-    /// Returns the answer of an address, or `nil` if it must be asked.
+    /// Returns the remembered result for an address, or `nil` if a discovery request is needed.
     /// - Parameter now: The present time, by the steady clock.
     func isEndpoint(_ address: String, now: Timestamp) -> Bool? {
         self.answers.withLock { answers in

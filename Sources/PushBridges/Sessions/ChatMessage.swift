@@ -23,7 +23,7 @@ package struct ChatMessage: Hashable, Sendable {
     /// The time of the message, by the server's clock if the server sends it.
     package let at: Timestamp
 
-    /// Makes a message whose names and text are truncated to their maximum lengths.
+    /// Creates a message whose names and text are truncated to their maximum lengths.
     package init(
         sender: String,
         conversation: String,

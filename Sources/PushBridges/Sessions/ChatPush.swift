@@ -4,7 +4,7 @@ package import PushSupport
 package struct ChatPush: Hashable, Sendable {
     /// The newest message.
     package var message: ChatMessage
-    /// The number of messages that it reports.
+    /// The number of messages that the push reports.
     package var count: Int
 
     package init(_ message: ChatMessage, count: Int = 1) { (self.message, self.count) = (message, count) }
@@ -22,7 +22,7 @@ package struct ChatPushSettings: Hashable, Sendable {
 
     package static let members: Set<String> = ["channelMessages", "showText"]
 
-    /// Default highlights.
+    /// The messages of channels that are pushed. Default ``Channels/highlights``.
     package var channels = Channels.highlights
     /// Indicates whether pushes contain the text of messages, which the push service can read. Default `false`: sender
     /// and conversation only.

@@ -9,9 +9,9 @@ package import PushTypes
 
 /// The state machine of one connection to a chat server, for a client that stays signed in. It has no I/O.
 ///
-/// Bytes and the time go in, actions come out in the order in which they are to be carried out. ``SessionSupervisor``
-/// decides when to connect again and which messages are pushed. To add a protocol, add a type that conforms to this one
-/// and a line in ``ChatProtocol/session``.
+/// Its inputs are bytes and the time. Its outputs are actions, in the order in which they are to be carried out.
+/// ``SessionSupervisor`` decides when to connect again and which messages are pushed. To add a protocol, add a type
+/// that conforms to this one and a line in ``ChatProtocol/session``.
 package protocol ChatSession: Sendable {
     /// The default port.
     static var port: Int { get }
@@ -21,7 +21,7 @@ package protocol ChatSession: Sendable {
     /// Returns the default server of an account, or `nil` if the account does not determine one.
     static func host(of account: String) -> String?
 
-    /// Makes the session of a login, which is checked.
+    /// Creates the session of a login, which is checked.
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError)
 
@@ -64,7 +64,7 @@ package struct ChatLogin: Hashable, Sendable {
     package var port: Int
     package var account: String
     package var password: String
-    /// The settings of the protocol.
+    /// The settings of the chat protocol.
     package var settings: JSONValue
     /// A name for this client that is stable and unique to the session.
     package var clientName: String
@@ -118,7 +118,7 @@ package struct ChatMemory: Hashable, Sendable {
     }
 }
 
-/// An action that a ``ChatSession`` wants.
+/// An action that a ``ChatSession`` requests.
 package enum ChatAction: Hashable, Sendable {
     case send([UInt8])
     /// Begin TLS on this connection. Bytes that were received before are discarded.
@@ -127,10 +127,10 @@ package enum ChatAction: Hashable, Sendable {
     case derive(PBKDF2Derivation)
     /// The server has accepted the account.
     case signedIn
-    /// A part of the session does not work although it is signed in. The text explains it for people, and is `nil` once
-    /// all of it works.
+    /// A part of the session does not work although it is signed in. The text is a human-readable explanation, and is
+    /// `nil` once all of it works.
     case trouble(String?)
-    /// A message for the user.
+    /// A message for the user has arrived.
     case message(ChatMessage)
     /// The user is now present at another client, or at none.
     case attached(Bool)
@@ -145,12 +145,12 @@ package enum ChatAction: Hashable, Sendable {
 
 /// The failure of a session.
 package struct ChatFailure: Error, Hashable, Sendable {
-    /// The explanation for people. It contains no secrets.
+    /// The human-readable explanation. It contains no secrets.
     package var reason: String
-    /// Indicates whether another try would fail in the same way.
+    /// Indicates whether another attempt would fail in the same way.
     package var isFinal: Bool
-    /// Indicates whether the failure may be a refusal of account or password. Several of these in a row count as one,
-    /// until the server has accepted the account once.
+    /// Indicates whether the failure may be a refusal of account or password. Several such failures in a row count as a
+    /// refusal, until the server has accepted the account once.
     package var mayBeRefusal: Bool
 
     package init(_ reason: String, isFinal: Bool = false, mayBeRefusal: Bool = false) {

@@ -2,7 +2,7 @@
 package struct StreamManagement: Hashable, Sendable {
     /// The maximum number of stanzas that wait for their acknowledgement.
     private static let maximumWaiting = 64
-    /// The maximum number of stanzas that wait while others are still answered.
+    /// The number of unacknowledged stanzas at which the session stops replying to queries.
     private static let maximumAnswers = 32
 
     /// The server's id of the stream, or `nil` if it cannot be resumed.
@@ -31,7 +31,7 @@ package struct StreamManagement: Hashable, Sendable {
         return true
     }
 
-    /// Indicates whether a query may be answered. It may not if that would leave too little room for the session's own
+    /// Indicates whether the session may reply to a query. It may not if that would leave too little room for its own
     /// stanzas.
     var takesAnswers: Bool { self.waiting.count < Self.maximumAnswers }
 

@@ -45,15 +45,17 @@ struct ShadowForwarder: Sendable {
         bytes < Self.maximumAnswer - Self.shortAnswer ? Self.shortAnswer + bytes : Self.maximumAnswer
     }
 
-    /// Forwards a request to the old server once there is memory for its longest response, and notes one that gets none.
+    /// Forwards a request to the old server once there is memory for its longest response, and records a request that
+    /// gets no response.
     ///
-    /// The client's `authorization` is forwarded only if the secret is in the path. Otherwise it has an API key of the provider.
+    /// The client's `authorization` is forwarded only if the secret is in the path. Otherwise it has an API key of the
+    /// provider.
     /// - Parameters:
     ///   - target: The path and the query of the old server's API.
     ///   - longest: The maximum length of the response, in bytes.
     /// - Returns: The response; `nil` if there is no old server.
-    /// - Throws: `BudgetRefusal` if there is no memory at present, and then the request was not sent; `PinnedClientFailure`
-    ///   without a response.
+    /// - Throws: `BudgetRefusal` if there is no memory at present, and then the request was not sent;
+    ///   `PinnedClientFailure` without a response.
     func ask(
         _ settings: ShadowSettings,
         target: String,
@@ -143,7 +145,7 @@ struct ShadowForwarder: Sendable {
 }
 
 extension ShadowComparison {
-    /// Notes that the old server did not respond.
+    /// Creates the comparison for a request to which the old server did not respond.
     init(unanswered why: String, at: Timestamp) {
         self.init()
         self.differ("upstream", ours: "asked", theirs: why, at: at)
@@ -174,8 +176,8 @@ extension ShadowComparison {
 
 /// The setting `shadow` of a bridge. The bridge sends nothing, and the old server responds.
 struct ShadowSettings: Hashable, Sendable {
-    /// The URL of the old server up to the path of its API, without a slash at its end. If it is `nil`, no server is
-    /// asked.
+    /// The URL of the old server up to the path of its API, without a slash at its end. If it is `nil`, requests are
+    /// not forwarded.
     let upstream: String?
 
     private enum Members {
@@ -193,7 +195,7 @@ struct ShadowSettings: Hashable, Sendable {
 
 /// A URL in a bridge's settings.
 enum BridgeURL {
-    /// Makes a member that is read in its canonical form.
+    /// Creates a member for a URL, which is read in its canonical form.
     ///
     /// Only its form is checked here. Its address is checked before each request.
     static func member(_ name: String) -> RequestMember<String> {

@@ -15,7 +15,7 @@ import PushTypes
 struct BridgeAuthenticator: Sendable {
     /// The minimum length of a secret that admits requests, in bytes.
     static let minimumSecret = 16
-    /// The minimum length of a secret that is set anew, in bytes.
+    /// The minimum length of a new secret, in bytes.
     static let goodSecret = 32
     /// The prefix and the length of a generated secret.
     private static let (madePrefix, madeLength) = ("mb_", 35)
@@ -65,7 +65,7 @@ struct BridgeAuthenticator: Sendable {
         return caller
     }
 
-    /// Makes a random secret of 192 bits.
+    /// Generates a random secret of 192 bits.
     static func makeSecret() -> String { Self.madePrefix + Base64URL.encode(RandomBytes.make(24)) }
 
     private static func isMade(_ secret: String) -> Bool {
@@ -74,8 +74,8 @@ struct BridgeAuthenticator: Sendable {
 
     /// Admits a request by the secret of a bridge, which counts for the bridges of its app.
     ///
-    /// A secret that people chose can be guessed, so after too many wrong ones from a network its requests are refused
-    /// without a comparison. A generated secret is always compared, so that clients behind the same proxy as an
+    /// A secret that was not generated can be guessed, so after too many wrong ones from a network its requests are
+    /// refused without a comparison. A generated secret is always compared, so that clients behind the same proxy as an
     /// attacker are served.
     /// - Throws: ``RequestError`` for a wrong secret, ``RetryLaterError`` for a request beyond the rate.
     func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
@@ -141,7 +141,7 @@ extension BridgeAuthenticator {
     /// - Parameters:
     ///   - operation: The name of the operation at `/metrics`.
     ///   - bridge: The name of the bridge in the path, for the log. The path itself may contain a secret.
-    ///   - failure: Makes the response to an error.
+    ///   - failure: Creates the response to an error.
     func respond(
         _ operation: String,
         bridge: String,
@@ -154,7 +154,7 @@ extension BridgeAuthenticator {
 }
 
 extension BudgetCaller {
-    /// Makes the caller for a client without a credential, by the address of its connection.
+    /// Creates the caller for a client without a credential, by the address of its connection.
     /// - Parameter app: The app that the request concerns, or `nil` before it is known.
     init(clientOf channel: any Channel, app: Topic? = nil) {
         // A stream of HTTP/2 has the address of its connection.

@@ -6,21 +6,21 @@ import PushTypes
 /// The tokens that another system names, sorted by their registrations in the store.
 ///
 /// Tokens that the push service has called invalid and tokens of another kind are refused before anything is sent.
-/// Unregistered tokens are sent to.
+/// Pushes are sent to tokens without a registration.
 struct NamedTokens: Hashable, Sendable {
     /// The tokens that one notification is sent to.
     struct Group: Hashable, Sendable {
-        /// The environment. `nil` is production, except that a token of the sandbox is then tried once there.
+        /// The environment. `nil` is production, except that a token of the sandbox then has one attempt there.
         var environment: PushEnvironment?
         var tokens: [DeviceToken]
     }
 
     private(set) var groups: [Group] = []
-    /// The tokens that are not sent to, with reasons of the push service.
+    /// The tokens to which nothing is sent, with reasons of the push service.
     private(set) var refused: [DeviceToken: Reason] = [:]
 
     /// - Parameters:
-    ///   - wanted: The kind of tokens to which the push goes, or `nil` for any.
+    ///   - wanted: The kind of tokens to which the push is sent, or `nil` for any.
     ///   - environment: The environment that the request or the bridge names, or `nil` for that of each device.
     init(
         _ tokens: [DeviceToken],

@@ -130,7 +130,7 @@ struct PushSubmission: Sendable {
     }
 }
 
-/// The outcome of one token that is reported to other systems' clients.
+/// The outcome for one token, which is reported to other systems' clients.
 enum TokenOutcome: Hashable, Sendable {
     /// The push service accepted the push.
     case accepted(apnsID: String)
@@ -138,7 +138,7 @@ enum TokenOutcome: Hashable, Sendable {
     case pending(apnsID: String)
     /// There was nothing to send, for example because the user does not want such notifications.
     case skipped(apnsID: String)
-    /// The push service rejected it with a reason.
+    /// The push service rejected the push with a reason.
     case rejected(String)
     /// The push service rejected the token, but the token is still active in the store, because the configuration may
     /// be at fault. Clients must not drop the token for it.

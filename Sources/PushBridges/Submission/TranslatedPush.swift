@@ -8,7 +8,7 @@ import PushTypes
 struct TranslatedPush: Hashable, Sendable {
     /// The members of the request's content: `payload`, `pushType`, `priority` and so on.
     var members: [String: JSONValue] = [:]
-    /// The name of the notification, for people.
+    /// The human-readable name of the notification.
     var name: String?
 
     /// The content of a push that has passed the provider's checks.
@@ -50,8 +50,8 @@ enum ForeignExpiration {
 
     /// Returns the member `expiration` of a request, or `nil` to leave it out.
     ///
-    /// A past time becomes 0, which means one try without storage, as for the push service. A negative time counts as
-    /// none.
+    /// A past time becomes 0, which means one attempt without storage, as for the push service. A negative time counts
+    /// as none.
     static func member(_ seconds: Int64?, now: Timestamp) -> JSONValue? {
         guard let seconds, seconds >= 0, seconds <= Self.latest else { return nil }
         return .integer(Timestamp(seconds: seconds) <= now ? 0 : seconds)

@@ -9,23 +9,24 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Ends push resources whose installations no longer have an active device. It tells their senders and removes them. It
+/// Ends push resources whose installations no longer have an active device: notifies their senders and removes them. It
 /// also removes expired messages.
 final class PushResourceCleaner: Service {
     /// The time between two rounds.
     static let interval: Duration = .seconds(60)
     /// The maximum number of push resources of one app in one round, and of messages in one transaction.
     static let (perApp, messages) = (20, 1000)
-    /// The maximum number of tries to tell a sender.
+    /// The maximum number of push resources of one app in one round, and of messages in one transaction.
     private static let tries = 5
 
     private let store: any PushResourceStore & AppStore
     private let client: RestrictedHTTPClient
-    /// The budget of requests to hosts that strangers name. The requests about an app's resources count as one caller.
+    /// The budget of requests to hosts that unauthenticated clients name. The requests about an app's resources count
+    /// as one caller.
     private let forwards: Budget
     private let time: any TimeSource
     private let logger: Logger
-    /// The number of failed tries for each push resource.
+    /// The number of failed attempts for each push resource.
     private let failures = Mutex<[UUID: Int]>([:])
 
     init(
@@ -43,7 +44,7 @@ final class PushResourceCleaner: Service {
         await withTaskCancellationOrGracefulShutdownHandler {
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 do {
-                    // A sender that does not respond must not delay shutdown. It is told after the next start.
+                    // A sender that does not respond must not delay shutdown. It is notified after the next start.
                     try await cancelWhenGracefulShutdown { try await self.clean() }
                 } catch is CancellationError {
                     break
@@ -64,7 +65,7 @@ final class PushResourceCleaner: Service {
         let told = await withTaskGroup(of: PushResourceRecord?.self) { group in
             for resource in ended {
                 let (count, app) = (resource.unsubscribeURL == nil ? 0 : 1, apps[resource.app])
-                // If the budget has no room, the sender is told in a later round.
+                // If the budget has no room, the sender is notified in a later round.
                 guard let place = try? self.forwards.take(count, for: BudgetCaller(app: app)) else { continue }
                 group.addTask {
                     defer { place.end() }
@@ -83,10 +84,10 @@ final class PushResourceCleaner: Service {
         {}
     }
 
-    /// Tells the sender of a push resource that it has ended.
+    /// Notifies the sender of a push resource that the resource has ended.
     ///
-    /// A name that cannot be looked up in its turn counts as a try, because slow names would delay the other resources
-    /// of their app otherwise.
+    /// A name that cannot be looked up in its turn counts as an attempt, because slow names would delay the other
+    /// resources of their app otherwise.
     /// - Returns: `true` if nothing is left to do.
     private func tell(_ resource: PushResourceRecord) async -> Bool {
         guard let url = resource.unsubscribeURL else { return true }

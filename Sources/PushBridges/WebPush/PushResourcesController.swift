@@ -161,7 +161,7 @@ struct PushCapability: Hashable, Sendable {
     /// The text: 27 characters of base64url.
     let text: String
 
-    /// Makes a new random text.
+    /// Generates a new random text.
     init() { self.text = Base64URL.encode(RandomBytes.make(Self.length)) }
 
     /// Reads a text. Returns `nil` for one of another form.

@@ -22,10 +22,10 @@ struct WebPushRoutes: Sendable {
     let runner: OperationRunner
     let origins: PushOrigins
     let budgets: BudgetRegistry
-    /// The addresses that senders may name in order to be told of the end of a push resource.
+    /// The rules for the URLs at which senders want to be notified of the end of a push resource.
     let addresses: AddressPolicy
     let time: any TimeSource
-    /// The push resources to which messages have come.
+    /// The push resources to which messages have been posted.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
 
     /// The origin of the notifications in the ledger.
@@ -90,7 +90,7 @@ struct WebPushRoutes: Sendable {
         // A connection becomes known only with a valid message, not with a body that never ends or is no message. It
         // counts on the sender's network, because a client that has one address may have others.
         try self.runner.connections.assign(context.channel, to: sender)
-        // A sender treats this refusal as a fault of the provider and tries again.
+        // A sender treats this rejection as a fault of the provider and sends the message again.
         let place = try self.budgets[.pushMessages].take(for: sender)
         defer { place.end() }
         await self.note(request, target.resource)
@@ -102,7 +102,7 @@ struct WebPushRoutes: Sendable {
         )
     }
 
-    /// Checks the sender of a push resource that is bound to one.
+    /// Checks that a request to a push resource that is bound to a sender is from that sender.
     private func identify(_ request: Request, _ resource: PushResourceRecord) throws {
         guard let key = resource.vapidKey else { return }
         let authorization = request.headers[values: .authorization].first
@@ -150,7 +150,7 @@ struct WebPushRoutes: Sendable {
         }
     }
 
-    /// Stores the URL at which the sender is told that the address has ended. An error does not fail the message.
+    /// Stores the URL at which the sender is notified that the address has ended. An error does not fail the message.
     private func note(_ request: Request, _ resource: PushResourceRecord) async {
         guard let text = request.headers[values: .unsubscribeURL].first,
             let url = try? WebhookAddress(text, policy: self.addresses).url, url != resource.unsubscribeURL
@@ -191,7 +191,7 @@ extension HTTPField.Name {
     /// The header in which a proxy reports the scheme that its client used.
     static var xForwardedProto: HTTPField.Name { .named("x-forwarded-proto") }
     static var ttl: HTTPField.Name { .named("ttl") }
-    /// The header with the URL at which a sender is told that a push resource has ended.
+    /// The header with the URL at which a sender is notified that a push resource has ended.
     static var unsubscribeURL: HTTPField.Name { .named("unsubscribe-url") }
 
     /// Returns a header field name. The fallback is never used, because every name here is valid.

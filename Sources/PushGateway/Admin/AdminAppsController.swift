@@ -35,7 +35,7 @@ package enum AdminAppRequest {
 /// `/v1/apps`: the apps that accept pushes.
 struct AdminAppsController: Controller {
     let registry: ProviderRegistry
-    /// The channels that end with their app.
+    /// The registry of broadcast channels, from which an app's channels are deleted with the app.
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
     /// The default of `broadcast` in a registration.
@@ -59,7 +59,7 @@ struct AdminAppsController: Controller {
         return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { $0.bundleID.name }
     }
 
-    /// Registers an app. It responds with 200 for one that the same team has registered already.
+    /// Registers an app. Responds with 200 if the same team has registered it already.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AdminAppRequest.addition)
         let team = try fields.required(AdminAppRequest.team)
@@ -118,7 +118,7 @@ struct AdminAppsController: Controller {
         }
     }
 
-    /// Returns the bundle id in the path. One that is not valid names no app.
+    /// Returns the bundle id in the path. Throws the error for an unknown app if the bundle id is not valid.
     private static func bundleID(_ request: OperationRequest) throws -> Topic {
         guard let topic = request.topic("app") else { throw Self.noSuchApp }
         return topic

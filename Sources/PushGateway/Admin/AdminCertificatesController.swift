@@ -8,7 +8,7 @@ import PushTypes
 
 /// The members of a request for a certificate of a provider.
 package enum AdminCertificateRequest {
-    /// A kind of key that the gateway makes.
+    /// A kind of key that the gateway generates.
     package enum KeyType: String, CaseIterable, Sendable {
         case rsa, p256
     }
@@ -114,7 +114,8 @@ struct AdminCertificatesController: Controller {
         }
     }
 
-    /// Returns the kind that Apple writes beside a topic: `app`, or the type of its suffix.
+    /// Returns the kind of a topic in the form that Apple lists it in a certificate: `app`, or the push type of the
+    /// topic's suffix.
     private static func kind(of topic: Topic) -> String {
         TopicGrant(topic, isApp: false).suffixType?.rawValue ?? "app"
     }

@@ -70,7 +70,7 @@ struct AdminChannelsController: Controller {
         return .noContent
     }
 
-    /// Returns a channel with its policy.
+    /// Returns the channel of an app with its storage policy.
     private func channel(_ id: String, _ app: Topic, _ environment: PushEnvironment) -> RegisteredChannel {
         let policy = self.channels.policy(of: id, app: app, in: environment) ?? .nothing
         return RegisteredChannel(environment: environment, name: ChannelName(bundleID: app, id: id), policy: policy)
@@ -84,7 +84,7 @@ struct AdminChannelsController: Controller {
         return app
     }
 
-    /// Returns the environment of a name.
+    /// Returns the environment with the name `text`.
     private static func environment(_ text: String?) throws -> PushEnvironment {
         guard let environment = text.flatMap(PushEnvironment.init(rawValue:)) else {
             throw RequestError.invalidEnvironment()

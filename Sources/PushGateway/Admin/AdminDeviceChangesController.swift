@@ -7,7 +7,7 @@ import PushTypes
 
 /// The members of a request for the certificate of a device.
 package enum AdminDeviceRequest {
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a device's name, in bytes.
     private static let maximumName = 100
 
     /// The name of a device, which may be empty.
@@ -32,7 +32,7 @@ package enum AdminDeviceRequest {
 
 /// `/v1/devices`: activation, reinstallation, move to new hardware, revocation and deletion of devices.
 struct AdminDeviceChangesController: Controller {
-    /// The longest time until the token of a removed app ends: 30 days.
+    /// The maximum delay before the token of a removed app becomes invalid: 30 days, in seconds.
     private static let maximumDelay: Int64 = 30 * 86_400
 
     let devices: DeviceRegistry
@@ -81,7 +81,7 @@ struct AdminDeviceChangesController: Controller {
     /// The error for a device to restore that does not exist.
     private static let nothingToRestore = RequestError.noSuch("device", at: "restoreOf")
 
-    /// Gives a device a new certificate. Its tokens and messages end.
+    /// Gives a device a new certificate. Its earlier tokens become invalid and its messages are discarded.
     private func reinstall(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         let fields = try await request.fields(AdminDeviceRequest.reinstallation)
@@ -111,7 +111,7 @@ struct AdminDeviceChangesController: Controller {
         return .noContent
     }
 
-    /// Deletes a device. Its tokens and messages end.
+    /// Deletes a device. Its tokens become invalid and its messages are discarded.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         guard try await self.devices.delete(id, now: self.time.now) else { throw RequestError.noSuch("device") }

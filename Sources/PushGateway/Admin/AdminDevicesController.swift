@@ -71,7 +71,7 @@ private struct DeviceEntry: ResponseObject {
     /// Indicates whether the device is connected, in any environment.
     let isOnline: Bool
 
-    /// Indicates whether its certificate was revoked: it cannot connect.
+    /// Indicates whether the device's certificate was revoked, so that the device cannot connect.
     private var isRevoked: Bool { self.device.revokedAt != nil }
     /// The topics of the installed apps, in any environment.
     private var topics: [String] { Set(self.device.installs.filter(\.isActive).map(\.topic.name)).sorted() }
@@ -89,7 +89,8 @@ private struct DeviceEntry: ResponseObject {
 
 /// A device in full.
 ///
-/// Only the owner of the machine reaches the admin API, and needs the token to try a push, so it is shown whole.
+/// Only the owner of the machine reaches the admin API, and needs the token to send a test push, so the whole token is
+/// shown.
 private struct DeviceDetails: ResponseObject {
     let device: ActivatedDevice
     let connections: [Connection]

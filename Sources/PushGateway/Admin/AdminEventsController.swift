@@ -72,7 +72,8 @@ struct AdminEventsController: Controller {
         return try .page("events", events)
     }
 
-    /// Streams events after the id that the reader has, which browsers send as `last-event-id`.
+    /// Streams the events with ids above the last one that the reader has received, which browsers send as
+    /// `last-event-id`.
     private func stream(_ request: OperationRequest) async throws -> Response {
         let last = try request.http.headers[.lastEventID] ?? request.text("after")
         guard let start = last.map(Int64.init) ?? self.events.lastID, start >= 0 else {
@@ -82,7 +83,8 @@ struct AdminEventsController: Controller {
         return try feed.response(to: request.http)
     }
 
-    /// Responds with the events of a notification, and with its state: in words, or as the number of devices in each.
+    /// Responds with the events of a notification and its state: the state's text for one device, or the number of
+    /// devices in each state for several.
     private func timeline(_ request: OperationRequest) async throws -> Response {
         let apnsID = request.path("apnsId")
         let events: [Event] = try await self.events.events(EventFilter(apnsID: apnsID), limit: Self.maximumTimeline)
@@ -103,7 +105,7 @@ struct AdminEventsController: Controller {
         ])
     }
 
-    /// Responds with the number of each event since the start, without those of environments that are not served.
+    /// Responds with the number of events of each name since the start, without environments that are not served.
     private func counters(_ request: OperationRequest) async throws -> Response {
         let served = Set(self.environments.map(\.environment))
         let counters = self.events.counts()
@@ -144,7 +146,7 @@ extension HTTPField.Name {
 
 /// An event in a response of the admin API.
 extension Event: ResponseObject {
-    /// The device; `nil` for a broadcast as a whole.
+    /// The device of the event; `nil` for an event of a broadcast as a whole.
     fileprivate var oneDevice: UUID? { self.device == RoutingStateMachine.allDevices ? nil : self.device }
 
     static let members: [ResponseMember<Self>] = [
@@ -172,7 +174,7 @@ private struct NotificationState: ResponseObject {
         .required("sinceMs", \.last.time),
     ]
 
-    /// The state in words.
+    /// The state as human-readable text.
     var text: String {
         switch self.last.name {
         case .received: "sent to the device, not acknowledged yet"

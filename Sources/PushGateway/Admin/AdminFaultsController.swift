@@ -28,7 +28,7 @@ struct AdminFaultsController: Controller {
         return try .json(FaultPlan.Entry(rule: added, source: .api), status: .created)
     }
 
-    /// Removes all faults, those of flags and file too.
+    /// Removes all faults, including those of command-line flags and the faults file.
     private func removeAll(_ request: OperationRequest) async throws -> Response {
         self.plan.removeAll()
         return .noContent

@@ -30,7 +30,7 @@ package enum AdminKeyRequest {
 
 /// `/v1/keys`: the public keys of provider tokens.
 struct AdminKeysController: Controller {
-    /// The length of a generated key id.
+    /// The length of a generated key id, in characters.
     private static let identifierLength = 10
 
     let registry: ProviderRegistry
@@ -117,14 +117,14 @@ struct AdminKeysController: Controller {
 // MARK: Reading
 
 extension AdminKeysController {
-    /// A key that was given or generated.
+    /// A key from the request, or one that the gateway has generated.
     private struct Material {
-        /// In X9.63 format.
+        /// The public key in X9.63 format.
         var publicKey: [UInt8]
-        /// In PEM; `nil` for a key that was given.
+        /// The private key in PEM; `nil` for a key from the request.
         var privateKey: String?
 
-        /// Returns an id for a generated key; a given key needs a given id.
+        /// Generates the id of a generated key. Throws for a key from the request, which requires the member `keyId`.
         func keyID(_ fields: JSONFields) throws -> String {
             guard self.privateKey != nil else {
                 throw fields.error("keyId", "missing_field", "this member is required with a key")

@@ -3,7 +3,7 @@ import PushTypes
 
 /// The members that several requests of the admin API share.
 extension Member {
-    /// Makes the id of a team or a key, in the form that Apple gives them.
+    /// Creates a member for the id of a team or a key, in Apple's form.
     static func identifier(_ name: String) -> RequestMember<String> {
         Self.text(name, maximum: 64, as: .string(length: 10...10, pattern: "^[A-Za-z0-9]+$"))
             .checked("invalid_identifier", "team and key ids have 10 letters or digits") { text in
@@ -11,12 +11,12 @@ extension Member {
             }
     }
 
-    /// Makes a bundle id or topic.
+    /// Creates a member for a bundle id or topic.
     static func topic(_ name: String) -> RequestMember<Topic> {
         Self.text(name, maximum: 1024, as: .bundleID).parsed("invalid_bundle_id", self.topicRule) { Topic($0) }
     }
 
-    /// Makes an array of topics, which is read without duplicates, in its order.
+    /// Creates a member for an array of topics. Duplicates are removed; the order is kept.
     /// - Parameter maximum: The maximum number of topics.
     static func topics(_ name: String, maximum: Int) -> RequestMember<[Topic]> {
         let texts = Self.texts(name, 0...maximum, maximum: Topic.maximumLength, as: .bundleID)
@@ -33,12 +33,12 @@ extension Member {
         }
     }
 
-    /// Makes an environment.
+    /// Creates a member for an environment.
     static func environment(_ name: String) -> RequestMember<PushEnvironment> {
         Self.choice(name, of: PushEnvironment.self, code: "invalid_environment", message: self.environmentRule)
     }
 
-    /// Makes an array of environments, without duplicates.
+    /// Creates a member for an array of environments. Duplicates are removed.
     static func environments(_ name: String) -> RequestMember<Set<PushEnvironment>> {
         let all = PushEnvironment.allCases.count
         let texts = Self.texts(name, 1...all, maximum: 64, as: .choice(of: PushEnvironment.self))
@@ -52,7 +52,7 @@ extension Member {
         }
     }
 
-    /// A signing request, PKCS#10 in PEM.
+    /// The member for a signing request, PKCS#10 in PEM.
     static let signingRequest = Self.text("csr", 1...16_384).described("A signing request, PKCS#10 in PEM.")
 
     private static let topicRule = "a bundle id or topic has 1 to 255 letters, digits, dots, hyphens or underscores"

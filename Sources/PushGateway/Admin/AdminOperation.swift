@@ -29,16 +29,16 @@ extension AdminOperation {
 }
 
 extension BodyDescription {
-    /// Makes a JSON body of 64 KiB at most.
+    /// Creates the description of a JSON body of at most 64 KiB.
     static func admin(_ object: RequestObject) -> BodyDescription { BodyDescription(object.schema, maximum: 64 * 1024) }
 }
 
 extension ParameterDescription {
-    /// The name of the last entry of the page before, see ``AdminPage``.
+    /// The query item with the name of the last entry on the previous page, see ``AdminPage``.
     static let after = ParameterDescription.query("after", "The member next of the page before.")
     /// The query item that ``OperationRequest/environment()`` reads.
     static let environment = ParameterDescription.query("environment", "Of this environment only.")
-    /// The query item that keeps entries of one topic.
+    /// The query item that selects the entries of one topic.
     static let topic = ParameterDescription.query("topic", "Of this topic only.")
 }
 
@@ -77,14 +77,14 @@ extension RequestError {
     }
 }
 
-/// The page of a list that a request asks for: `?limit=100&after=NAME`.
+/// The page of a list that a request names: `?limit=100&after=NAME`.
 struct AdminPage: Sendable {
     /// The query items that ``init(_:)`` reads.
     static let parameters: [ParameterDescription] = [.limit(), .after]
 
     /// The maximum number of entries on the page.
     let limit: Int
-    /// The name of the last entry of the page before.
+    /// The name of the last entry on the previous page; `nil` for the first page.
     let after: String?
 
     /// - Throws: ``RequestError`` for a limit out of range.
@@ -96,7 +96,7 @@ struct AdminPage: Sendable {
     /// The number of entries to read: one more than the limit, to see whether there are more.
     var fetch: Int { self.limit + 1 }
 
-    /// Returns `{"NAME":[…],"next":"…"}`; the latter only if there are more entries.
+    /// Returns `{"NAME":[…],"next":"…"}`; `next` is present only if there are more entries.
     ///
     /// - Parameters:
     ///   - values: The entries of the page, and one more if there are more.

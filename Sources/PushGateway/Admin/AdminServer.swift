@@ -96,7 +96,7 @@ private struct AdminGuard: RouterMiddleware {
     /// The host names of this machine, without a port.
     private static let ownNames = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// - Throws: ``RequestError`` for a request that a web page may have made.
+    /// - Throws: ``RequestError`` for a request that a web page may have sent.
     func handle(
         _ request: Request,
         context: APIContext,

@@ -6,13 +6,14 @@ import PushHTTP
 import PushSupport
 import ServiceLifecycle
 
-/// Events as they happen, as server-sent events (WHATWG HTML section 9.2).
+/// A stream of events as they happen, in the form of server-sent events (WHATWG HTML section 9.2).
 ///
-/// Events that a reader missed, because it was disconnected or slow, come from the log as long as that keeps them.
+/// Events that a reader missed, because it was disconnected or slow, are read from the log as long as the log keeps
+/// them.
 struct EventFeed: Sendable {
     typealias Write = @concurrent (ByteBuffer) async throws -> Void
 
-    /// The time between two comments while there are no events. Default 15 s.
+    /// The time without events after which a comment is sent to keep the connection alive. Default 15 s.
     var keepAlive: Duration = .seconds(15)
     /// The maximum number of events that are read from the log at a time.
     private static let page = 500
@@ -20,13 +21,13 @@ struct EventFeed: Sendable {
     let log: EventLog
     /// The filter of the events to send.
     let filter: EventFilter
-    /// Only events with higher ids are sent.
+    /// The id after which events are sent.
     let start: Int64
     /// The id of the first event that the watcher can receive.
     private let first: Int64
 
-    /// - Parameter start: The id after which the reader wants events. An id that the log has not given yet is of another
-    ///   log, such as that of a data directory that was removed, so that all events are sent.
+    /// - Parameter start: The id after which the reader wants events. An id that the log has not assigned yet comes
+    ///   from another log, such as that of a data directory that was removed; all events are sent for it.
     init(log: EventLog, filter: EventFilter, start: Int64) {
         let last = log.lastID
         (self.log, self.filter, self.first) = (log, filter, last + 1)
@@ -60,7 +61,7 @@ struct EventFeed: Sendable {
         )
     }
 
-    /// Writes until the watcher ends.
+    /// Writes events until the watcher ends, and comments at the interval ``keepAlive``.
     @concurrent func run(_ watcher: EventStream.Watcher, write: Write) async throws {
         let keepAlive = self.keepAlive
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -76,7 +77,7 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Writes events from the watcher, and missed ones from the log.
+    /// Writes events from the watcher, and reads those that the watcher missed from the log.
     @concurrent private func pass(_ groups: AsyncStream<[Event]>, write: Write) async throws {
         var last = try await self.replay(after: self.start, write: write)
         var next = self.first
@@ -92,7 +93,7 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Writes events from the log, and returns the id of the last one.
+    /// Writes events from the log, beginning after `start`, and returns the id of the last one.
     @concurrent private func replay(after start: Int64, write: Write) async throws -> Int64 {
         var last = start
         while true {
@@ -103,7 +104,7 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Writes events, together.
+    /// Writes events with a single write.
     @concurrent private func send(_ events: [Event], write: Write) async throws {
         guard !events.isEmpty else { return }
         var buffer = ByteBuffer()

@@ -8,7 +8,8 @@ import X509
 
 /// A certificate authority of the gateway's own: for its server certificate, devices, or providers.
 struct CertificateAuthority: Sendable {
-    /// The lifetime of the authority: ten years, because it is trusted by hand.
+    /// The lifetime of the authority's certificate: ten years, because each client has to be configured by hand to
+    /// trust it.
     static let lifetime: TimeInterval = 3650 * 86_400
 
     let certificate: Certificate
@@ -60,7 +61,7 @@ struct CertificateAuthority: Sendable {
         return request.publicKey
     }
 
-    /// Returns the extensions of a certificate that is not an authority's.
+    /// Returns the extensions of a certificate that does not belong to an authority.
     static func extensions(for usage: ExtendedKeyUsage.Usage) throws -> Certificate.Extensions {
         try Certificate.Extensions {
             Critical(BasicConstraints.notCertificateAuthority)
@@ -142,7 +143,7 @@ struct Authorities: Sendable {
 }
 
 extension CertificateAuthority {
-    /// The certificate as a trust root for TLS.
+    /// The authority's certificate as a trust root for TLS.
     var trustRoots: [NIOSSLCertificate] { get throws { try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)) } }
 }
 

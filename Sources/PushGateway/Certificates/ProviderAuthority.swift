@@ -113,7 +113,7 @@ struct ProviderAuthority: Sendable {
 
 extension ProviderAuthority {
     /// Identifies the provider that has shown a certificate, in DER, to a listener of `environment`.
-    /// - Returns: Otherwise the reason of the GOAWAY that ends the connection (reference 1.2, 1.9).
+    /// - Returns: The identity, or the reason of the GOAWAY that ends the connection (reference 1.2, 1.9).
     func identity(
         of der: [UInt8],
         environment: PushEnvironment,
@@ -153,20 +153,20 @@ extension Certificate {
 struct CertificateIdentity: Hashable, Sendable {
     /// The serial number in lower-case hexadecimal.
     var serial: String
-    /// The environments to which it may connect: OIDs …6.3.1 and …6.3.2.
+    /// The environments to which the provider may connect: OIDs …6.3.1 and …6.3.2.
     var environments: Set<PushEnvironment>
     /// The subject's UID: the topic of a push without one.
     var defaultTopic: Topic
-    /// All topics that it may push to: OID …6.3.6, else the default topic alone.
+    /// All topics that the provider may push to: OID …6.3.6, else the default topic alone.
     var topics: Set<Topic>
-    /// The end of its validity, which a connection can outlive.
+    /// The end of the certificate's validity. A connection can stay open beyond it.
     var expiresAt = Timestamp(milliseconds: .max)
 }
 
 /// Checks the client certificates of one environment.
 struct CertificateCheck: Sendable {
     let environment: PushEnvironment
-    /// Returns the identity in a certificate, which is DER.
+    /// Returns the identity in a certificate in DER, or the reason to reject it.
     let identify: @Sendable ([UInt8]) -> Result<CertificateIdentity, Reason>
     /// Returns whether an identity that was valid still is: neither revoked nor expired.
     var isStillValid: @Sendable (CertificateIdentity) -> Bool = { _ in true }

@@ -11,7 +11,7 @@ import X509
 struct ServerCertificate {
     /// The lifetime: 397 days, the longest that common clients accept.
     static let lifetime: TimeInterval = 397 * 86_400
-    /// The remaining validity below which it is renewed at start: 30 days.
+    /// The remaining validity below which the certificate is renewed at start: 30 days.
     static let renewal: TimeInterval = 30 * 86_400
     let certificate: Certificate
     let privateKeyPEM: String
@@ -52,7 +52,7 @@ struct ServerCertificate {
         (self.certificate, self.privateKeyPEM) = (certificate, privateKeyPEM)
     }
 
-    /// Issues a certificate with the same key and names that ended yesterday, for a fault.
+    /// Issues a certificate with the same key and names that expired yesterday, for ``FaultAction/expiredCertificate``.
     func expired(authority: CertificateAuthority, now: Date) throws -> Self {
         let expired = try Self.issue(
             authority,
@@ -132,13 +132,14 @@ extension ServerCertificate {
     }
 }
 
-/// The files and the keys of each kind. A change back to an earlier kind finds its old certificate.
+/// The file names and keys of each kind of key. A gateway that is changed back to an earlier kind finds the certificate
+/// of that kind in its own file.
 extension ServerKeyType {
     fileprivate var certificateFile: String { self == .p256 ? "server.pem" : "server-rsa.pem" }
 
     fileprivate var keyFile: String { self == .p256 ? "server.key" : "server-rsa.key" }
 
-    /// The name in error texts.
+    /// The name of the kind in error messages.
     fileprivate var title: String { self == .p256 ? "P-256" : "RSA" }
 
     fileprivate func newKeyPEM() throws -> String {

@@ -37,7 +37,8 @@ struct ChannelManager: Sendable {
         return ProviderResponse(status: 201, requestID: command.requestID, channelID: id)
     }
 
-    /// Deletes a channel. The later one of two requests finds none.
+    /// Deletes a channel. Of two concurrent requests to delete it, the later one is rejected because the channel is
+    /// gone.
     private func delete(_ id: String, _ command: ChannelChange) async throws -> ProviderResponse {
         guard try await self.channels.delete(id, app: command.bundleID, in: command.environment) else {
             return .rejected(.channelNotRegistered, requestID: command.requestID)

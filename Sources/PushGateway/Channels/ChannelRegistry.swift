@@ -52,8 +52,8 @@ final class ChannelRegistry: Sendable {
     ) async throws -> String? {
         let app = App(environment: environment, bundleID: bundleID)
         let id = Self.randomID()
-        // Counted before it is written, so that many requests at a time cannot exceed the limit. Its id is still
-        // secret.
+        // Added before it is written, so that concurrent requests cannot exceed the limit. Nobody knows the channel's
+        // id yet.
         let hasRoom = self.apps.withLock { apps in
             guard apps[app, default: [:]].count < self.capacity else { return false }
             apps[app, default: [:]][id] = policy

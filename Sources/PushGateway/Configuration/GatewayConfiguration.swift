@@ -6,14 +6,14 @@ package import PushWire
 /// An address and port to listen on.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package var host: String
-    /// The port; 0 takes any free one.
+    /// The port; 0 stands for any free port.
     package var port: Int
 
     package init(host: String = "127.0.0.1", port: Int) { (self.host, self.port) = (host, port) }
 
     package var description: String { "\(self.host):\(self.port)" }
 
-    /// Indicates whether only this machine can reach it.
+    /// Indicates whether only this machine can reach the address.
     var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(self.host) }
 }
 
@@ -44,13 +44,13 @@ extension PerListener<ListenAddress> {
         self.feedback = ListenAddress(host: host, port: feedback)
     }
 
-    /// Returns the ports that Apple uses, apart from 443; those of production are 100 higher.
+    /// Returns the ports that Apple uses, except 443; those of production are 100 higher than those of the sandbox.
     package static func usual(_ environment: PushEnvironment) -> Self {
         let shift = environment == .sandbox ? 0 : 100
         return Self(http2: 2197 + shift, deviceLink: 5223 + shift, binary: 2195 + shift, feedback: 2196 + shift)
     }
 
-    /// Any free ports.
+    /// Returns the value 0 for all listeners, for which each listens on any free port.
     package static var free: Self { Self(http2: 0, deviceLink: 0, binary: 0, feedback: 0) }
 }
 
@@ -76,8 +76,8 @@ package struct GatewayConfiguration: Sendable {
     package var limits = Limits()
     /// The strictness towards providers. Default lenient.
     package var rules = ProviderRules.lenient
-    /// The length of device tokens, in bytes, for apps that set none: 32 for providers that accept no others, 0 for sealed
-    /// tokens of varying length. Default 0.
+    /// The length of device tokens, in bytes, for apps that set none: 32 for apps whose providers accept no other
+    /// length, 0 for sealed tokens of varying length. Default 0.
     package var tokenLength = 0
     /// Indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know nothing newer. Default no.
     package var allowsOldTLS = false
@@ -128,7 +128,8 @@ extension GatewayConfiguration {
         package var adminIdle: Duration = .seconds(60)
         /// The longest time for requests to the admin API after shutdown has begun. Default 2 s.
         package var adminDrain: Duration = .seconds(2)
-        /// The maximum number of messages that a device leaves unacknowledged. Further pushes are answered 429. Default 2,000.
+        /// The maximum number of messages that a device leaves unacknowledged. Further pushes are rejected with status
+        /// 429. Default 2,000.
         package var unacknowledged = 2000
         /// The maximum number of events that are kept, of about 100 bytes each. Default 1,000,000.
         package var events = 1_000_000

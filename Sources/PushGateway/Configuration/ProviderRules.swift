@@ -2,8 +2,8 @@ package import PushTypes
 
 /// The strictness of the gateway towards providers (docs/decisions/0011).
 ///
-/// ``strict`` is documented or observed behaviour of Apple; ``lenient``, the default, also accepts existing clients.
-/// Every rule can be set on its own.
+/// ``strict`` is documented or observed behaviour of Apple; ``lenient``, the default, also accepts what existing
+/// clients send. Every rule can be set on its own.
 package struct ProviderRules: Hashable, Sendable {
     /// The rate of a token bucket.
     package struct Rate: Hashable, Sendable {
@@ -26,8 +26,8 @@ package struct ProviderRules: Hashable, Sendable {
     /// The maximum number of concurrent streams from the first accepted request on; with a certificate, from the start.
     /// Default 1,000.
     package var streamLimit = 1000
-    /// The shortest time between two changes of the provider token on a connection, else 429 (reference 2.1). The first
-    /// token of a connection is not a change. Default: none.
+    /// The minimum time between two changes of the provider token on a connection. An earlier change is rejected with
+    /// 429 (reference 2.1). The first token of a connection is not a change. Default: none.
     package var tokenUpdateInterval: Duration?
     /// Indicates whether priority 10 of a push that only wakes the app is `BadPriority`; otherwise it counts as 5
     /// (reference 7.5, row 12.2). A request without a priority is never rejected for it.
@@ -37,7 +37,8 @@ package struct ProviderRules: Hashable, Sendable {
     package var requiresJSONObject = false
     /// Indicates whether a push type whose topic has another suffix, or none, is `TopicDisallowed` (reference 7.7).
     package var requiresMatchingSuffix = false
-    /// The algorithms of provider tokens; others are `InvalidProviderToken`. Documented is ES256 only (reference 2.1).
+    /// The accepted algorithms of provider tokens. A token with any other algorithm is `InvalidProviderToken`. Apple
+    /// documents ES256 only (reference 2.1).
     var tokenAlgorithms: Set<ProviderTokenAlgorithm> = [.es256, .es512]
     /// The push types that are `TopicDisallowed` on certificate connections (reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []
@@ -91,8 +92,9 @@ package struct ProviderRules: Hashable, Sendable {
 
 /// The algorithm that the header of a provider token names. The key is of P-256 with either.
 enum ProviderTokenAlgorithm: String, Sendable {
-    /// The only documented one (reference 2.1).
+    /// ES256, the only documented algorithm (reference 2.1).
     case es256 = "ES256"
-    /// SHA-512, and a signature whose numbers are padded to the 66 bytes of P-521: the PHP library pushok.
+    /// ECDSA with SHA-512 and a signature whose two numbers are padded to the 66 bytes of P-521, as the PHP library
+    /// pushok sends it.
     case es512 = "ES512"
 }

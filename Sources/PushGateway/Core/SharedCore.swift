@@ -53,7 +53,7 @@ struct SharedCore: Sendable {
         )
     }
 
-    /// Returns the delay of a feedback list that a fault asks for; zero without one.
+    /// Returns the delay that a fault sets for a provider's feedback list; zero without such a fault.
     func feedbackDelay(for identity: CertificateIdentity, _ environment: PushEnvironment) -> Duration {
         let subject = FaultSubject(
             listener: .feedback,

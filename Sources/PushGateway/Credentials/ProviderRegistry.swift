@@ -4,17 +4,17 @@ import Synchronization
 
 /// The apps, provider keys and provider certificates. They are in the database, and in memory to check every push.
 ///
-/// A change is written to the database first and then made in memory. A cache of values from here compares ``changes``
-/// to learn whether they may be outdated.
+/// A change is written to the database first and then applied in memory. A cache of the registry's values compares
+/// ``changes`` to detect that its values may be outdated.
 final class ProviderRegistry: TrustDirectory, Sendable {
     /// The result of an addition.
     enum Change: Hashable, Sendable {
         case added
-        /// The same was registered before.
+        /// The same app, key or certificate is registered already.
         case alreadyThere
-        /// Another one with this name is registered.
+        /// A different app, key or certificate with this name is registered.
         case conflict
-        /// A limit is reached.
+        /// The maximum number of apps, keys or certificates is reached.
         case full
     }
 
@@ -74,7 +74,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         self.state.withLock { $0.keys[keyID] }.flatMap { $0.revokedAt == nil ? $0 : nil }
     }
 
-    /// Returns whether a certificate was revoked. One that is not in the registry was not.
+    /// Returns whether a certificate was revoked. A certificate that is not in the registry counts as not revoked.
     func isRevoked(certificate serial: String) -> Bool {
         self.state.withLock { $0.certificates[serial] }?.revokedAt != nil
     }
@@ -121,7 +121,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     }
 
     /// Changes an app.
-    /// - Returns: The app as it is then; `nil` if it does not exist.
+    /// - Returns: The changed app; `nil` if it does not exist.
     func update(app bundleID: Topic, _ change: ProviderAppChange) async throws -> ProviderApp? {
         guard try await self.database.write({ try $0.credentials.update(app: bundleID, change) }) else { return nil }
         self.change { state in
@@ -205,7 +205,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
 /// The look-ups by which a provider's credentials are checked.
 protocol TrustDirectory: Sendable {
-    /// A number that every change of apps, keys or certificates changes.
+    /// A number that changes with every change of apps, keys or certificates.
     var changes: UInt64 { get }
     /// Returns a registered key; `nil` also for a revoked one.
     func key(_ keyID: String) -> RegisteredKey?

@@ -27,7 +27,7 @@ final class RejectedTokenCache: Sendable {
     private struct State {
         var changes: UInt64?
         var outcomes: [SHA256Digest: Outcome] = [:]
-        /// A ring of the keys, in the order of their insertion from `next`.
+        /// The keys of ``outcomes`` in the order of their insertion: a ring whose oldest entry is at ``next``.
         var order: [SHA256Digest] = []
         /// The index in `order` of the oldest entry.
         var next = 0

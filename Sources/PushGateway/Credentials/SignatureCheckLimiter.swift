@@ -7,8 +7,8 @@ import Synchronization
 /// Limits the checks of invalid provider tokens, per source over all connections.
 ///
 /// A check of a signature costs the event loop 0.1 ms, and a source can open many connections. No token is rejected
-/// unchecked: a connection beyond the limit ends (``ConnectionAuthentication/mustEnd``), and its successor has one check
-/// again.
+/// unchecked: a connection beyond the limit ends (``ConnectionAuthentication/mustEnd``), and the source's next
+/// connection has one token checked again.
 final class SignatureCheckLimiter: Sendable {
     typealias Bucket = TokenBucket<Timestamp>
 
@@ -45,7 +45,7 @@ final class SignatureCheckLimiter: Sendable {
                     var bucket = bucket
                     return !bucket.isFull(now: now)
                 }
-                // More hostile sources than buckets: the others have none.
+                // With more hostile sources than buckets, the sources without a bucket are always over the limit.
                 if sources.count >= Self.maximumSources { return false }
             }
             return sources[source, default: Self.ofSource(now: now)].take(now: now) == nil

@@ -6,13 +6,14 @@ import Synchronization
 
 /// The devices and the generations of their tokens. They are in the database, and in memory to check every push.
 ///
-/// A change is written to the database first and then made in memory, in the order of the transactions.
+/// A change is written to the database first and then applied in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [UUID: ActivatedDevice] = [:]
-        /// The identities behind tokens of 32 bytes, which do not contain them.
+        /// The identity behind each token of 32 bytes, because such a token does not contain it.
         var shortTokens: [DeviceToken: TokenMinter.Claims] = [:]
-        /// The completions that wait for tokens which are being minted, so that two requests for one token get the same.
+        /// The completions that wait for a token that is being minted, so that two requests for one token get the same
+        /// token.
         var minting: [MinterKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]
     }
 
@@ -105,7 +106,8 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Returns the device token of an app. Installs the app if it is new or was removed, and mints a new token if the
-    /// current one was made by an earlier token key or has another length. Waits for the database only for a change.
+    /// current one was minted with an earlier token key or has another length. Waits for the database only for a
+    /// change.
     /// - Parameters:
     ///   - length: ``TokenMinter/shortLength``, or 0 for a sealed token.
     ///   - completion: Called with the token; with `nil` if the device does not exist or has ``maximumInstalls`` apps.
@@ -209,8 +211,9 @@ final class DeviceRegistry: Sendable {
         return true
     }
 
-    /// Records that the device's system was installed anew: it has a new certificate, and its earlier tokens end.
-    /// - Returns: The device as it is then; `nil` if it does not exist.
+    /// Records that the device's system was installed anew: it has a new certificate, and its earlier tokens become
+    /// invalid.
+    /// - Returns: The changed device; `nil` if it does not exist.
     func reinstall(_ id: UUID, certificateSerial: String, now: Timestamp) async throws -> ActivatedDevice? {
         try await self.change(id, Event(.activated, device: id, time: now)) { table in
             try table.reinstall(id, certificateSerial: certificateSerial, at: now)
@@ -228,14 +231,15 @@ final class DeviceRegistry: Sendable {
         try await self.set(.revokedAt, of: id, Event(.revoked, device: id, time: now)) != nil
     }
 
-    /// Deletes a device, which ends its tokens.
+    /// Deletes a device, which makes its tokens invalid.
     /// - Returns: Whether the device existed.
     func delete(_ id: UUID, now: Timestamp) async throws -> Bool {
         try await self.set(.deletedAt, of: id, Event(.deleted, device: id, time: now)) != nil
     }
 
-    /// Removes an app from a device. The device gets nothing more for it.
-    /// - Parameter delay: The time that its token stays valid, as Apple may learn late of the removal (reference 7.7).
+    /// Removes an app from a device. The device receives nothing more for it.
+    /// - Parameter delay: The time for which the app's token stays valid, as Apple may learn of the removal late
+    ///   (reference 7.7).
     /// - Returns: Whether the app was on the device.
     func remove(
         _ topic: Topic,
@@ -274,8 +278,8 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Writes a change, then makes it in memory and logs its event.
-    /// - Returns: The device as it is then; `nil` if it does not exist.
+    /// Writes a change to the database, then applies it in memory and logs its event.
+    /// - Returns: The changed device; `nil` if it does not exist.
     private func change(
         _ id: UUID,
         _ event: Event,

@@ -5,7 +5,8 @@ import NIOPosix
 import PushTypes
 import Synchronization
 
-/// The log of events: written to the database in blocks after ``flushInterval``, the oldest removed.
+/// The log of events. Events are written to the database in blocks, at the latest after ``flushInterval``; the oldest
+/// are removed.
 ///
 /// A killed gateway loses the events of the last interval, but none of the changes that they describe.
 final class EventLog: Sendable {
@@ -16,7 +17,7 @@ final class EventLog: Sendable {
     /// The number of ids that are reserved on disk ahead of the next one. Events get reserved ids only: a killed gateway may
     /// have published events that it had not written, and the ids after its restart must be higher.
     private static let reservation: Int64 = 300_000
-    /// The number of reserved ids below which more are reserved, with the next block.
+    /// The number of remaining reserved ids below which the next block reserves more.
     private static let minimumReserved: Int64 = 250_000
 
     private struct State {
@@ -45,7 +46,7 @@ final class EventLog: Sendable {
         do {
             try database.write { try $0.events.reserve(upTo: reserved) }
         } catch {
-            // The next block tries again. Until then events are dropped.
+            // The next block reserves ids again. Until then events are dropped.
             logger.error("no ids of events could be reserved", metadata: ["error": "\(error)"])
             reserved = last
         }
@@ -145,13 +146,14 @@ final class EventLog: Sendable {
                 )
             }
             let (isFull, schedule) = self.state.withLock { state in
-                // Others may be in flight beside a reservation alone.
+                // A write that only reserves ids may complete while another one is writing events.
                 if !events.isEmpty { state.writing = [] }
                 switch result {
                 case .success: state.reserved = max(state.reserved, reserved ?? 0)
                 case .failure: state.dropped += events.count
                 }
-                // A flush meanwhile has found these in flight and left the others.
+                // A flush that was called during this write did nothing for the events that arrived since, so another
+                // one is scheduled.
                 let schedule = !state.fresh.isEmpty && !state.isFlushScheduled
                 if schedule { state.isFlushScheduled = true }
                 return (state.fresh.count >= EventBlockCoding.capacity, schedule)

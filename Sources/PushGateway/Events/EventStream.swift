@@ -3,12 +3,12 @@ import Synchronization
 /// Publishes events to watchers as they are logged. Each watcher has a bounded buffer; a slow one misses events, which
 /// it notices by the gaps in their ids.
 final class EventStream: Sendable {
-    /// The maximum number of groups of events that wait for a slow watcher. Beyond it, the oldest ones are dropped.
+    /// The maximum number of groups of events that wait for a slow watcher. Beyond it, the oldest groups are dropped.
     static let buffer = 1000
     /// The maximum number of watchers at a time.
     static let maximumWatchers = 32
 
-    /// A subscriber. An empty group is a reminder that time has passed.
+    /// A subscriber to the groups of events. An empty group only signals that time has passed (``remind()``).
     struct Watcher: Sendable {
         let events: AsyncStream<[Event]>
         fileprivate let continuation: AsyncStream<[Event]>.Continuation

@@ -12,13 +12,13 @@ enum FaultAction: Hashable, Sendable {
     case goAway(GoAway)
     /// There is neither a response nor an end.
     case stall(Stall)
-    /// The gateway reads no faster from its peer, a provider or a device.
+    /// The gateway reads from its peer, a provider or a device, at no more than this rate.
     case slow(bytesPerSecond: Int)
     /// A device's acknowledgement is ignored.
     case dropAcks
     /// The listener shows a certificate that expired yesterday.
     case expiredCertificate
-    /// The stream limit, announced when the connection starts, or after `after` requests.
+    /// The limit of concurrent streams is announced when the connection starts, or after `after` requests.
     case streamLimit(Int, after: Int)
     /// Feedback entries are sent with this delay.
     case feedbackDelay(Duration)
@@ -41,9 +41,9 @@ enum FaultAction: Hashable, Sendable {
 
     /// The extent of a stall.
     enum Stall: String, CaseIterable, Hashable, Sendable {
-        /// This request only.
+        /// Only the request gets no response.
         case request
-        /// The whole connection: nothing more is read, and there are no more responses.
+        /// Nothing more is read from the connection, and it gets no more responses.
         case connection
     }
 
@@ -59,7 +59,7 @@ enum FaultAction: Hashable, Sendable {
         }
     }
 
-    /// The listeners to which it applies.
+    /// The listeners to which the action applies.
     var listeners: Set<FaultListener> {
         switch self {
         case .latency, .reject, .stall, .close: [.http2, .binary]
@@ -71,7 +71,7 @@ enum FaultAction: Hashable, Sendable {
         }
     }
 
-    /// Returns whether it applies to a connection that has reached `ordinal` (``FaultSubject/ordinal``).
+    /// Returns whether the action applies to a connection that has reached `ordinal` (``FaultSubject/ordinal``).
     func isDue(at ordinal: Int) -> Bool {
         switch self {
         case .goAway(let goAway): ordinal >= goAway.after
@@ -174,7 +174,7 @@ extension FaultAction {
         }
     }
 
-    /// What happens to the requests before a GOAWAY frame.
+    /// The treatment of the requests before a GOAWAY frame: they are finished, or lost without a response.
     enum Streams: String, CaseIterable {
         case finish, lose
     }

@@ -1,11 +1,12 @@
 import PushTypes
 
-/// The faults that apply now. Several rules can contribute; the first rule of each property counts.
+/// The faults that apply to one subject. Several rules can contribute; for each property the first matching rule
+/// counts.
 struct FaultDecision: Hashable, Sendable {
-    /// The fault before the request is processed.
+    /// A fault that takes effect before the request is processed.
     enum Before: Hashable, Sendable {
         case wait(Duration)
-        /// There is never a response.
+        /// The request never gets a response.
         case stall
     }
 
@@ -13,7 +14,7 @@ struct FaultDecision: Hashable, Sendable {
     enum Substitute: Hashable, Sendable {
         case reject(Reason, retryAfter: Int?)
         case reset(FaultErrorCode)
-        /// An acknowledgement is ignored.
+        /// The device's acknowledgement is ignored.
         case drop
     }
 
@@ -21,7 +22,7 @@ struct FaultDecision: Hashable, Sendable {
     enum Connection: Hashable, Sendable {
         case goAway(FaultAction.GoAway)
         case close
-        /// Nothing more is read, and there are no more responses.
+        /// Nothing more is read from the connection, and it gets no more responses.
         case stall
     }
 

@@ -1,8 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// The requests, messages and connections to which a fault applies, and how often. A property that is `nil` matches
-/// all.
+/// The conditions of a fault: the requests, messages and connections to which it applies, and how often. A property
+/// that is `nil` matches all.
 struct FaultMatch: Hashable, Sendable {
     /// The topic; a bundle id also matches the topics that are derived from it.
     var topic: Topic?
@@ -14,16 +14,16 @@ struct FaultMatch: Hashable, Sendable {
     var listener: FaultListener?
     /// The share of the matching subjects, at random: 0 to 100.
     var percent: Double = 100
-    /// The number of matching subjects after which it no longer applies.
+    /// The number of matching subjects, counted from the first, after which the fault no longer applies.
     var first: Int?
-    /// The interval of the matching subjects to which it applies: 3 for every third one.
+    /// The interval between the matching subjects to which the fault applies: 3 for every third one.
     var every: Int?
-    /// The maximum number of times that it applies.
+    /// The maximum number of times that the fault applies.
     var times: Int?
-    /// The time from which it does not apply any more.
+    /// The time from which the fault does not apply any more.
     var until: Timestamp?
 
-    /// Returns whether `subject` matches, apart from chance and counts.
+    /// Returns whether `subject` matches, before chance and counts are considered.
     func matches(_ subject: FaultSubject) -> Bool {
         if let listener, listener != subject.listener { return false }
         if let environment, environment != subject.environment { return false }

@@ -10,12 +10,12 @@ import Synchronization
 /// Rules from the API exist until they are removed or the gateway ends; those of a file or a flag exist again after the
 /// next start. Without rules, a decision costs one relaxed load.
 final class FaultPlan: Sendable {
-    /// The maximum number of rules at one time.
+    /// The maximum number of rules in the plan.
     static let limit = 100
 
     /// The source of a rule.
     enum Source: String, CaseIterable, JSONRepresentable {
-        /// A file or a flag.
+        /// The rule is from the faults file or a command-line flag.
         case start
         case api
     }
@@ -23,9 +23,9 @@ final class FaultPlan: Sendable {
     struct Entry: Hashable, Sendable {
         var rule: FaultRule
         var source: Source
-        /// The number of requests, messages or connections that matched.
+        /// The number of requests, messages or connections that matched the rule.
         var seen = 0
-        /// The number of those to which it applied.
+        /// The number of matching subjects to which the rule applied.
         var hits = 0
     }
 
@@ -120,7 +120,7 @@ final class FaultPlan: Sendable {
         }
     }
 
-    /// Returns the faults of a subject by the system's random numbers.
+    /// Returns the faults of a subject; chance is decided by the system's random number generator.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,

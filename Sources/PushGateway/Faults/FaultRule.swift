@@ -65,7 +65,7 @@ extension FaultRule: CustomStringConvertible {
 }
 
 extension FaultPoint {
-    /// The members of a rule that are not known yet at this point.
+    /// The members of a rule whose values are not known yet at this point.
     fileprivate var unknownMembers: [String] {
         switch self {
         case .connection: ["topic", "token", "credential"]
@@ -82,7 +82,7 @@ package enum FaultText {
     static let maximumLength = 4096
     /// The pattern of texts that need no quotes, see ``isPlain(_:)``.
     static let pattern = "^[A-Za-z0-9._-]+$"
-    /// The rule about such texts, for errors.
+    /// The description of texts that need no quotes, for error messages.
     static let rule = "use letters, digits, dots, hyphens and underscores"
     /// The names of the members that are numbers.
     private static let numbers = Set(FaultRule.object.members.filter { $0.schema.isNumber }.map { $0.name })

@@ -2,8 +2,8 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The feedback of one environment: apps that were removed from devices, by topic, until a provider has read them
-/// (reference 6).
+/// The feedback entries of one environment, by topic: tokens of apps that were removed from devices, kept until a
+/// provider has read them (reference 6).
 final class FeedbackList: Sendable {
     private struct State {
         /// The number of entries of each topic. It may be too high after a transaction that was rolled back.
@@ -16,8 +16,8 @@ final class FeedbackList: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: The maximum number of entries of a topic, for providers that never read them. Further ones are
-    ///   dropped. The next push to such a token adds it again. Default 50,000.
+    /// - Parameter limit: The maximum number of entries of a topic, for providers that never read them. Further ones
+    ///   are dropped. The next push to a dropped token adds it again. Default 50,000.
     init(database: GatewayDatabase, environment: PushEnvironment, limit: Int = 50_000) {
         (self.database, self.environment, self.limit) = (database, environment, limit)
     }
@@ -25,8 +25,8 @@ final class FeedbackList: Sendable {
     /// The number of entries that were dropped since the gateway started.
     var dropped: Int { self.state.withLock { $0.dropped } }
 
-    /// Lists a token, once, within a transaction of the caller.
-    /// - Returns: Whether it is listed now.
+    /// Adds a token to the list of its topic, or updates its entry, within the caller's transaction.
+    /// - Returns: `false` if the list is full.
     @discardableResult
     func add(_ entry: FeedbackEntry, in tables: GatewayTables) throws -> Bool {
         let table = tables.feedback(self.environment)

@@ -14,7 +14,8 @@ import PushWire
 struct FeedbackListener: Sendable {
     let store: FeedbackList
     let certificates: CertificateCheck
-    /// Returns the time for which an entry stays hidden; Apple's service took hours, sometimes days. Default none.
+    /// Returns the time for which a new entry stays hidden from a client; Apple's service took hours, sometimes days.
+    /// Default none.
     var delay: @Sendable (CertificateIdentity) -> Duration = { _ in .zero }
     var limits = FeedbackServerStateMachine.Limits()
     let time: any TimeSource
@@ -32,7 +33,7 @@ struct FeedbackListener: Sendable {
         try pipeline.addHandler(FeedbackServerHandler(listener: self, closeHandler: closeHandler))
     }
 
-    /// Returns the time up to which a client gets entries: later ones are hidden from it.
+    /// Returns the latest time of the entries that a client gets: entries with a later time are hidden from it.
     func latest(for identity: CertificateIdentity) -> Timestamp {
         self.time.now.advanced(by: .zero - self.delay(identity))
     }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// A TLS listener: binds a port, limits and tracks connections, and closes them all in the end.
 final class Listener: Sendable {
-    /// The differences between the listeners.
+    /// The options in which the listeners differ.
     struct Options: Sendable {
         /// Indicates whether to limit the time of the TLS handshake; `false` if the connection's handler does.
         var watchesHandshake = true
@@ -80,7 +80,7 @@ final class Listener: Sendable {
 
     /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
-        // Those without a credential have a budget of their own, and take no places of others.
+        // Connections without a credential have their own budget and do not count against the limit of the others.
         guard self.open.admit(channel, besides: self.unauthenticated?.count ?? 0) else { return }
         channel.closeFuture.whenComplete { _ in self.memory.connectionClosed() }
         guard try self.unauthenticated?.admit(channel, listener: self.name) ?? true else { return }

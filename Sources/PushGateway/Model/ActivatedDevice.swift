@@ -28,7 +28,7 @@ struct ActivatedDevice: Sendable {
         var hash: TopicHash
         /// The number of the current token: a token of an earlier generation is invalid.
         var generation: UInt32
-        /// The token key that made the current token.
+        /// The id of the token key with which the current token was minted.
         var keyID: UInt8
         var mintedAt: Timestamp
         /// The length of the current token: ``TokenMinter/shortLength``, or 0 for a sealed one.
@@ -49,12 +49,12 @@ struct ActivatedDevice: Sendable {
             return self.earlier.first { $0.generation >= generation }?.endedAt ?? self.mintedAt
         }
 
-        /// The identity behind the current token.
+        /// Returns the identity behind the current token.
         func claims(on device: UUID) -> TokenMinter.Claims {
             .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
         }
 
-        /// Returns the next generation, which remembers the end of this one and of those before.
+        /// Returns `next` with the ends of this generation and of the earlier ones.
         func followed(by next: Self) -> Self {
             var next = next
             next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)

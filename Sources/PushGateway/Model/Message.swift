@@ -13,7 +13,7 @@ final class Message: Sendable {
     let notification: PushNotification
     let topicHash: TopicHash
     let acceptedAt: Timestamp
-    /// The end of its storage; `nil` if it must not be stored.
+    /// The time until which the message may be stored; `nil` if it must not be stored.
     let expiresAt: Timestamp?
     /// The channel of a broadcast; `nil` for a push.
     let channel: ChannelName?

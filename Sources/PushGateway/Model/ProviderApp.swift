@@ -29,9 +29,9 @@ struct ProviderAppChange: Hashable, Sendable {
 struct ProviderCertificate: Hashable, Sendable {
     /// The serial number in lower-case hexadecimal.
     var serial: String
-    /// The subject's UID.
+    /// The subject's UID, which is the topic of a push without one.
     var topic: Topic
-    /// All topics that it may push to.
+    /// All topics that the provider may push to.
     var topics: Set<Topic>
     var environments: Set<PushEnvironment>
     var issuedAt: Timestamp
@@ -95,7 +95,8 @@ struct RegisteredKey: Hashable, Sendable {
     /// Returns whether the key may be used in an environment.
     func serves(_ environment: PushEnvironment) -> Bool { self.scope.environment ?? environment == environment }
 
-    /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key.
+    /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key beside
+    /// itself.
     func isRelated(to other: RegisteredKey) -> Bool {
         guard self.teamID == other.teamID else { return false }
         switch (self.scope, other.scope) {

@@ -5,7 +5,7 @@ import PushWire
 /// The name of a broadcast channel: its app and its id.
 struct ChannelName: Hashable, Sendable {
     var bundleID: Topic
-    /// Base64, as in `apns-channel-id`.
+    /// The channel id in base64, as in `apns-channel-id`.
     var id: String
 
     /// The topic of the channel's broadcasts (reference 4.2: Live Activities).
@@ -51,7 +51,7 @@ struct SequencedBroadcast: Sendable {
     /// The notification. Its id is the `apns-request-id`.
     var notification: PushNotification
     var acceptedAt: Timestamp
-    /// The end of its storage for devices that are offline; `nil` if it is not stored.
+    /// The time until which the broadcast is stored for devices that are offline; `nil` if it is not stored.
     var expiresAt: Timestamp?
 
     /// Returns the message that delivers the broadcast to one device.

@@ -4,11 +4,11 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Makes and opens device tokens and base tokens: AES-GCM over the identity behind them, so that a token needs no
+/// Mints and opens device tokens and base tokens: AES-GCM over the identity behind them, so that a token needs no
 /// look-up and tells other parties nothing.
 ///
-/// The newest of several token keys seals, every one opens, so that a token from before a rotation is valid until its
-/// device has fetched a new one.
+/// Of several token keys the newest seals new tokens, and every one opens those that it sealed, so that a token from
+/// before a rotation is valid until its device has fetched a new one.
 ///
 /// Layout: key id (1) ‖ nonce (12) ‖ sealed (kind, environment, generation, device id, topic hash, padding) ‖ tag (16).
 /// The nonce is an HMAC of the plain text, so that the same identity has the same token and no nonce is used for two
@@ -65,11 +65,11 @@ final class TokenMinter: Sendable {
     /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept as long as its tokens are valid.
     init(keys: [[UInt8]]) { self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init)) }
 
-    /// The id of the key that seals.
+    /// The id of the key that seals new tokens.
     var currentKeyID: UInt8 { UInt8(clamping: self.keys.withLock { $0.count }) }
 
-    /// Adds a key, which seals from now on.
-    /// - Returns: `false` if there are ``maximumKeys``.
+    /// Adds a key, which seals new tokens from now on.
+    /// - Returns: `false` if there are ``maximumKeys`` already.
     func rotate(to key: [UInt8]) -> Bool {
         self.keys.withLock { keys in
             guard keys.count < Self.maximumKeys else { return false }
@@ -82,14 +82,14 @@ final class TokenMinter: Sendable {
         self.keys.withLock { id > 0 && Int(id) <= $0.count ? $0[Int(id) - 1] : nil }
     }
 
-    /// Returns the sealed device token of an identity, the same each time.
+    /// Returns the sealed device token of an identity, which is the same each time.
     /// - Parameter keyID: The key that seals it; the current one if this id does not exist.
     func deviceToken(_ claims: Claims, keyID: UInt8) throws -> DeviceToken? {
         try self.seal(Self.text(claims), keyID: keyID).flatMap(DeviceToken.init(bytes:))
     }
 
-    /// Returns the token of ``shortLength`` bytes of an identity, the same each time.
-    /// - Parameter keyID: The key that makes it; the current one if this id does not exist.
+    /// Returns the token of ``shortLength`` bytes of an identity, which is the same each time.
+    /// - Parameter keyID: The key of its HMAC; the current one if this id does not exist.
     func shortToken(_ claims: Claims, keyID: UInt8) -> DeviceToken? {
         guard let key = self.key(keyID) ?? self.key(self.currentKeyID) else { return nil }
         return DeviceToken(bytes: Array(HMAC<SHA256>.authenticationCode(for: Self.text(claims), using: key.short)))
@@ -108,7 +108,7 @@ final class TokenMinter: Sendable {
         return try self.seal([Kind.base.rawValue] + Self.bytes(device) + epoch, keyID: self.currentKeyID)
     }
 
-    /// Opens a sealed token and returns the identity behind it; `nil` if none of the keys made it.
+    /// Opens a sealed token and returns the identity behind it; `nil` if none of the keys sealed it.
     func open(_ token: DeviceToken) -> Claims? {
         self.unseal(token.bytes)?.withUnsafeBytes { text in
             guard text.count >= 42, text[0] == Kind.app.rawValue, let environment = PushEnvironment(code: text[1]),
@@ -147,7 +147,8 @@ final class TokenMinter: Sendable {
 enum TokenStatus: Hashable, Sendable {
     /// The app is on the device.
     case active(device: UUID, topic: TopicHash)
-    /// The token was valid once: the app was removed, or the token was replaced. A push to it is answered 410.
+    /// The token was valid once: the app was removed, or the token was replaced. A push to it is rejected with status
+    /// 410.
     case unregistered(UnregisteredToken)
     /// The token was not minted here, belongs to the other environment, or to a device that was never activated.
     case unknown
@@ -158,7 +159,7 @@ struct UnregisteredToken: Hashable, Sendable {
     var token: DeviceToken
     var device: UUID
     var topic: TopicHash
-    /// The end of its validity.
+    /// The time at which the token became invalid.
     var since: Timestamp
 }
 
@@ -184,6 +185,6 @@ struct FeedbackEntry: Hashable, Sendable {
     /// The time at which the app was found to be removed. The wire format has whole seconds.
     var time: Timestamp
 
-    /// The form on the wire.
+    /// The entry in the form of the feedback protocol.
     var tuple: FeedbackTuple { FeedbackTuple(seconds: UInt32(clamping: self.time.seconds), token: self.token) }
 }

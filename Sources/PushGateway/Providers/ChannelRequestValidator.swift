@@ -12,7 +12,7 @@ struct ChannelRequestValidator: Sendable {
 
     let shared: ProviderSession.Shared
 
-    /// Checks a request, and responds to one that changes nothing.
+    /// Checks a request. Returns the response to a request that only reads, or the broadcast or change to perform.
     func validate(
         _ request: ProviderRequest,
         path: ProviderPath,

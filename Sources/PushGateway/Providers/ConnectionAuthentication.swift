@@ -23,7 +23,7 @@ struct ConnectionAuthentication: Sendable {
 
     private let environment: PushEnvironment
     private let certificate: CertificateIdentity?
-    /// The invalid tokens of all connections.
+    /// The cache of invalid tokens, which all connections of the environment share.
     private let rejectedTokens: RejectedTokenCache
     private let source: SignatureCheckLimiter.Source
     private let sources: SignatureCheckLimiter

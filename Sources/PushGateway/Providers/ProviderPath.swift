@@ -2,7 +2,7 @@ import PushTypes
 
 /// The path of a request to the provider API (reference 1.4, 4).
 enum ProviderPath: Hashable, Sendable {
-    /// `/3/device/…`; `nil` if the rest is not a device token.
+    /// `/3/device/…` with a device token; `nil` if the last component is not a device token.
     case device(DeviceToken?)
     /// `/3/device/` and nothing more.
     case missingDevice
@@ -26,7 +26,7 @@ enum ProviderPath: Hashable, Sendable {
         self = device ?? Self.other(path)
     }
 
-    /// Reads the token without a copy of the path; `nil` for another kind of path.
+    /// Reads a path that begins with `/3/device/`, without a copy of the path; `nil` for another kind of path.
     private static func device(_ path: UnsafeBufferPointer<UInt8>) -> ProviderPath? {
         let length = Self.device.utf8CodeUnitCount
         guard path.count >= length else { return nil }

@@ -34,7 +34,7 @@ struct ProviderSession: Sendable {
     enum Decision: Sendable {
         /// Submit the push. The response is sent once it is settled; ``rejection(_:of:)`` if it is rejected then.
         case submit(AcceptedPush, response: ProviderResponse)
-        /// Submit the broadcast, likewise.
+        /// Submit the broadcast. The response is sent as for ``submit(_:response:)``.
         case broadcast(AcceptedBroadcast, response: ProviderResponse)
         /// Create or delete a channel, and respond when that is on disk.
         case manage(ChannelChange)
@@ -52,7 +52,7 @@ struct ProviderSession: Sendable {
         case endWithoutProcessing
     }
 
-    /// The result of a request.
+    /// The result of the checks of a request: the decision, and what follows for the connection.
     struct Evaluation: Sendable {
         var decision: Decision
         var instruction: Instruction?
@@ -67,9 +67,9 @@ struct ProviderSession: Sendable {
     private let validator: PushRequestValidator
     private var authentication: ConnectionAuthentication
     private var ids = RequestIDGenerator()
-    /// The stream limit that was announced.
+    /// The limit of concurrent streams that was last announced.
     private(set) var streamLimit: Int
-    /// The weighted rejections since the last accepted request.
+    /// The sum of the weights of all rejections since the last accepted request.
     private var rejections = 0
 
     /// - Parameters:
@@ -90,11 +90,11 @@ struct ProviderSession: Sendable {
             source: source,
             sources: shared.checks
         )
-        // The first SETTINGS announce it.
+        // The connection's first SETTINGS frame announces this limit.
         self.streamLimit = certificate == nil ? shared.rules.firstStreamLimit : shared.rules.streamLimit
     }
 
-    /// Checks a complete request.
+    /// Checks a complete request and decides its response.
     mutating func receive(_ request: ProviderRequest, now: Timestamp) -> Evaluation {
         let path = ProviderPath(request.path)
         let decision =
@@ -180,8 +180,8 @@ struct ProviderSession: Sendable {
         return .announce(streamLimit: self.streamLimit)
     }
 
-    /// Counts a rejection (reference 1.3, 7.8). An unregistered token is not the provider's fault (reference 1.9), and
-    /// too many pushes to one device are no fault of the connection.
+    /// Counts a rejection (reference 1.3, 7.8). Rejections for an unregistered token (reference 1.9) and for too many
+    /// pushes to one device do not count, because the connection does not cause them.
     private mutating func rejected(_ reason: Reason) -> Instruction? {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }

@@ -144,7 +144,7 @@ struct PushRequestValidator: Sendable {
     }
 
     /// Returns the priority of a push that only wakes the app, which is never immediate (reference 7.5). Strict rules
-    /// reject a request that asks for it.
+    /// reject a request for immediate delivery.
     private func wakePriority(_ request: ProviderRequest, _ priority: Priority) throws(ProviderRejection) -> Priority {
         guard priority == .immediate else { return priority }
         guard !self.rules.refusesImmediateBackground || request.fields.priority == nil else {

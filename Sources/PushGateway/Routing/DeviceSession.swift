@@ -21,20 +21,20 @@ struct DeviceSession: Sendable {
     /// The identity of a session.
     struct ID: Hashable, Sendable {
         let device: UUID
-        /// The number that tells the session from the device's earlier ones.
+        /// The number that distinguishes the session from the device's earlier ones.
         let number: UInt64
     }
 
-    /// The way in which a device wants the notifications of a topic (device link reference 3, command 9).
+    /// The interest of a device in the notifications of a topic (device link reference 3, command 9).
     enum Interest: Hashable, Sendable {
         case enabled
-        /// While the device is in use.
+        /// Notifications are delivered while the device is in use.
         case opportunistic
-        /// While the device is in use; the device is never woken.
+        /// Notifications are delivered while the device is in use; the device is never woken for them.
         case nonWaking
-        /// Not until the device sends another filter.
+        /// Notifications are held until the device sends another filter.
         case paused
-        /// Not at all.
+        /// Notifications are discarded.
         case ignored
     }
 
@@ -47,7 +47,7 @@ struct DeviceSession: Sendable {
         var submission: PendingSubmission?
         /// Indicates whether the message is stored, or will be with the next group.
         var isStored: Bool
-        /// The window in which it was sent (``AcknowledgementWindows/current``).
+        /// The acknowledgement window in which the message was sent (``AcknowledgementWindows/current``).
         var window: Int
 
         /// Returns whether the message belongs to a topic; every message belongs to `nil`.
@@ -82,7 +82,7 @@ struct DeviceSession: Sendable {
     func interest(in topic: TopicHash) -> Interest? { self.topics.first { $0.hash == topic }?.interest }
 
     mutating func setFilter(_ filter: DeviceLinkFilter) {
-        // A topic in several lists counts for the one that asks for least, which comes first.
+        // For a topic in several lists the one with the least interest counts, which is the first here.
         let lists: [([TopicHash], Interest)] = [
             (filter.ignored, .ignored), (filter.paused, .paused), (filter.nonWaking, .nonWaking),
             (filter.opportunistic, .opportunistic), (filter.enabled, .enabled),
@@ -114,7 +114,7 @@ struct UnacknowledgedMessages: Sendable {
     private static let keptCapacity = 32
 
     private var entries: [UInt32: Entry] = [:]
-    /// The sum of ``Message/cost``.
+    /// The sum of ``Message/cost`` of all entries.
     private(set) var bytes = 0
 
     var count: Int { self.entries.count }
@@ -156,9 +156,9 @@ struct UnacknowledgedMessages: Sendable {
 /// The reads of the store for one session that have not returned, and the events since they began, which their results do
 /// not reflect.
 struct PendingLoads: Sendable {
-    /// The reads that have not returned.
+    /// The number of reads that have not returned.
     private(set) var count = 0
-    /// Indicates whether one of them is of the device's messages.
+    /// Indicates whether a read of the device's messages has not returned.
     private var isLoadingMessages = false
     /// The next read of the device's messages, which begins when the current one has returned.
     private var next: StoreLoad?
@@ -167,8 +167,8 @@ struct PendingLoads: Sendable {
     /// The sequence number of the newest message that was received, by topic.
     private var newest: [TopicHash: Int64] = [:]
 
-    /// Begins a read, unless the device's messages are being read already. They are then read once more, however often the
-    /// device asks.
+    /// Begins a read, unless the device's messages are being read already. They are then read once more, however often
+    /// this is requested.
     /// - Returns: Whether to read now.
     mutating func begin(_ load: StoreLoad) -> Bool {
         if case .messages(let isFirst) = load.part {

@@ -7,11 +7,11 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The core behind all listeners of one environment: takes accepted pushes, stores them, sends them to connected
+/// The core behind all listeners of one environment: takes accepted pushes, stores them, and sends them to connected
 /// devices.
 ///
 /// One lock guards the ``RoutingStateMachine``; nothing blocks under it. A push is accepted when its device has
-/// acknowledged it or when it is on disk, whichever comes first (docs/decisions/0008).
+/// acknowledged it or when it is on disk, whichever is earlier (docs/decisions/0008).
 final class MessageRouter: PushSubmitter, Sendable {
     /// The length of a window. A push waits for its device between one and two windows before it is stored.
     static let window: TimeAmount = .milliseconds(50)
@@ -60,7 +60,7 @@ final class MessageRouter: PushSubmitter, Sendable {
         if let topic { self.services.feedback.add(token.token, topic: topic, in: self.environment, since: token.since) }
     }
 
-    /// Logs the event of a push that a rule of the listener's has rejected with 429.
+    /// Logs the event of a push that the provider listener has rejected with 429 by one of its own rules.
     func rejectedTooMany(device: UUID, topic: Topic, apnsID: String) {
         self.log(.tooManyRequests, device, topic, apnsID: apnsID)
     }
@@ -77,7 +77,8 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Devices
 
-    /// The connected devices, and the messages that they have not acknowledged, with their ``Message/cost`` in bytes.
+    /// The number of connected devices, and the number of messages that they have not acknowledged, with the sum of
+    /// their ``Message/cost`` in bytes.
     var load: (sessions: Int, unacknowledged: Int, bytes: Int) {
         self.state.withLock { state in
             let machine = state.machine
@@ -155,7 +156,7 @@ final class MessageRouter: PushSubmitter, Sendable {
     func removed(_ topic: Topic?, from device: UUID) { self.perform { $0.machine.removed(topic, from: device, &$1) } }
 
     /// Closes the connection of a device.
-    /// - Returns: Whether it has one.
+    /// - Returns: Whether the device was connected.
     func close(_ device: UUID) -> Bool {
         let connection = self.state.withLock { state in
             state.machine.sessions.session(of: device).flatMap { state.connections[$0.id.number] }
@@ -166,7 +167,7 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Time
 
-    /// Removes expired messages, and delivers held messages whose time has come. Called at intervals.
+    /// Removes expired messages, and delivers held messages that are due. Called at intervals.
     func tick() { self.perform { $0.machine.tick(&$1) } }
 
     /// Closes all connections and stores the unacknowledged messages. Returns when all is written.

@@ -1,19 +1,18 @@
 import PushTypes
 
-/// Decides whether a connected device gets a message at once, or whether its power matters more (reference 7.2, 7.5,
-/// 7.6).
+/// Decides whether a connected device gets a message at once, or later to save its power (reference 7.2, 7.5, 7.6).
 struct PowerRules: Hashable, Sendable {
     /// The interval at which a device that is not in use is woken for held messages.
     var window = GatewayConfiguration.Limits().powerWindow
-    /// The maximum number of background notifications per hour, device and topic. The newest of the rest is held. Default
-    /// `nil`: no limit.
+    /// The maximum number of background notifications per hour, device and topic. Of those beyond it, the newest is
+    /// held. Default `nil`: no limit.
     var backgroundPerHour: Int?
 
     enum Decision: Hashable, Sendable {
         case deliver
         /// The message is stored as for an offline device: the topic is not in the filter.
         case offline
-        /// The message waits until the device is in use, for a window, or for another filter.
+        /// The message waits until the device is in use, is woken for held messages, or sends another filter.
         case hold
         /// The device does not want the topic.
         case discard

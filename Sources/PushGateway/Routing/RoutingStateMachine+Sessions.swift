@@ -87,8 +87,8 @@ extension RoutingStateMachine {
         if isActive, self.sessions[index].hasHeld { self.loadHeld(.messages(isFirst: false), at: index) }
     }
 
-    /// Removes expired messages, delivers held messages to devices whose window has come, and disconnects devices that
-    /// have used up a limit and do not acknowledge. Called at intervals.
+    /// Removes expired messages, delivers held messages to devices that are due to be woken, and disconnects devices
+    /// that have used up a limit and do not acknowledge. Called at intervals.
     mutating func tick(_ actions: inout Actions) {
         self.batch.changes.append(.purge)
         for index in self.sessions.indices {
@@ -140,7 +140,8 @@ extension RoutingStateMachine {
     /// The device id in the events of a broadcast as a whole.
     static let allDevices = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// Sends a broadcast to all connected followers, and stores it for the others if its channel stores.
+    /// Sends a broadcast to all connected followers, and stores it for offline followers if the channel's policy allows
+    /// it.
     mutating func submit(
         _ broadcast: SequencedBroadcast,
         owner: any SubmissionDelegate,

@@ -2,7 +2,7 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// Decides the way of a message: delivered to its connected device, stored, discarded or rejected.
+/// Decides what happens to a message: it is delivered to its connected device, stored, discarded or rejected.
 ///
 /// Every method for an event adds to the ``Actions`` that it is given. ``MessageRouter`` owns the lock, the connections
 /// and the store, and performs them.
@@ -14,8 +14,8 @@ struct RoutingStateMachine: Sendable {
         /// The maximum sum of ``Message/cost`` that a device leaves unacknowledged. Default 8 MiB: at least 1,000 messages
         /// with the largest payload.
         var unacknowledgedBytes = 8 * 1024 * 1024
-        /// The maximum of that sum over all devices. One device has at most as much of it as is free, so that devices which
-        /// acknowledge nothing leave room for the others. Default 256 MiB.
+        /// The maximum sum of ``Message/cost`` that all devices together leave unacknowledged. One device has at most
+        /// as much of it as is free, so that devices which acknowledge nothing leave room for others. Default 256 MiB.
         var totalBytes = 256 * 1024 * 1024
         /// The longest time without an acknowledgement for a device that has used up a limit. After it, the device is
         /// disconnected. Default 60 s.
@@ -28,17 +28,17 @@ struct RoutingStateMachine: Sendable {
     struct Actions: Sendable {
         /// The time of the event.
         let now: Timestamp
-        /// Packets to send, in this order.
+        /// The packets to send, in this order.
         var packets: [(session: DeviceSession.ID, packet: DevicePacket)] = []
-        /// Connections to close.
+        /// The connections to close.
         var closing: [DeviceSession.ID] = []
-        /// Pushes to report as accepted.
+        /// The pushes to report as accepted.
         var accepted: [PendingSubmission] = []
-        /// Pushes to reject with ``Reason/tooManyRequests``: too much is in flight to their device.
+        /// The pushes to reject with ``Reason/tooManyRequests``: too much is in flight to their device.
         var rejected: [PendingSubmission] = []
-        /// Pushes to reject with ``Reason/internalServerError``: they could not be stored.
+        /// The pushes to reject with ``Reason/internalServerError``: they could not be stored.
         var failed: [PendingSubmission] = []
-        /// Events to log.
+        /// The events to log.
         var events: [Event] = []
         /// The next group for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)`` must follow. `nil`
         /// while a group is being written, or when there is nothing to write.
@@ -108,9 +108,9 @@ struct RoutingStateMachine: Sendable {
 
     // MARK: Pushes
 
-    /// Delivers, stores, discards or rejects pushes, in their order. Each is accepted once its device or the store has
-    /// it.
-    /// - Parameter firstSequence: The sequence number of the first; those of the others follow.
+    /// Delivers, stores, discards or rejects pushes, in their order. Each push is accepted once its device or the store
+    /// has it.
+    /// - Parameter firstSequence: The sequence number of the first push; those of the others follow.
     mutating func submit(_ submissions: [Submission], firstSequence: Int64, _ actions: inout Actions) {
         for (offset, submission) in submissions.enumerated() {
             self.submit(submission, sequence: firstSequence + Int64(offset), &actions)
@@ -184,7 +184,8 @@ struct RoutingStateMachine: Sendable {
         self.batch.submissions.append(submission.pending)
     }
 
-    /// Returns the sequence numbers of older messages of this one's topic that are stored and in flight to the device.
+    /// Returns the sequence numbers of older messages of the same topic that are both stored and in flight to the
+    /// device.
     private func storedInFlight(before message: Message) -> Set<Int64> {
         guard let index = self.sessions.index(of: message.device), !self.sessions[index].unacknowledged.isEmpty
         else { return [] }
@@ -244,10 +245,10 @@ struct RoutingStateMachine: Sendable {
     }
 }
 
-/// Acknowledgements of devices, and their absence.
+/// The handling of acknowledgements, and of messages that devices do not acknowledge in time.
 extension RoutingStateMachine {
     /// Stores the messages that were sent before the last window and are not acknowledged, so that their pushes are
-    /// accepted without waiting for a slow device. All of them: the device is still to get each.
+    /// accepted without waiting for a slow device. None replaces another, because the device still has to receive each.
     private mutating func storeLateMessages() {
         let window = self.windows.current
         for device in self.windows.advance() {
@@ -287,8 +288,8 @@ extension RoutingStateMachine {
                 newest[hash] = done.message
             }
         }
-        // A device that has these wants no older ones of their topics. Once for each topic, in whatever order it
-        // acknowledges.
+        // A device that has acknowledged a message no longer wants older ones of its topic. They are removed once for
+        // each topic, whatever the order of the acknowledgements.
         for message in newest.values {
             self.batch.changes.append(.removeOlder(message, keeping: self.storedInFlight(before: message)))
         }
@@ -319,7 +320,7 @@ extension RoutingStateMachine {
         self.load(part, at: index, isWindow: isWindow)
     }
 
-    /// Delivers the messages that were read, and tells the device for which of its topics there are none.
+    /// Delivers the messages that were read, and informs the device for which of its topics nothing was stored.
     private mutating func loaded(_ loaded: LoadedMessages, isInstalled: (Message) -> Bool, _ actions: inout Actions) {
         guard let index = self.index(of: loaded.load.session) else { return }
         for channel in loaded.subscriptions where !self.sessions[index].loads.hasUnfollowed(channel) {

@@ -33,7 +33,7 @@ struct SessionTable: Sendable {
         }
     }
 
-    /// Removes a session. The last one takes its index.
+    /// Removes a session. The last session in the array takes its index.
     mutating func remove(_ device: UUID) {
         guard let index = self.indexes.removeValue(forKey: device), let last = self.sessions.popLast() else { return }
         if last.device != device {
@@ -67,14 +67,14 @@ struct ChannelFollowers: Sendable {
 
 /// The windows of time in which devices may acknowledge before their messages are stored.
 ///
-/// A device that was sent something in one window is looked at when the next one has passed, so that a push waits for
-/// its device between one and two windows.
+/// A device that was sent something in one window is checked when the next one has passed, so that a push waits for its
+/// device between one and two windows.
 struct AcknowledgementWindows: Sendable {
     /// The number of windows that have passed.
     private(set) var current = 0
-    /// Devices that were sent something in this window.
+    /// The devices that were sent something in this window.
     private var recent: [UUID] = []
-    /// Devices that were sent something in the window before.
+    /// The devices that were sent something in the window before this one.
     private var waiting: [UUID] = []
 
     var isEmpty: Bool { self.recent.isEmpty && self.waiting.isEmpty }
@@ -88,7 +88,7 @@ struct AcknowledgementWindows: Sendable {
     }
 
     /// Begins the next window.
-    /// - Returns: The devices to look at.
+    /// - Returns: The devices to check for unacknowledged messages.
     mutating func advance() -> [UUID] {
         defer {
             self.waiting = self.recent

@@ -1,9 +1,9 @@
 import Foundation
 import PushTypes
 
-/// A change that the next group writes.
+/// A change of the store that the router writes with its next group.
 enum StoreChange: Sendable {
-    /// Stores a message in flight to its device, beside all others.
+    /// Stores a message that is in flight to its device, without removing other messages.
     case put(Message)
     /// Stores a message in place of the older ones of its topic, apart from those in flight, which have these sequence
     /// numbers.
@@ -11,7 +11,7 @@ enum StoreChange: Sendable {
     /// Removes, of each topic of a device that is offline now, all messages but the newest.
     case keepNewest(UUID)
     case remove(Message)
-    /// Removes the older messages of this one's topic, apart from those with these sequence numbers.
+    /// Removes the older messages of this message's topic, except those with these sequence numbers.
     case removeOlder(Message, keeping: Set<Int64>)
     /// Removes the messages of an app that is gone; of all apps and the subscriptions too if `topic` is `nil`.
     case discard(device: UUID, topic: Topic?)
@@ -38,7 +38,7 @@ struct StoreLoad: Hashable, Sendable {
     var isWindow = false
 }
 
-/// The result of a ``StoreLoad``.
+/// The messages and subscriptions that a ``StoreLoad`` has read.
 struct LoadedMessages: Sendable {
     var load: StoreLoad
     var messages: [Message] = []
@@ -47,7 +47,7 @@ struct LoadedMessages: Sendable {
 
 /// The changes and reads of one group, and the pushes that are accepted when it is committed.
 struct StoreBatch: Sendable {
-    /// The result of a committed group.
+    /// The result of a committed group: the events to log, and the messages that were read.
     struct Outcome: Sendable {
         var events: [Event] = []
         var loaded: [LoadedMessages] = []
@@ -60,7 +60,7 @@ struct StoreBatch: Sendable {
     var isEmpty: Bool { self.changes.isEmpty && self.loads.isEmpty && self.submissions.isEmpty }
 }
 
-/// The execution of the router's groups.
+/// Performs the groups of changes and reads that a router sends to the store.
 extension GatewayTables {
     /// The maximum number of expired messages that one group removes.
     private static let expiryBatch = 2000

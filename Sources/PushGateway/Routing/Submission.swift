@@ -33,7 +33,7 @@ struct SubmissionResult: Hashable, Sendable {
     var isAccepted: Bool { self.rejection == nil }
 }
 
-/// The connection that a push came through.
+/// The connection from which a push was received, which gets its result.
 protocol SubmissionDelegate: AnyObject, Sendable {
     /// Called on any thread, in any order, once for each ticket.
     func settled(_ results: [SubmissionResult])

@@ -27,7 +27,7 @@ struct DataDirectory: ~Copyable {
 
     func file(_ name: String) -> String { "\(self.path)/\(name)" }
 
-    /// Returns the content of a file. If it does not exist, saves and returns the result of `make`.
+    /// Returns the content of a file. If it does not exist, calls `make`, and saves and returns its result.
     func load(_ name: String, orMake make: () throws -> Data) throws -> Data {
         let path = self.file(name)
         if FileManager.default.fileExists(atPath: path) {
@@ -101,7 +101,8 @@ enum TokenKeyFiles {
         return keys
     }
 
-    /// Creates the key after `count` keys.
+    /// Creates the next token key.
+    /// - Parameter count: The number of existing keys.
     static func makeNext(after count: Int, in directory: borrowing DataDirectory) throws -> [UInt8] {
         try Self.key(Self.file(count + 1), in: directory)
     }

@@ -41,7 +41,8 @@ struct DeviceTable {
         )
     }
 
-    /// Writes the current generation of an app's token. The generation before ends when this one was minted.
+    /// Writes the current generation of an app's token. The previous generation ends at the time at which this one was
+    /// minted.
     func save(_ install: ActivatedDevice.Install, on device: UUID) throws {
         try self.database.run(
             """
@@ -108,7 +109,8 @@ struct DeviceTable {
         )
     }
 
-    /// Returns the identities behind all tokens of 32 bytes, of earlier generations too, and the keys that made them.
+    /// Returns the identities behind all tokens of 32 bytes, including earlier generations, and the ids of the keys
+    /// that minted them.
     func shortTokens() throws -> [(claims: TokenMinter.Claims, keyID: UInt8)] {
         try self.database.rows(
             "SELECT * FROM install WHERE tokenLength = ?",

@@ -14,7 +14,7 @@ struct EventTable {
         return try Int64.fetchOne(self.database, sql: sql) ?? 0
     }
 
-    /// Returns the id below which events are older than the newest `limit`; 0 if there are no older ones.
+    /// Returns an id below which all events are older than the newest `limit` events; 0 if there are no older ones.
     func oldest(of limit: Int) throws -> Int64 {
         let sql = """
             SELECT id + count FROM (SELECT id, count, sum(count) OVER (ORDER BY id DESC) - count AS newer FROM eventBlock)

@@ -12,7 +12,7 @@ final class GatewayDatabase: Sendable {
 
     private let pool: DatabasePool
     private let group: GroupCommit
-    /// The pool's connections for reading. A read waits for one without blocking a thread.
+    /// The semaphore of the pool's connections for reading. A read waits for a connection without blocking a thread.
     private let readers: CountingSemaphore
 
     /// Opens the file, creating it with permissions 0600, and brings its schema up to date.
@@ -42,17 +42,17 @@ final class GatewayDatabase: Sendable {
         }
     }
 
-    /// Reads on the calling thread: for the start of the gateway.
+    /// Reads on the calling thread. It is used only when the gateway starts.
     func read<Value>(_ work: (GatewayTables) throws -> Value) throws -> Value {
         try self.pool.read { try work(GatewayTables(database: $0)) }
     }
 
-    /// Writes on the calling thread: for the start of the gateway.
+    /// Writes on the calling thread. It is used only when the gateway starts.
     func write(_ work: (GatewayTables) throws -> Void) throws {
         try self.pool.write { try work(GatewayTables(database: $0)) }
     }
 
-    /// Reads one snapshot.
+    /// Reads from one snapshot of the database.
     func read<Value: Sendable>(_ work: @escaping @Sendable (GatewayTables) throws -> Value) async throws -> Value {
         try await self.readers.run { try await self.pool.read { try work(GatewayTables(database: $0)) } }
     }
@@ -62,7 +62,7 @@ final class GatewayDatabase: Sendable {
         try await self.pool.write { try work(GatewayTables(database: $0)) }
     }
 
-    /// Writes with the next group, see ``GroupCommit``. Never blocks.
+    /// Writes in the next group's transaction, see ``GroupCommit``. Never blocks.
     func commit<Value: Sendable>(
         _ work: @escaping @Sendable (GatewayTables) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -70,7 +70,7 @@ final class GatewayDatabase: Sendable {
         self.group.add(work, completion: completion)
     }
 
-    /// Writes with the next group. Returns when it is committed.
+    /// Writes in the next group's transaction. Returns when it is committed.
     func commit<Value: Sendable>(_ work: @escaping @Sendable (GatewayTables) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { waiter in
             self.group.add(work) { waiter.resume(with: $0) }
@@ -80,12 +80,12 @@ final class GatewayDatabase: Sendable {
     /// Returns when everything that was handed to ``commit(_:completion:)`` before is committed.
     func flush() async throws { try await self.commit { _ in } }
 
-    /// The number of transactions of groups since the start.
+    /// The number of transactions that wrote a group since the start.
     var commits: Int { self.group.commits }
 
-    /// The number of pieces of work that no transaction has taken yet.
+    /// The number of writes that no transaction has taken yet.
     var commitBacklog: Int { self.group.waiting }
 
-    /// Ends all access, once the reads that run have ended. Later calls throw.
+    /// Closes the database once the running reads have ended. Later calls throw.
     func close() async throws { try await runBlocking { try self.pool.close() } }
 }

@@ -2,7 +2,7 @@ import GRDB
 
 /// The schema of the gateway's SQLite file.
 enum GatewaySchema {
-    /// The list of migrations; those that ran are the version of a file.
+    /// The list of migrations. A database file records which of them have run.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("0.1") { try $0.execute(sql: self.credentials + self.devices + self.messages) }
@@ -48,8 +48,8 @@ enum GatewaySchema {
 
         """
 
-    /// The key of a message has its sequence number, because several that were sent to a connected device are kept
-    /// beside each other.
+    /// The primary key of a message includes its sequence number, because several messages that were sent to a
+    /// connected device are kept beside each other.
     private static let messages = """
         CREATE TABLE message (
             device BLOB NOT NULL, environment TEXT NOT NULL, topic TEXT NOT NULL, sequence INTEGER NOT NULL,

@@ -37,7 +37,7 @@ struct GatewayTables {
         return try self.database.integer(sql, [environment.rawValue]) ?? 0
     }
 
-    /// Returns the highest sequence number that messages, broadcasts or subscriptions remember; 0 if there is none.
+    /// Returns the highest sequence number in the tables of messages, broadcasts and subscriptions; 0 if there is none.
     func lastSequence() throws -> Int64 {
         try Int64.fetchOne(
             self.database,
@@ -51,7 +51,7 @@ struct GatewayTables {
     }
 }
 
-/// Statements, which are prepared once for each connection.
+/// Runs SQL statements, each of which is prepared once per connection.
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try self.cachedStatement(sql: sql).execute(arguments: arguments)
@@ -71,7 +71,7 @@ extension Database {
 extension Row {
     func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
 
-    /// Returns the topics of a list that is separated by blanks, which no topic contains.
+    /// Returns the topics of a list that is separated by spaces, which no topic contains.
     func topics(_ column: String) -> Set<Topic> {
         Set((self[column] as String? ?? "").split(separator: " ").compactMap { Topic($0) })
     }
@@ -96,7 +96,7 @@ extension Row {
         (self[column] as Int64?).flatMap(Value.init(exactly:))
     }
 
-    /// Returns the priority of a message; ``Priority/immediate`` for a value that is none.
+    /// Returns the priority of a message; ``Priority/immediate`` for a value that is not a priority.
     func priority() -> Priority { self.integer("priority").flatMap(Priority.init(rawValue:)) ?? .immediate }
 
     /// Returns the columns that messages and broadcasts have in common.

@@ -10,7 +10,7 @@ final class GroupCommit: Sendable {
     private struct Step: Sendable {
         /// Does the work and returns the function to call after the end of the transaction.
         var run: @Sendable (GatewayTables) -> Finish
-        /// Reports that there was no transaction.
+        /// Reports the error for which there was no transaction.
         var fail: @Sendable (any Error) -> Void
     }
 
@@ -28,7 +28,7 @@ final class GroupCommit: Sendable {
 
     init(_ database: any DatabaseWriter) { self.database = database }
 
-    /// The number of transactions so far.
+    /// The number of transactions since the start.
     var commits: Int { self.state.withLock { $0.commits } }
 
     /// The number of pieces of work that no transaction has taken yet.

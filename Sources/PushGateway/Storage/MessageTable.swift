@@ -33,7 +33,7 @@ struct MessageTable {
         try self.remove(device: message.device, topic: message.notification.topic.name, sequence: message.sequence)
     }
 
-    /// Removes the older messages of this one's topic, apart from those with the sequence numbers `kept`.
+    /// Removes the older messages of the same topic, except those with the sequence numbers `kept`.
     /// - Returns: The events of the removed messages.
     func removeOlder(than message: Message, keeping kept: Set<Int64>, now: Timestamp) throws -> [Event] {
         let topic = message.notification.topic.name

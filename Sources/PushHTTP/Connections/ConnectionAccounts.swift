@@ -23,7 +23,7 @@ struct ConnectionAccounts {
     private var accounts: [BudgetCaller: Set<ID>] = [:]
     private var apps: [Topic: Int] = [:]
     private var clients: [Topic: Int] = [:]
-    /// The number of connections that count on their network.
+    /// The number of connections that count on their network, because no request has shown another account.
     private(set) var strangers = 0
 
     /// Counts a connection on an account, instead of its present account if it has one.
@@ -71,13 +71,14 @@ struct ConnectionAccounts {
         guard account.isClient, let app = account.app else { return [] }
         let own = self.count(of: account)
         guard own >= free - (self.clients[app] ?? 0) else { return [] }
-        // One of its own is closed, or one of a client that has more than this one would have.
+        // One of the client's own connections is closed, or one of a client that has more connections than this one
+        // would have.
         return own > 0 ? [.account(account), .clients(app, moreThan: own + 1)] : [.clients(app, moreThan: 0)]
     }
 
-    /// Returns the connection that is closed to make room for another one. It is among those with the first cause. Of
-    /// these it belongs to the app with the most connections, there to the account with the most, and there its cause
-    /// has lasted the longest. An account without an app counts as an app of its own.
+    /// Returns the connection that is closed to make room for another one. Only connections with the first cause are
+    /// considered. Among these, one is chosen of the app with the most connections, of that app's account with the most
+    /// connections, and whose cause has lasted the longest. An account without an app counts as an app of its own.
     /// - Parameter cause: Returns the cause for closing a connection and the time since which it holds, or `nil` if the
     ///   connection must stay open.
     func victim<Cause: Comparable>(

@@ -13,20 +13,20 @@ final class ConnectionActivity: Sendable {
     /// The time after which an incomplete request counts as unfinished. It also passes while the server does not read
     /// the body, because the checks before that take less.
     static let arrival: TimeAmount = .seconds(2)
-    /// The number of bytes of a body after which this time begins anew.
+    /// The number of bytes of a body after which the time ``arrival`` begins anew.
     static let bodyStep = 16 * 1024
 
     private let requests = Atomic<Int>(0)
     private let begun = Atomic<Bool>(false)
     /// The number of incomplete requests, without those that have a minimum rate (``StreamedBody``).
     private let unfinished = Atomic<Int>(0)
-    /// The number of parts of response bodies that are written and that the socket has not taken.
+    /// The number of parts of response bodies that are written but not yet taken by the socket.
     private let bodies = Atomic<Int>(0)
-    /// The number of requests whose response is written and that the socket has not taken.
+    /// The number of requests whose response is written but not yet taken by the socket.
     private let ending = Atomic<Int>(0)
     private let moved: Atomic<UInt64>
-    /// The time since which the client owes the rest of its requests: the start of the first of them, or the last
-    /// ``bodyStep`` bytes of a body.
+    /// The time since which the client owes the rest of its requests: the start of the first incomplete one, or the
+    /// arrival of the last ``bodyStep`` bytes of a body.
     private let owed: Atomic<UInt64>
 
     init(now: NIODeadline) {
@@ -62,7 +62,7 @@ final class ConnectionActivity: Sendable {
     }
 
     /// Returns the time since which the client owes the rest of all its requests. Returns `nil` if one of them is
-    /// complete, or if their bodies come fast enough.
+    /// complete, or if their bodies arrive fast enough.
     func unfinishedSince(now: NIODeadline) -> NIODeadline? {
         guard self.isUnfinished else { return nil }
         let owed = NIODeadline.uptimeNanoseconds(self.owed.load(ordering: .relaxed))
@@ -82,13 +82,13 @@ final class ConnectionActivity: Sendable {
         self.unfinished.add(1, ordering: .releasing)
     }
 
-    /// Notes that a request is complete or has a minimum rate.
+    /// Records that a request is complete or has a minimum rate.
     func requestCame() { self.unfinished.subtract(1, ordering: .relaxed) }
 
-    /// Notes that ``bodyStep`` bytes of a body have come.
+    /// Notes that ``bodyStep`` bytes of a body have arrived.
     func bodyCame(now: NIODeadline) { self.owed.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
-    /// Notes that the client has taken a part of a response.
+    /// Records that the client has taken a part of a response.
     func bytesMoved(now: NIODeadline) { self.moved.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
     // MARK: Responses
@@ -108,7 +108,7 @@ final class ConnectionActivity: Sendable {
         self.ending.add(1, ordering: .relaxed)
     }
 
-    /// Notes the end of requests.
+    /// Records the end of requests.
     /// - Parameters:
     ///   - written: The number of those whose response was written.
     ///   - unfinished: The number of those that are incomplete.
@@ -129,7 +129,7 @@ final class ConnectionActivity: Sendable {
     }
 }
 
-/// Notes the activity of an HTTP/1.1 connection, or of an HTTP/2 stream for its connection.
+/// Records the activity of an HTTP/1.1 connection, or of an HTTP/2 stream for its connection.
 final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -141,11 +141,11 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
     private var activity: ConnectionActivity?
     /// The number of requests whose response is not written.
     private var unanswered = 0
-    /// The number of responses that are written and that the socket has not taken.
+    /// The number of responses that are written but not yet taken by the socket.
     private var ending = 0
     /// Indicates whether the last request is incomplete. A request with a minimum rate counts as complete.
     private var isUnfinished = false
-    /// The number of bytes of its body since the last note of progress.
+    /// The number of bytes of the last request's body since progress was last noted.
     private var received = 0
 
     init(_ held: ConnectionLimiter) { self.held = held }

@@ -239,7 +239,7 @@ final class LimitedConnection: Sendable {
     enum Cause: Int, Comparable {
         case idle, stalled, unfinished, unknown, crowded
 
-        /// The cause in the log.
+        /// The description of the cause in the log.
         var reason: String {
             switch self {
             case .idle: "it had no request"
@@ -294,7 +294,7 @@ final class LimitedConnection: Sendable {
     }
 }
 
-/// The first handler of a limited connection. It passes everything on.
+/// The first handler of a limited connection, which can close it below TLS. It passes all events on.
 final class LimitedConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = Any
 

@@ -36,7 +36,7 @@ package final class ConnectionRates: Sendable {
         .get()
     }
 
-    /// Notes that the client of a connection has shown a key, a session or a certificate. Its network is known until
+    /// Records that the client of a connection has shown a key, a session or a certificate. Its network is known until
     /// the connection is closed and for ``KnownNetworks/lifetime`` after.
     package func note(_ account: BudgetCaller, on connection: any Channel) {
         guard let network = BudgetCaller(from: connection)?.identity else { return }
@@ -49,7 +49,7 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
-    /// Returns `true` if a key has come lately from the network of the address.
+    /// Returns `true` if a client in the network of the address has shown a key lately.
     func knows(_ address: SocketAddress?) -> Bool {
         guard let network = address?.network else { return false }
         let now = self.clock()

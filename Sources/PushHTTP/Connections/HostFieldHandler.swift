@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import PushSupport
 
-/// Refuses requests of HTTP/1.1 without a `Host` field, or with several (RFC 9112 section 3.2), and ends their connection.
+/// Rejects HTTP/1.1 requests without a `Host` field, or with several (RFC 9112 section 3.2), and ends their connection.
 ///
 /// It is placed behind the decoder of HTTP/1.1. The response follows those to the earlier requests.
 final class HostFieldHandler: ChannelDuplexHandler {
@@ -54,7 +54,7 @@ final class HostFieldHandler: ChannelDuplexHandler {
         return hosts.count == 1 || (hosts.isEmpty && head.version != .http1_1)
     }
 
-    /// Writes the response once all earlier requests have theirs.
+    /// Writes the error response once all earlier requests have their responses.
     private func refuse(_ context: ChannelHandlerContext) {
         guard self.unanswered == 0 else { return }
         let body = ByteBuffer(bytes: Self.error.body)

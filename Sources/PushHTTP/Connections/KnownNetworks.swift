@@ -8,7 +8,7 @@ package import PushTypes
 struct KnownNetworks {
     /// The time for which a network stays known after the last connection that has shown a key.
     static let lifetime: TimeAmount = .hours(24)
-    /// The maximum number of networks.
+    /// The maximum number of networks that are remembered.
     static let maximum = 10_000
 
     private struct Entry {
@@ -26,7 +26,7 @@ struct KnownNetworks {
         return BudgetCaller(app: entry.app, network)
     }
 
-    /// Notes that a client in a network has shown a key of an app.
+    /// Records that a client in a network has shown a key of an app.
     /// - Parameter app: The app of the key, or `nil` for a key that is not of a single app.
     mutating func note(_ network: BudgetCaller.Identity, app: Topic?, now: NIODeadline) {
         if self.account(of: network, now: now) != nil {
@@ -52,7 +52,7 @@ struct KnownNetworks {
         }
     }
 
-    /// Returns the maximum number that each may have so that the sum fits into `whole` (max-min fairness).
+    /// Returns the maximum to which each count must be reduced so that the sum fits into `whole` (max-min fairness).
     private static func share(of counts: [Int], in whole: Int) -> Int {
         var left = whole
         for (index, count) in counts.sorted().enumerated() {
@@ -80,7 +80,7 @@ extension SocketAddress {
         }
     }
 
-    /// Indicates whether the address may be that of a proxy on this machine, and tells nothing about the client.
+    /// Indicates whether the address may be that of a proxy on this machine, so that it does not identify the client.
     package var isOfLocalProxy: Bool { Self.loopbacks.contains(self.network) }
 
     /// The networks of 127.0.0.1, ::1 and Unix domain sockets.

@@ -40,7 +40,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
         case open
         /// The response that is being written is the last one.
         case closing
-        /// The rest of the request is discarded.
+        /// The response is complete, and the rest of the request is discarded.
         case discarding
     }
 
@@ -53,9 +53,9 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var isReading = false
     /// The minimum rate of the body that is being read, or `nil` if it has a deadline.
     private var stream: StreamedBody?
-    /// The number of bytes in this window, or since discarding began.
+    /// The number of bytes of the body in the current window of its minimum rate, or since discarding began.
     private var received = 0
-    /// The time in this window in which the server did not read, and the time since which it does not read now.
+    /// The time in the current window in which the server did not read, and the time since which it is not reading now.
     private var pausedTime: TimeAmount = .zero
     private var pausedSince: NIODeadline?
     private var timer: Scheduled<Void>?
@@ -192,7 +192,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     }
 }
 
-/// The channel of a handler of requests and responses.
+/// The kind of channel that a handler of requests and responses serves.
 package enum HTTPTransport: Sendable {
     /// An HTTP/1.1 connection, with one request after the other.
     case connection

@@ -18,7 +18,8 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
     private var identity: Source.Identity?
     /// The entries that were loaded, in the order in which the state machine counts them.
     private var entries: [Source.Entry] = []
-    /// Indicates whether the connections of the same topic wait for this one to end.
+    /// Indicates whether it is this connection's turn to read, so that other connections of the same topic wait for its
+    /// end.
     private var isReader = false
     private var isBroken = false
     private var isHandshakeDone = false
@@ -68,7 +69,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.fireChannelInactive()
     }
 
-    /// Checks the certificate.
+    /// Checks the client's certificate, then waits for this connection's turn or aborts.
     private func identify(context: ChannelHandlerContext) {
         let (listener, certificate) = (self.listener, self.certificate(context.channel))
         context.eventLoop.makeFutureWithTask { await listener.identify(certificate) }
@@ -123,7 +124,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         self.schedule(context: context)
     }
 
-    /// Closes the write side, unless the connection has ended in the pause before.
+    /// Closes the write side, unless the connection has ended since the last tuple was written.
     private func finish(context: ChannelHandlerContext) {
         guard context.channel.isActive, !self.isBroken else { return }
         let closed = context.eventLoop.makePromise(of: Void.self)
@@ -135,7 +136,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.close(mode: .output, promise: closed)
     }
 
-    /// Reads a page of the list.
+    /// Loads a page of a topic's list from the source.
     private func load(_ topic: Topic, after token: DeviceToken?, context: ChannelHandlerContext) {
         guard let identity else { return }
         let listener = self.listener
@@ -163,7 +164,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         }
     }
 
-    /// Closes TCP below TLS, so that a list that is cut off does not look complete.
+    /// Closes TCP without the closure alert of TLS, so that a list that is cut off does not look complete.
     private func abort(context: ChannelHandlerContext) {
         self.isBroken = true
         let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)

@@ -5,9 +5,9 @@ package import PushWire
 
 /// The lists of a feedback service, and the clients that may read them (reference 6).
 package protocol FeedbackSource: Sendable {
-    /// A client that may read.
+    /// A client that may read lists.
     associatedtype Identity: Sendable
-    /// An entry of a list.
+    /// An entry of a feedback list.
     associatedtype Entry: Sendable
 
     var limits: FeedbackServerStateMachine.Limits { get }
@@ -16,7 +16,7 @@ package protocol FeedbackSource: Sendable {
     /// The queue in which the connections of one client take turns.
     var readerQueue: FeedbackReaderQueue { get }
 
-    /// Returns the client of a certificate, or the reason for rejecting it, for the log.
+    /// Returns the client to which a certificate belongs, or the reason for rejecting it, which is logged.
     /// - Parameter certificate: The certificate in DER; `nil` if the client has none.
     func identify(_ certificate: [UInt8]?) async -> Result<Identity, FeedbackRejection>
     /// Returns the topic on which the connections of a client take turns.
@@ -39,7 +39,7 @@ package struct FeedbackRejection: Error, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
-/// Admits one connection at a time for each certificate topic, so that no two get the same entries.
+/// Admits one connection at a time for each topic, so that no two connections get the same entries.
 package actor FeedbackReaderQueue {
     /// The maximum number of connections that wait for the one that reads.
     private static let limit = 16
@@ -61,7 +61,7 @@ package actor FeedbackReaderQueue {
         return true
     }
 
-    /// Ends the caller's turn.
+    /// Ends the caller's turn and begins that of the next waiting connection.
     package func leave(_ topic: Topic) {
         if self.waiting[topic]?.isEmpty ?? true {
             self.waiting[topic] = nil

@@ -12,7 +12,7 @@ package struct FormData: Equatable, Sendable {
         package var value: String
     }
 
-    /// The limits of a form.
+    /// The limits for the parsing of a form.
     package struct Limits: Equatable, Sendable {
         /// The maximum length of a body, in bytes. Default 64 KiB.
         package var body = 64 * 1024
@@ -147,7 +147,7 @@ package enum FormRequest {
         return fields
     }
 
-    /// Returns the fields of the body alone, so that typed text is not taken from an address.
+    /// Returns the fields of the body alone, so that typed text is not taken from the query of the URL.
     ///
     /// The content type names the format. A body without one is taken to be URL-encoded.
     package static func body(of request: Request, limits: FormData.Limits) async throws -> FormData {
@@ -169,8 +169,8 @@ package enum FormRequest {
 }
 
 extension FormData {
-    /// Reads a JSON object as a form. Members of an inner object are named in the way of the web application's
-    /// framework: `apns_device[token]`.
+    /// Reads a JSON object as a form. Members of an inner object are named as the web application's framework names
+    /// them: `apns_device[token]`.
     package init(json: [UInt8]) throws(RequestError) {
         self.init()
         guard case .object(let members) = try JSONValue(parsing: Data(json)) else {

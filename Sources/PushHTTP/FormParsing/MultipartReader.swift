@@ -6,7 +6,7 @@ package import PushSupport
 ///
 /// It buffers a field until its end. Of a file it buffers only bytes that may be the beginning of a delimiter.
 package struct MultipartReader: Sendable {
-    /// A part of the body.
+    /// An event of the parser: a field, a part of a file, or the end of the form.
     package enum Event: Equatable, Sendable {
         case field(name: String, value: String)
         /// The content of a file follows, until ``fileEnded``.
@@ -65,7 +65,7 @@ package struct MultipartReader: Sendable {
         self.buffer.writeImmutableBuffer(bytes)
     }
 
-    /// The error of a body that has no more bytes.
+    /// The error for a body that ends before its form is complete.
     package var unfinished: RequestError {
         switch self.state {
         case .preamble: Self.broken("it does not contain its boundary")

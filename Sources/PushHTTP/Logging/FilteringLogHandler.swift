@@ -38,8 +38,8 @@ extension Logger {
     /// The maximum number of lines of one message in a minute that unauthenticated clients can cause.
     package static let maximumLinesPerMinute = 20
 
-    /// Returns a logger for lines that any client can cause. Of each message up to ``maximumLinesPerMinute`` lines are
-    /// written in a minute. The others are counted.
+    /// Returns a logger for lines that any client can cause. At most ``maximumLinesPerMinute`` lines of the same
+    /// message are written in a minute. Further lines are counted.
     ///
     /// The next line of a message after a pause has the number of lines that were left out. Lines below the level info
     /// are all written, because that level is set only for debugging.
@@ -63,11 +63,11 @@ private final class SharedLimiter: Sendable {
 }
 
 extension Logger {
-    /// This logger for an HTTP server. Messages below warning are left out, because those of start and stop would
-    /// repeat Martlet's own. So are those of a cancelled server.
+    /// The logger for an HTTP server. Messages below warning are left out, because the server's messages about start
+    /// and stop would repeat Martlet's own. Messages of a cancelled server are left out too.
     ///
-    /// A server that is cancelled because another service failed reports the cancellation as an error of its own, before
-    /// the error that ended the process.
+    /// A server that is cancelled because another service failed reports the cancellation as an error of its own,
+    /// before the error that ended the process.
     package var forHTTPServer: Logger {
         var logger = self
         logger.logLevel = max(self.logLevel, .warning)

@@ -41,7 +41,7 @@ package final class PrometheusRegistry: MetricsFactory {
 
     package init(_ descriptions: [MetricDescription] = []) { self.describe(descriptions) }
 
-    /// Adds descriptions. That of a histogram has to come before the histogram is made.
+    /// Adds descriptions. The description of a histogram must be added before the histogram is created.
     package func describe(_ descriptions: [MetricDescription]) {
         self.state.withLock { state in
             for description in descriptions { state.descriptions[description.name] = description }

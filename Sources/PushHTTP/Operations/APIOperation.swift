@@ -24,7 +24,7 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     package let effect: OperationEffect
     /// The name of the operation in generated clients and metrics; unique in its API.
     package let id: String
-    /// One sentence for the document.
+    /// The summary in the document, one sentence.
     private(set) var summary: String
     let handler: Handler
     /// The section of the document; `nil` in an API that has no document.
@@ -85,7 +85,7 @@ extension APIOperation {
         }
     }
 
-    /// Makes an operation whose summary is set by ``summary(_:)``.
+    /// Creates an operation whose summary is set by ``summary(_:)``.
     package init(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -109,7 +109,7 @@ extension APIOperation {
     /// Allows keys of single apps, although the path names no app. The handler leaves out other apps.
     package func filteredByApp() -> APIOperation { self.with { $0.isFilteredByApp = true } }
 
-    /// Marks the operation as one whose response bodies take no memory of their own. They count on no account.
+    /// Marks the operation as one whose response bodies take no memory of their own. Their bytes count on no account.
     package func streamed() -> APIOperation { self.with { $0.isStreamed = true } }
 
     /// Reserves memory for a page of the requested length before it is read. A request without room is refused.
@@ -156,7 +156,7 @@ extension APIOperation {
 }
 
 extension APIOperation {
-    /// The treatment of query items that an operation does not declare.
+    /// The handling of query items that an operation does not declare.
     package enum QueryPolicy: Sendable {
         /// An unknown or repeated item is an error, as an unknown member of a body is.
         case strict
@@ -262,7 +262,7 @@ package enum OperationEffect: Sendable {
     case unaudited
 }
 
-/// The work that a response takes.
+/// The amount of work that a response takes.
 package enum OperationCost: Sendable {
     case small
     /// A query that may visit every row. It is cancelled when its client closes the connection or its half of it.
@@ -283,7 +283,7 @@ package protocol Controller<Scope>: Sendable {
     var operations: [APIOperation<Scope>] { get }
     /// The parameters in the paths of its operations that the document of the API does not describe itself.
     var pathParameters: [String: OpenAPIDocument<Scope>.PathParameter] { get }
-    /// The sources of the values of these parameters.
+    /// The operations from which the values of ``pathParameters`` can be taken.
     var pathParameterSources: [OpenAPIDocument<Scope>.Source] { get }
 }
 

@@ -6,10 +6,10 @@ import PushTypes
 ///
 /// The text is base64url of the list's prefix and of the numbers of a position.
 package struct Cursor: Hashable, Sendable {
-    /// A list, so that the cursor of one list is not taken for that of another.
+    /// The list to which a cursor belongs, so that the cursor of one list is not taken for that of another.
     package struct List: Hashable, Sendable {
         let prefix: String
-        /// The numbers of a position: one for each of two lists in one response, or for each column of a key.
+        /// The count of numbers in a position: one for each of two lists in one response, or for each column of a key.
         let numbers: Int
 
         package init(_ prefix: String, numbers: Int = 1) { (self.prefix, self.numbers) = (prefix, numbers) }
@@ -61,7 +61,7 @@ package struct Cursor: Hashable, Sendable {
     }
 }
 
-/// The part of a list that a request asks for.
+/// The part of a list that a request names by `limit` and `cursor`.
 package struct ListPageRequest: Sendable {
     let list: Cursor.List
     /// The maximum number of entries in the page.

@@ -5,7 +5,7 @@ import PushSupport
 /// Turns every error into a response of the same shape. The cause of an internal failure is logged and not sent to the
 /// caller.
 ///
-/// The number of these lines in a minute is limited, because any client can cause them.
+/// The number of log lines in a minute is limited, because any client can cause them.
 package struct ErrorMiddleware: RouterMiddleware {
     private let logger: Logger
 
@@ -38,7 +38,7 @@ package struct ErrorMiddleware: RouterMiddleware {
         }
     }
 
-    /// Returns the error for a status that comes from the HTTP server itself.
+    /// Returns the error for a status with which the HTTP server itself rejects a request.
     private static func error(_ status: HTTPResponse.Status) -> RequestError {
         switch status {
         case .notFound: RequestError(.notFound, code: "not_found", message: "there is nothing at this path")

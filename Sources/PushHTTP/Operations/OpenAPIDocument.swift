@@ -130,7 +130,8 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return responses
     }
 
-    /// Returns the operations whose path parameters can be taken from a request to this one or its response.
+    /// Returns the links to those operations whose path parameters can be taken from a request to this one or its
+    /// response.
     private func links(from operation: APIOperation<Scope>) -> [String: JSONValue] {
         let values = self.sources.filter { $0.operation == operation.id }.map {
             ($0.parameter, JSONValue.string($0.value))

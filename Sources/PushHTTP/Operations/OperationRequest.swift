@@ -13,14 +13,14 @@ package struct OperationRequest: Sendable {
     package let caller: APICaller?
     /// The maximum length of the body, in bytes.
     let maximumBody: Int
-    /// See ``BodyDescription/isRequired``.
+    /// Indicates whether a body is required, see ``BodyDescription/isRequired``.
     let requiresBody: Bool
     /// Reads the body, up to a maximum in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
     /// Receives the id of the object that the request created.
     let recordResource: @Sendable (String) -> Void
 
-    /// Notes for the audit the id of the object that the request created, which is not in its path.
+    /// Records for the audit the id of the object that the request created, which is not in its path.
     package func made(_ id: UUID) { self.recordResource(id.uuidString) }
 }
 
@@ -105,7 +105,7 @@ extension OperationRequest {
         try self.query["cursor"].map { try Cursor(text: $0, list: list) }
     }
 
-    /// Returns the part of a list that the request asks for.
+    /// Returns the part of a list that the request names by `limit` and `cursor`.
     package func page(_ list: Cursor.List) throws -> ListPageRequest {
         ListPageRequest(list: list, limit: try self.limit(), after: try self.cursor(list)?.position)
     }
@@ -116,7 +116,7 @@ package struct APIContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The connection that carries the request.
     package let channel: any Channel
-    /// The caller of a request that is made within the process, instead of an API key in the header. It is `nil` for
+    /// The caller of a request that is sent within the process, instead of an API key in the header. It is `nil` for
     /// requests that arrive on a connection.
     package var caller: APICaller?
 

@@ -67,7 +67,7 @@ extension RequestError {
     }
 }
 
-/// The JSON object that reports an error.
+/// The JSON form of an error.
 extension RequestError: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("code", \.code, "The name for programs: stable, in snake case."),

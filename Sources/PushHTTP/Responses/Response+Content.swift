@@ -35,7 +35,7 @@ extension Response {
     }
 
     /// Returns a response that reports an error, with the status of its kind.
-    /// - Parameter status: The status instead of that, for an error of HTTP itself.
+    /// - Parameter status: The status to send instead, for an error of HTTP itself.
     package static func error(
         _ error: RequestError,
         status: HTTPResponse.Status? = nil,
@@ -83,8 +83,8 @@ extension ResponseBody {
     /// The maximum length of a piece, in bytes.
     private static let pieceLength = Budget.uncountedBodyLength
 
-    /// Makes a body that is written in pieces if it is long. Each piece waits until the connection has taken the one
-    /// before.
+    /// Creates a body that is written in pieces if it is long. Each piece waits until the connection has taken the
+    /// previous one.
     package static func pieces(of whole: ByteBuffer) -> ResponseBody {
         guard whole.readableBytes > Self.pieceLength else { return ResponseBody(byteBuffer: whole) }
         return ResponseBody(contentLength: whole.readableBytes) { writer in
@@ -100,12 +100,12 @@ extension ResponseBody {
     }
 }
 
-/// The value from which the response to a request within the process is made.
+/// The value of the response to a request that is carried out within the process.
 ///
 /// The operation is carried out like every other request, with its checks, limits and audit, and its response is
 /// encoded. The caller takes the value instead of parsing JSON.
 package final class ResponseValue: Sendable {
-    /// The value and its JSON.
+    /// The value of a response, and its JSON.
     private struct Content: Sendable {
         let value: any Sendable
         let json: JSONValue

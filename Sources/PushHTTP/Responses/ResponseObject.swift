@@ -60,7 +60,7 @@ package final class ResponseMember<Object>: Sendable {
     /// Returns the value, or `nil` if the member is absent.
     let value: @Sendable (Object) -> JSONValue?
 
-    /// Makes a member that every object has.
+    /// Creates a member that every object has.
     ///
     /// The value is a function, for which a key path may be written. The compiler turns that into a direct access. A
     /// stored key path would copy the whole object for each member.
@@ -76,7 +76,7 @@ package final class ResponseMember<Object>: Sendable {
         ResponseMember(name, schema ?? Value.schema, description, isRequired: true) { value($0).json }
     }
 
-    /// Makes a member that is absent if its value is `nil`.
+    /// Creates a member that is absent if its value is `nil`.
     package static func optional<Value: JSONRepresentable>(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Value?,
@@ -86,7 +86,7 @@ package final class ResponseMember<Object>: Sendable {
         ResponseMember(name, schema ?? Value.schema, description, isRequired: false) { value($0)?.json }
     }
 
-    /// Makes two members for a time that every object has: milliseconds under its name, which ends in `Ms`, and RFC
+    /// Creates two members for a time that every object has: milliseconds under its name, which ends in `Ms`, and RFC
     /// 3339 under the name without that ending.
     package static func required(
         _ name: String,
@@ -97,7 +97,7 @@ package final class ResponseMember<Object>: Sendable {
         return ResponseMember(name, .timestamp, description, isRequired: true, nameInText: inText) { value($0).json }
     }
 
-    /// Makes two members like ``required(_:_:_:)`` for a time. They are absent if its value is `nil`.
+    /// Creates two members like ``required(_:_:_:)`` for a time. They are absent if its value is `nil`.
     package static func optional(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Timestamp?,

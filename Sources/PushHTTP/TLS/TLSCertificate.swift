@@ -7,8 +7,8 @@ import Synchronization
 
 /// The certificate of a TLS listener, which is read again when its files are renewed.
 ///
-/// New connections have the new certificate, open ones go on. Files that cannot be used, such as half-written ones, leave
-/// the old certificate in use, and are logged once.
+/// New connections use the new certificate; open connections continue. Files that cannot be used, such as half-written
+/// ones, leave the old certificate in use, and are logged once.
 package final class TLSCertificate: Service {
     private struct State {
         var context: NIOSSLContext

@@ -32,10 +32,10 @@ package final class UnauthenticatedConnectionBudget: Sendable {
 
     package var limits: UnauthenticatedConnectionStateMachine.Limits { self.state.withLock { $0.machine.limits } }
 
-    /// The present number of connections.
+    /// The present number of unauthenticated connections.
     package var count: Int { self.state.withLock { $0.machine.count } }
 
-    /// The memory that they hold together at present, in bytes.
+    /// The memory that all unauthenticated connections hold at present, in bytes.
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
     /// Tracks a new connection, before it has other handlers. Call it on the event loop of the connection.

@@ -8,7 +8,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
 
     /// The budget of all unauthenticated connections together.
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of bytes that they hold together. Default 8 MiB.
+        /// The maximum number of bytes that all connections hold together. Default 8 MiB.
         package var bytes = 8 << 20
         /// The maximum number of connections. Default 4,096.
         package var connections = 4096
@@ -17,7 +17,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         /// The age under which a connection is not closed in favour of a new one. Default 2 s: an honest client needs
         /// less.
         package var minimumAge: TimeAmount = .seconds(2)
-        /// The same age for a connection without a first message. Default 0.5 s: an honest client sends one at once.
+        /// The age under which a connection without a first message is not closed in favour of a new one. Default 0.5
+        /// s: an honest client sends a message at once.
         package var minimumSilentAge: TimeAmount = .milliseconds(500)
 
         package init() {}
@@ -41,7 +42,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     private var entries: [ID: Entry] = [:]
     /// The connections by age. The ids of connections that have left stay until they are reached or removed.
     private var order = CircularBuffer<ID>()
-    /// The connections without a first message by age. The ids of connections that have sent one stay likewise.
+    /// The connections without a first message by age. The ids of connections that have sent one stay until they are
+    /// reached or removed.
     private var silent = CircularBuffer<ID>()
     private var lastID: ID = 0
     /// The number of bytes that all connections hold.
@@ -67,7 +69,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return (self.lastID, closes)
     }
 
-    /// Notes that a connection has sent its first message.
+    /// Records that a connection has sent its first message.
     package mutating func firstMessageReceived(_ id: ID) { self.entries[id]?.isSilent = false }
 
     /// Returns the connection that is closed in favour of a new one: the oldest silent one, else the oldest one of

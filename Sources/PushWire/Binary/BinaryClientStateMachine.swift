@@ -26,24 +26,24 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     /// The final state of one notification.
     package enum FinalState: Hashable, Sendable {
-        /// No error packet named it or a notification before it in time.
+        /// No error packet named the notification or an earlier one in time.
         case accepted
-        /// The server rejected it, or this state machine did before writing it.
+        /// The server rejected the notification, or this state machine did before writing it.
         case failed(BinaryStatus)
-        /// The server certainly did not process it.
+        /// The server certainly did not process the notification.
         case notSent(NotSent)
-        /// It was written, and nothing tells whether the server processed it.
+        /// The notification was written, and it is not known whether the server processed it.
         case unknown(Unknown)
     }
 
     package enum NotSent: Hashable, Sendable {
-        /// No connection took it in time.
+        /// No connection took the notification in time.
         case timedOut
-        /// The caller withdrew it.
+        /// The caller withdrew the notification.
         case withdrawn
         /// ``Limits/waiting`` notifications were waiting already.
         case queueFull
-        /// It was discarded with all others because the server rejects the connection or its certificate.
+        /// The notification was discarded with all others because the server rejects the connection or its certificate.
         case connectionRejected(BinaryStatus)
     }
 
@@ -60,8 +60,9 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         case write(BinaryNotification)
         /// Report the final state of a notification. Each notification has exactly one.
         case finished(identifier: UInt32, FinalState)
-        /// Report that an error packet came after the quiet period: `count` notifications had counted as accepted by
-        /// then and were not. Those after the one it names are written again, unless the connection is at fault.
+        /// Report that an error packet arrived after the quiet period. `count` notifications had been reported as
+        /// accepted by then and were not. Those after the one that the packet names are written again, unless the
+        /// connection is at fault.
         case lateError(count: Int, BinaryStatus)
         /// Close the connection. Nothing more is written to it and nothing it sends counts.
         case close(CloseReason)
@@ -77,10 +78,10 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private struct Entry: Sendable {
         var notification: BinaryNotification
         var deadline: Timestamp
-        /// The time at which the system took its last byte; `nil` until then.
+        /// The time at which the system took the last byte of the notification; `nil` until then.
         var writtenAt: Timestamp?
-        /// Indicates whether its final state was reported. It is kept to be written again if a late error packet
-        /// requires it.
+        /// Indicates whether the final state of the notification was reported. The notification is kept to be written
+        /// again if a late error packet requires it.
         var isFinished = false
     }
 
@@ -88,7 +89,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private let limits: Limits
     private var lastIdentifier: UInt32
     private var waiting = CircularBuffer<Entry>()
-    /// The notifications that were written, the oldest first. Finished ones precede all others.
+    /// The notifications that were written, the oldest first. Those with a reported final state precede all others.
     private var written = CircularBuffer<Entry>()
     private var finishedCount = 0
     private var received = ByteBuffer()
@@ -104,7 +105,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     /// The number of notifications that can be submitted now.
     package var remainingCapacity: Int { max(0, self.limits.waiting - self.waiting.count) }
 
-    /// Indicates whether there is something to write and no connection.
+    /// Indicates whether notifications wait to be written and there is no connection.
     package var needsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
 
     /// Indicates whether every notification has its final state.
@@ -114,7 +115,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     /// it.
     package var hasAcceptedNotification: Bool { self.finishedCount > 0 }
 
-    /// The identifier of the next notification. 0 names no notification, so the first one follows the last.
+    /// The identifier of the next notification. The identifier 0 names no notification, so 1 follows the highest
+    /// identifier.
     package var nextIdentifier: UInt32 { self.lastIdentifier == .max ? 1 : self.lastIdentifier &+ 1 }
 
     /// The time at which ``tick(now:)`` must be called; `nil` when nothing depends on time.
@@ -125,7 +127,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     }
 }
 
-/// Events of the caller and of writing.
+/// The events of the caller, and of the writing of notifications.
 extension BinaryClientStateMachine {
     /// Queues a notification under ``nextIdentifier``.
     ///
@@ -155,18 +157,18 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Ends the notifications that were not written yet, as no connection took them.
+    /// Ends the notifications that were not written yet, because no connection took them in time.
     package mutating func giveUp() -> [Action] {
         let unfinished = self.waiting.filter { !$0.isFinished }
         self.waiting.removeAll { !$0.isFinished }
         return unfinished.map { .finished(identifier: $0.notification.identifier, .notSent(.timedOut)) }
     }
 
-    /// The identifier of the notification that ``nextWrite(now:)`` returns next, as far as there is one.
+    /// The identifier of the notification that ``nextWrite(now:)`` returns next; `nil` if there is none.
     package var nextToWrite: UInt32? { self.isConnected ? self.waiting.first?.notification.identifier : nil }
 
-    /// Returns the next notification to write, preceded by the final state of the one that is forgotten for it; empty
-    /// when there is none.
+    /// Returns the next notification to write, preceded by the final state of the written notification that is
+    /// forgotten to make room for it; empty when there is none.
     ///
     /// The owner calls it while the connection is writable, and ``written(through:now:)`` once the system has the
     /// bytes.
@@ -205,7 +207,8 @@ extension BinaryClientStateMachine {
         self.received.clear()
     }
 
-    /// Queues everything again: there is no connection, or it ended before the server could read from it.
+    /// Queues all notifications again, because no connection was opened or it ended before the server could read from
+    /// it.
     package mutating func connectionFailed() {
         self.failures &+= 1
         self.isConnected = false
@@ -299,7 +302,8 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Forgets what was written and queues `entries` before all others, in their order and with their identifiers.
+    /// Forgets all written notifications and queues `entries` before all others, in their order and with their
+    /// identifiers.
     private mutating func writeAgain(_ entries: [Entry]) {
         self.written.removeAll(keepingCapacity: true)
         self.finishedCount = 0

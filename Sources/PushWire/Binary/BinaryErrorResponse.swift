@@ -3,7 +3,7 @@ package import NIOCore
 /// The error packet of 6 bytes, the only response on a legacy connection. The server closes the connection after it
 /// (reference 5.1).
 package struct BinaryErrorResponse: Error, Hashable, Sendable {
-    /// The first byte of each packet.
+    /// The first byte of each error packet, which is its command.
     package static let command: UInt8 = 8
 
     package var status: BinaryStatus
@@ -19,7 +19,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
         package init(command: UInt8) { self.command = command }
     }
 
-    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes are there.
+    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes have arrived.
     package static func read(from buffer: inout ByteBuffer) throws(Malformed) -> BinaryErrorResponse? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return nil }
         guard command == Self.command else { throw Malformed(command: command) }
@@ -62,11 +62,11 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package enum Scope: Hashable, Sendable {
         /// No error: the identified notification was accepted.
         case none
-        /// The server.
+        /// The server failed.
         case server
-        /// The certificate or the connection: every other notification would be rejected, too.
+        /// The certificate or the connection is at fault: every other notification would be rejected, too.
         case connection
-        /// The identified notification alone.
+        /// Only the identified notification is at fault.
         case notification
     }
 
@@ -80,7 +80,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The text of reference 5.2. A byte that is not in the table reads `status 9`.
+    /// The description in reference 5.2. A status without a description there reads `status 9`.
     package var text: String {
         switch self {
         case .noErrors: "no errors"

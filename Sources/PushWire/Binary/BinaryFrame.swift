@@ -23,8 +23,8 @@ package struct BinaryFrame: Hashable, Sendable {
         return buffer
     }
 
-    /// Appends the bytes of the frame. A token or payload over 65,535 bytes is truncated; ``validationError`` detects it
-    /// beforehand.
+    /// Appends the bytes of the frame. A token or payload over 65,535 bytes is truncated; ``validationError`` detects
+    /// one.
     package func write(to buffer: inout ByteBuffer) {
         switch self.command {
         case .simple:
@@ -95,7 +95,7 @@ private enum BinaryItem: UInt8 {
 }
 
 extension BinaryFrame {
-    /// Reads one frame from the front of `buffer`. Returns `nil` until all its bytes are there.
+    /// Reads one frame from the front of `buffer`. Returns `nil` until all its bytes have arrived.
     ///
     /// A frame that is too long is rejected as soon as its length is known, so a caller never keeps more than
     /// ``maximumFrameLength`` and the header. After an error the connection must end, because the start of the next

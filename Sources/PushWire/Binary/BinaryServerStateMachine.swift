@@ -66,13 +66,13 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
 
     /// A notification that was read from the connection. It is kept until it and all before it are accepted.
     private struct Entry: Sendable {
-        /// `nil` for command 0, which has none.
+        /// The identifier; `nil` for a notification of command 0, which has none.
         var identifier: UInt32?
         var deadline: Timestamp
         var isAccepted = false
     }
 
-    /// The packet that follows once everything before it is settled.
+    /// The end of the connection that follows once all earlier notifications are settled.
     private enum Ending: Hashable, Sendable {
         case packet(BinaryErrorResponse?, cause: MalformedNotification? = nil)
         /// The packet names the last notification that was accepted.
@@ -94,7 +94,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var firstTicket: UInt32 = 0
     /// The identifier of the last accepted notification. 0 names no notification (reference 5.3.5).
     private var lastAccepted: UInt32?
-    /// The time at which the client has been silent for too long; `nil` while it need not send.
+    /// The time at which the client has been silent for too long; `nil` while the client is not expected to send.
     private var silenceDeadline: Timestamp?
     private var isInputClosed = false
 
@@ -129,7 +129,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var hasCapacity: Bool { self.entries.count < max(1, self.limits.inFlight) }
 }
 
-/// Events of the client.
+/// The events of the client.
 extension BinaryServerStateMachine {
     package mutating func receive(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
         guard case .open = self.state, bytes.readableBytes > 0 else { return [] }
@@ -150,7 +150,7 @@ extension BinaryServerStateMachine {
     }
 }
 
-/// Events of the gateway and the clock.
+/// The events of the gateway and the clock.
 extension BinaryServerStateMachine {
     /// Accepts a notification that was delivered, was stored or need not be stored.
     package mutating func accepted(ticket: UInt32, now: Timestamp) -> [Action] {
@@ -212,7 +212,8 @@ extension BinaryServerStateMachine {
         var actions: [Action] = []
         while case .open = self.state, let action = self.takeNotification(now: now) { actions.append(action) }
         if case .open = self.state, self.isInputClosed, self.entries.isEmpty, self.received.readableBytes == 0 {
-            // The client has closed its write side: until then it learns which notification failed.
+            // A client that has closed its write side can still learn which notification failed, until nothing is left
+            // to settle.
             self.end(.packet(nil))
         }
         switch self.state {
@@ -274,7 +275,7 @@ extension BinaryServerStateMachine {
         self.silenceDeadline = now.advanced(by: isBetween ? self.limits.idle : self.limits.notification)
     }
 
-    /// Ends the connection if it has the beginning of a notification, whose rest will not come.
+    /// Ends the connection if it holds the beginning of a notification, whose rest will not arrive.
     private mutating func endInNotification() {
         guard let command = self.command else { return }
         let packet = BinaryFrame.unfinished(self.received)

@@ -119,7 +119,7 @@ package enum DeviceLinkSignature {
 
 /// The signed bytes of *Connect*: `00`, milliseconds since 1970 in 8 bytes, 8 random bytes (device link reference 4).
 package struct DeviceLinkNonce: Hashable, Sendable {
-    /// The length in bytes.
+    /// The length of a nonce, in bytes.
     package static let length = 17
 
     package let bytes: [UInt8]
@@ -135,7 +135,7 @@ package struct DeviceLinkNonce: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The time at which the device made it.
+    /// The time at which the device created the nonce.
     package var time: Timestamp {
         let milliseconds = self.bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Timestamp(milliseconds: Int64(clamping: milliseconds))

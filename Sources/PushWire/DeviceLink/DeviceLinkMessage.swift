@@ -4,7 +4,7 @@ package import PushTypes
 /// Command 10, *Message*: a notification for a device (device link reference 3).
 ///
 /// Fields 129 to 133 are Martlet's own (device link reference 6). They carry request headers of the provider and are
-/// sent only to a device that asked for them in *Connect*, so that other clients get exactly the documented packet.
+/// sent only to a device that requested them in *Connect*, so that other clients get exactly the documented packet.
 package struct DeviceLinkMessage: Hashable, Sendable {
     package var token: [UInt8]
     package var topic: TopicHash
@@ -25,7 +25,7 @@ package struct DeviceLinkMessage: Hashable, Sendable {
     /// `apns-channel-id` of a broadcast, field 133.
     package var channelID: String?
 
-    /// Makes a message without extension fields.
+    /// Creates a message without extension fields.
     package init(
         token: [UInt8],
         topic: TopicHash,
@@ -79,7 +79,7 @@ package struct DeviceLinkMessage: Hashable, Sendable {
 }
 
 extension DeviceLinkMessage {
-    /// Appends the bytes of ``packet`` without making its fields: the gateway writes each push this way.
+    /// Appends the bytes of ``packet`` without creating its fields: the gateway writes each push this way.
     package func write(to buffer: inout ByteBuffer) {
         let start = buffer.writerIndex
         buffer.reserveCapacity(minimumWritableBytes: self.payload.readableBytes + 384)
@@ -135,7 +135,8 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
 }
 
 extension DeviceLinkAcknowledgement {
-    /// Reads one *Message ack* from the front of `buffer` without making a packet of it, and without its token.
+    /// Reads one *Message ack* from the front of `buffer` without creating a ``DeviceLinkPacket``, and without its
+    /// token.
     ///
     /// Returns `nil` for another command, an incomplete packet and a malformed one; ``DeviceLinkPacket/read(from:)``
     /// tells these apart.

@@ -4,7 +4,7 @@ package import NIOCore
 package struct DeviceLinkPacket: Hashable, Sendable {
     /// The maximum length of a payload, in bytes. It has room for a notification of 5,120 bytes or a certificate.
     package static let maximumPayloadLength = 32 * 1024
-    /// The length of command and payload length, in bytes.
+    /// The length of a packet's header, which holds the command and the payload length, in bytes.
     package static let headerLength = 5
 
     package struct Field: Hashable, Sendable {
@@ -44,7 +44,7 @@ package enum DeviceLinkPacketError: Error, Hashable, Sendable {
 }
 
 extension DeviceLinkPacket {
-    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes are there.
+    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes have arrived.
     package static func read(from buffer: inout ByteBuffer) throws(DeviceLinkPacketError) -> DeviceLinkPacket? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)
@@ -70,7 +70,7 @@ extension DeviceLinkPacket {
         return buffer
     }
 
-    /// Appends the bytes of the packet. A field value over 65,535 bytes is truncated; no caller makes one.
+    /// Appends the bytes of the packet. A field value over 65,535 bytes is truncated; no caller passes one.
     package func write(to buffer: inout ByteBuffer) {
         let length = self.fields.reduce(0) { $0 + 3 + min($1.value.readableBytes, Int(UInt16.max)) }
         buffer.reserveCapacity(minimumWritableBytes: Self.headerLength + length)
@@ -110,7 +110,7 @@ extension DeviceLinkPacket {
     }
 }
 
-/// Builds fields of an id and a value; ``DeviceLinkPacket/init(_:_:)`` omits those without a value.
+/// Creates fields of an id and a value; ``DeviceLinkPacket/init(_:_:)`` omits those without a value.
 extension DeviceLinkPacket.Field {
     package static func bytes(_ id: UInt8, _ value: (some Sequence<UInt8>)?) -> Self? {
         value.map { Self(id: id, value: ByteBuffer(bytes: $0)) }
@@ -128,7 +128,7 @@ extension DeviceLinkPacket.Field {
 }
 
 extension DeviceLinkPacket {
-    /// Makes a packet of those fields that have a value.
+    /// Creates a packet of those fields that have a value.
     package init(_ command: DeviceLinkCommand, _ fields: [Field?]) {
         self.init(command: command.rawValue, fields: fields.compactMap { $0 })
     }

@@ -12,7 +12,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
         /// The longest time from the first byte to a complete *Connect*. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// The longest time without a packet from the device. Default 30 min, as keep-alives come far more often.
+        /// The longest time without a packet from the device. Default 30 min, as keep-alives arrive far more often.
         package var idle: Duration = .seconds(30 * 60)
         /// The maximum number of packets that are kept during authentication. Default 32.
         package var waiting = 32
@@ -30,7 +30,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         case mint(DeviceLinkTokenRequest)
         case acknowledged(DeviceLinkAcknowledgement)
         case stateChanged(DeviceLinkState)
-        /// Follow or unfollow a channel, and respond.
+        /// Follow or unfollow a channel, and send the response.
         case channel(DeviceLinkChannelRequest)
         /// Close the connection once everything is written.
         case close(CloseReason)

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// The SHA-1 of a topic's text, 20 bytes, by which the device link names topics (device link reference 3).
 package struct TopicHash: Hashable, Sendable {
-    /// The length in bytes.
+    /// The length of a topic hash, in bytes.
     package static let length = 20
 
     private let words: (UInt64, UInt64, UInt32)
@@ -23,7 +23,7 @@ package struct TopicHash: Hashable, Sendable {
         return Array(buffer.readableBytesView)
     }
 
-    /// Appends the bytes.
+    /// Appends the 20 bytes of the hash.
     package func write(to buffer: inout ByteBuffer) {
         buffer.writeMultipleIntegers(self.words.0, self.words.1, self.words.2)
     }
@@ -36,7 +36,7 @@ package struct TopicHash: Hashable, Sendable {
         bytes.withContiguousStorageIfAvailable(Self.read) ?? Array(bytes).withUnsafeBufferPointer(Self.read)
     }
 
-    /// Reads exactly 20 bytes.
+    /// Returns the 20 bytes of a hash as three integers.
     private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64, UInt32) {
         let raw = UnsafeRawBufferPointer(bytes)
         return (

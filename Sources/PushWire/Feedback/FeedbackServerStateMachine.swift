@@ -18,13 +18,14 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         package var record = 4096
         /// The maximum number of tuples for one connection. The next connection gets the rest. Default 50,000.
         package var tuples = 50_000
-        /// The longest time for reading and writing a page, and for waiting until the connection's turn comes. Default
+        /// The longest time for reading and writing a page, and for waiting until it is the connection's turn. Default
         /// 30 s.
         package var progress: Duration = .seconds(30)
-        /// The time between the last tuple and the end of the list. A client of Go's TLS that finds both at once gets the
-        /// tuple together with the end, and some drop it. An empty list has no pause. Default 250 ms.
+        /// The pause between the last tuple and the closing of the write side. A client with Go's TLS library that
+        /// reads both at once gets the tuple together with the end, and some such clients drop the tuple. An empty list
+        /// has no pause. Default 250 ms.
         package var pause: Duration = .milliseconds(250)
-        /// The longest time from the end of the list until the client closes. Default 5 s.
+        /// The longest time from the end of the list until the client closes the connection. Default 5 s.
         package var closing: Duration = .seconds(5)
         /// The maximum number of bytes from the client, which are ignored. A client that sends more does not read
         /// feedback. Default 64 KiB.
@@ -59,7 +60,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     private var topics: ArraySlice<Topic> = []
     private var tupleCount = 0
     private var lastToken: DeviceToken?
-    /// The writes that remain of the page.
+    /// The writes of the current page that are still to be performed.
     private var records: ArraySlice<ByteBuffer> = []
     private var isLastPage = false
     private var isShuttingDown = false
@@ -73,7 +74,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     /// The time at which ``tick(now:)`` must be called; `nil` once closed.
     package var nextDeadline: Timestamp? { self.state == .closed ? nil : self.deadline }
 
-    /// Starts the list of `topics` once the connection's turn has come.
+    /// Starts the list of `topics` once it is the connection's turn.
     package mutating func start(_ topics: [Topic], now: Timestamp) -> [Action] {
         guard self.state == .waiting else { return [] }
         self.topics = topics[...]

@@ -15,7 +15,7 @@ extension FeedbackTuple {
     /// The length of the tuple on the wire, in bytes.
     package var encodedLength: Int { Self.headerLength + self.token.bytes.count }
 
-    /// Reads one tuple from the front of `buffer`. Returns `nil` until all its bytes are there.
+    /// Reads one tuple from the front of `buffer`. Returns `nil` until all its bytes have arrived.
     package static func read(from buffer: inout ByteBuffer) throws(Malformed) -> FeedbackTuple? {
         guard let seconds = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 4, as: UInt16.self).map(Int.init)

@@ -129,7 +129,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         context.close(promise: nil)
     }
 
-    /// Returns the promise at the first call, to be completed.
+    /// Returns the promise, which the caller completes; `nil` after the first call.
     private func finish() -> EventLoopPromise<Void>? {
         self.timer?.cancel()
         defer { self.opened = nil }

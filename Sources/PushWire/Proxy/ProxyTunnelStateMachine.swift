@@ -2,15 +2,15 @@ import Foundation
 package import NIOCore
 package import PushTypes
 
-/// Asks a proxy for a tunnel and reads its response, without I/O (RFC 9110 section 9.3.6).
+/// Requests a tunnel from a proxy and reads its response, without I/O (RFC 9110 section 9.3.6).
 ///
 /// swift-nio-extras has a handler for this that hides the proxy's status and trusts the proxy to end its headers.
 package struct ProxyTunnelStateMachine: Sendable {
-    /// The result of bytes from the proxy.
+    /// The result of reading bytes from the proxy.
     package enum Result: Hashable, Sendable {
         /// The response is not complete.
         case incomplete
-        /// The tunnel is open. The bytes came from its other end.
+        /// The tunnel is open. The associated bytes are the first ones from the other end of the tunnel.
         case open(ByteBuffer)
         /// The proxy opens no tunnel.
         case failed(ProxyFailure.Cause)
@@ -41,7 +41,7 @@ package struct ProxyTunnelStateMachine: Sendable {
         return ByteBuffer(string: text + "\r\n")
     }
 
-    /// Reads bytes from the proxy. After another result than `incomplete` it must not be called again.
+    /// Reads bytes from the proxy. After any result other than `incomplete` it must not be called again.
     package mutating func receive(_ bytes: ByteBuffer) -> Result {
         self.received.writeImmutableBuffer(bytes)
         while true {
@@ -64,7 +64,7 @@ package struct ProxyTunnelStateMachine: Sendable {
         }
     }
 
-    /// Returns the length of the head with its empty line, or `nil` if that has not come.
+    /// Returns the length of the head with its empty line, or `nil` if that line has not arrived.
     private mutating func endOfHead(_ bytes: ByteBufferView) -> Int? {
         for byte in bytes.dropFirst(self.searched).prefix(Self.maximumHead + 1) {
             self.searched += 1
@@ -106,7 +106,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         case notHTTP
         /// The head of the response does not end within ``ProxyTunnelStateMachine/maximumHead`` bytes.
         case endless
-        /// No complete response came within the time limit.
+        /// No complete response arrived within the time limit.
         case timeout
         /// The proxy closed the connection before its response was complete.
         case closed
@@ -115,7 +115,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         case needsName
     }
 
-    /// The step that failed.
+    /// The step in which the tunnel failed.
     package let cause: Cause
     private let proxy: String
     private let hasUser: Bool

@@ -13,10 +13,10 @@ package struct VAPIDKey: Sendable {
 
     private let key: P256.Signing.PrivateKey
 
-    /// Makes a new key.
+    /// Creates a new key.
     package init() { self.key = P256.Signing.PrivateKey() }
 
-    /// Makes a key of a private key, which must have 32 bytes.
+    /// Creates a key from a private key, which must have 32 bytes.
     package init?(privateKey: [UInt8]) {
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: privateKey) else { return nil }
         self.key = key
@@ -50,9 +50,9 @@ package struct VAPIDKey: Sendable {
     }
 }
 
-/// The identification of an application server in a request.
+/// The credential by which an application server identifies itself in a request: its public key and a token.
 package struct VAPIDCredential: Hashable, Sendable {
-    /// The reason for which an identification is not accepted.
+    /// The reason for which a credential is not accepted.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed, otherKey, signature, audience, expired, tooLong
 
@@ -68,11 +68,11 @@ package struct VAPIDCredential: Hashable, Sendable {
         }
     }
 
-    /// The maximum length of a token, in bytes.
+    /// The maximum length of a provider's token, in bytes.
     private static let maximumToken = 4096
 
     package let token: String
-    /// The public key, 65 bytes.
+    /// The public key of the application server, 65 bytes.
     package let publicKey: [UInt8]
 
     /// Reads the header `authorization`, and the header `crypto-key` where senders of the drafts put the key; `nil` for

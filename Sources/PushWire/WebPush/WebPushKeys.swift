@@ -15,28 +15,28 @@ package struct WebPushKeys: Hashable, Sendable {
     /// The authentication secret (`auth`).
     package let secret: [UInt8]
 
-    /// Makes the keys. Returns `nil` if the public key is not a point of the curve, or if the secret has another
+    /// Creates the keys. Returns `nil` if the public key is not a point of the curve, or if the secret has another
     /// length.
     package init?(publicKey: [UInt8], secret: [UInt8]) {
         guard Self.isPublicKey(publicKey), secret.count == Self.secretLength else { return nil }
         (self.publicKey, self.secret) = (publicKey, secret)
     }
 
-    /// Returns `true` for a point of the curve, not compressed.
+    /// Returns `true` for the bytes of an uncompressed point of the curve.
     package static func isPublicKey(_ bytes: [UInt8]) -> Bool {
         bytes.count == Self.publicLength && (try? P256.KeyAgreement.PublicKey(x963Representation: bytes)) != nil
     }
 
-    /// Returns the body of a message with a content.
+    /// Encrypts a content and returns the body of the message.
     ///
-    /// Each call makes a key pair and a salt of its own.
+    /// Each call generates a key pair and a salt of its own.
     /// - Throws: An error of the cryptography library.
     package func seal(_ content: [UInt8]) throws -> [UInt8] {
         let salt = RandomBytes.make(EncryptedContent.saltLength)
         return try self.seal(content, as: P256.KeyAgreement.PrivateKey(), salt: salt)
     }
 
-    /// Returns the body of a message with a given key pair and salt, which no two messages may share.
+    /// Encrypts a content with a given key pair and salt, which no two messages may share.
     func seal(_ content: [UInt8], as sender: P256.KeyAgreement.PrivateKey, salt: [UInt8]) throws -> [UInt8] {
         let senderKey = Array(sender.publicKey.x963Representation)
         let agent = try P256.KeyAgreement.PublicKey(x963Representation: self.publicKey)
@@ -61,7 +61,7 @@ enum EncryptedContent {
     /// The last octet of a record's content, where no other record follows.
     private static let lastDelimiter: UInt8 = 2
 
-    /// Returns the body of a content.
+    /// Encrypts a content and returns the body.
     /// - Parameter key: The input keying material (RFC 8188 section 2.2).
     static func seal(_ content: [UInt8], key: SymmetricKey, salt: [UInt8], keyID: [UInt8]) throws -> [UInt8] {
         func derive(_ info: String, _ length: Int) -> SymmetricKey {

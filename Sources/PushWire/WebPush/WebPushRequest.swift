@@ -18,9 +18,9 @@ package struct WebPushRequest: Hashable, Sendable {
 
     /// The content coding of a body.
     package enum Coding: Hashable, Sendable {
-        /// An empty body.
+        /// No coding, because the body is empty.
         case none
-        /// RFC 8291.
+        /// The coding of RFC 8291.
         case aes128gcm
         /// The coding of the drafts, whose salt (16 bytes) and public key (65 bytes) are in headers.
         case aesgcm(salt: [UInt8], publicKey: [UInt8])
@@ -30,7 +30,7 @@ package struct WebPushRequest: Hashable, Sendable {
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case ttl, urgency, topic, coding, keys
 
-        /// The status of the response.
+        /// The status of the response to a request with this fault.
         package var status: Int { self == .coding ? 415 : 400 }
 
         package var description: String {
@@ -113,9 +113,10 @@ package struct WebPushRequest: Hashable, Sendable {
     private static func trimmed(_ text: some StringProtocol) -> String { text.trimmingCharacters(in: .whitespaces) }
 }
 
-/// Makes the headers of a Web Push message from those of a notification (RFC 8030 section 5).
+/// Creates the headers of a Web Push message from those of a notification (RFC 8030 section 5).
 package enum WebPushMessage {
-    /// The longest time for which a push service is asked to keep a message, in seconds: 28 days, which all take.
+    /// The longest time for which a push service is requested to keep a message, in seconds: 28 days, which every
+    /// service accepts.
     package static let longestStorage: Int64 = 28 * 86_400
 
     /// Returns the header fields, with names in lower case.

@@ -45,7 +45,7 @@ package struct WebPushSubscription: Hashable, Sendable {
         return Base64URL.decode(text).map(Array.init)
     }
 
-    /// The token of the device that the subscription is: the SHA-256 of its URL.
+    /// The token of the device that stands for the subscription: the SHA-256 of its URL.
     package var token: DeviceToken {
         get throws {
             guard let token = DeviceToken(bytes: Array(SHA256.hash(data: Data(self.endpoint.utf8)))) else {
@@ -61,7 +61,7 @@ package struct WebPushSubscription: Hashable, Sendable {
             .joined(separator: "\n")
     }
 
-    /// Reads a text made by ``text``. Returns `nil` for any other.
+    /// Reads a text written by ``text``. Returns `nil` for any other.
     package init?(text: String) {
         // The bytes are split, because a carriage return and a line feed form one character.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

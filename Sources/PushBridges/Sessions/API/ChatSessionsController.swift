@@ -180,7 +180,7 @@ struct ChatSessionsController: Controller {
         )
         guard let changed else { throw Self.noSession }
         self.service.refresh()
-        // The session that still runs is that before the change.
+        // The session that is still running is the one before the change.
         return try .json(ChatSessionResponse(session: changed, running: nil))
     }
 

@@ -10,7 +10,7 @@ struct IRCJoins: Hashable, Sendable {
         return digits.count == 3 && (digits.starts(with: "4".utf8) || digits.starts(with: "5".utf8))
     }
 
-    /// The delays between tries.
+    /// The delays between attempts.
     private static let backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))
 
     private struct Refusal: Hashable {
@@ -18,7 +18,7 @@ struct IRCJoins: Hashable, Sendable {
         /// The reason that the server gave.
         var reason: String
         var tries: Int
-        /// The time of the next try, or `nil` while the response to one is awaited.
+        /// The time of the next attempt, or `nil` while the response to an attempt is awaited.
         var nextTry: Timestamp?
     }
 
@@ -30,17 +30,17 @@ struct IRCJoins: Hashable, Sendable {
         self.channels = Dictionary(channels.map { (IRCSession.folded($0), $0) }) { first, _ in first }
     }
 
-    /// The time of the next try, or `nil` for none.
+    /// The time of the earliest next attempt for any channel, or `nil` for none.
     var nextTry: Timestamp? { self.refused.isEmpty ? nil : self.refused.values.compactMap(\.nextTry).min() }
 
-    /// The refusals as a text for people, or `nil` if there are none.
+    /// A human-readable description of the refusals, or `nil` if there are none.
     var trouble: String? {
         guard let first = self.refused.values.min(by: { $0.channel < $1.channel }) else { return nil }
         let others = self.refused.count > 1 ? " (and \(self.refused.count - 1) more)" : ""
         return "the channel \(first.channel) cannot be joined\(others), trying again: \(first.reason)"
     }
 
-    /// Notes a refusal.
+    /// Records that the server has refused a channel.
     /// - Returns: `false` if the channel was not requested.
     mutating func refused(_ name: [UInt8], _ reason: String, at now: Timestamp) -> Bool {
         guard let channel = self.channels[name] else { return false }
@@ -50,7 +50,7 @@ struct IRCJoins: Hashable, Sendable {
         return true
     }
 
-    /// Notes that a channel was joined.
+    /// Records that a channel was joined.
     /// - Returns: `true` if it was refused before.
     mutating func joined(_ name: [UInt8]) -> Bool { self.refused.removeValue(forKey: name) != nil }
 

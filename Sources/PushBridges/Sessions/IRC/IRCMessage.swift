@@ -33,7 +33,7 @@ struct IRCMessage: Hashable, Sendable {
         }
     }
 
-    /// Makes a line to send.
+    /// Creates a line to send.
     init(_ command: String, _ parameters: String...) { (self.command, self.parameters) = (command, parameters) }
 
     /// The bytes of the line with its end. The last parameter may have spaces.

@@ -12,7 +12,7 @@ package struct IRCSession: ChatSession {
 
     package static func host(of account: String) -> String? { nil }
 
-    /// The deadlines, in steady time.
+    /// The timeouts, by the steady clock.
     private enum Time {
         /// The longest time from the connection to the welcome.
         static let signIn: Duration = .seconds(60)
@@ -73,7 +73,8 @@ package struct IRCSession: ChatSession {
         self.deadline.map { deadline in self.joins.nextTry.map { min($0, deadline) } ?? deadline }
     }
 
-    /// Some servers, such as bip, close the connection without an error if account or password are wrong.
+    /// The failure to report if the server closes the connection. Some servers, such as bip, close it without an error
+    /// if account or password are wrong.
     package var closing: ChatFailure {
         guard self.hasSentPassword else { return ChatFailure("the server closed the connection") }
         return ChatFailure(
@@ -255,7 +256,7 @@ extension IRCSession {
         return words.split(separator: " ", maxSplits: 3).dropFirst(3).first ?? ""
     }
 
-    /// Notes the refusal of a channel, which is joined again later.
+    /// Handles the refusal of a channel, which is joined again later.
     private mutating func receivedRefusal(_ message: IRCMessage, at now: ClockReading) -> [ChatAction] {
         guard IRCJoins.isRefusal(message.command), let channel = message.parameter(1),
             self.joins.refused(Self.folded(channel), Self.reason(message), at: now.steady)
@@ -263,7 +264,7 @@ extension IRCSession {
         return [.trouble(self.joins.trouble)]
     }
 
-    /// Tries another nick, because the nick is in use, perhaps by an earlier connection of this session.
+    /// Requests another nick, because the nick is in use, perhaps by an earlier connection of this session.
     private mutating func tryAnotherNick() -> [ChatAction] {
         self.nicksTried += 1
         guard self.nicksTried <= 3 else { return self.fail("the nick is in use, and so are similar ones") }
@@ -271,13 +272,13 @@ extension IRCSession {
         return [.send(IRCMessage("NICK", self.nick).bytes)]
     }
 
-    /// Returns the text of a server's message for people.
+    /// Returns the human-readable text of a server's message.
     private static func reason(_ message: IRCMessage) -> String { self.quoted(message.parameters.last ?? "") }
 
     private static func quoted(_ text: String) -> String { ChatMessage.beginning(of: IRCText.plain(text), 200) }
 }
 
-/// Capabilities and SASL.
+/// The negotiation of capabilities, and SASL.
 extension IRCSession {
     /// The capabilities that are requested if they are offered.
     private static let wanted = ["account-tag", "message-tags", "server-time", "znc.in/self-message"]
@@ -343,7 +344,7 @@ extension IRCSession {
     }
 }
 
-/// Messages of other users.
+/// The messages of other users.
 extension IRCSession {
     /// Returns `true` if a nick is that of this session. Cases differ as in RFC 1459.
     private func isOwn(_ nick: String) -> Bool { Self.folded(nick) == Self.folded(self.nick) }
@@ -394,12 +395,13 @@ extension IRCSession {
         return time
     }
 
-    /// Returns `true` for the modules of a bouncer and for notices of a network's services, which come at each sign-in.
+    /// Returns `true` for the modules of a bouncer and for notices of a network's services, which arrive at each
+    /// sign-in.
     private static func isService(_ sender: String, _ command: String) -> Bool {
         sender.hasPrefix("*") || command == "NOTICE" && sender.lowercased().hasSuffix("serv")
     }
 
-    /// Returns the text for people, or `nil` for a CTCP request between programs.
+    /// Returns the human-readable text, or `nil` for a CTCP request between programs.
     private static func words(_ text: String) -> String? {
         var text = Substring(text)
         if text.first == "\u{1}" {

@@ -22,7 +22,7 @@ struct IRCSettings: Hashable, Sendable {
     let nickWord: IRCText.Word
     /// The channels that are joined. A bouncer joins its own channels besides.
     let channels: [String]
-    /// The words besides the nick that make a line in a channel a highlight.
+    /// The words, in addition to the nick, that make a line in a channel a highlight.
     let highlights: [IRCText.Word]
     let authentication: Authentication
 

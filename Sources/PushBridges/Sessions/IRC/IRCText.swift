@@ -1,4 +1,4 @@
-/// Prepares the text of IRC lines for people, and searches words in it.
+/// Prepares the text of IRC lines for display, and searches words in it.
 enum IRCText {
     /// Returns the text without formatting codes and control characters.
     static func plain(_ text: String) -> String {

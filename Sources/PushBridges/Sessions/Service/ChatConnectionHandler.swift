@@ -14,7 +14,7 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
     private let number: Int
     /// The state machine, until the connection is open.
     private var session: (any ChatSession)?
-    /// A value that is set at the end of the TLS handshake, or at the end of the connection if that comes first.
+    /// A value that is set at the end of the TLS handshake, or at the end of the connection if that is earlier.
     private let handshake: OneShotValue<Void>
 
     private init(_ runner: SessionRunner, number: Int, session: any ChatSession, handshake: OneShotValue<Void>) {

@@ -7,7 +7,7 @@ import PushSupport
 
 /// Opens connections to chat servers.
 ///
-/// A name is resolved for each connection. The connection goes to the address that was checked.
+/// A name is resolved for each connection. The connection is opened to the address that was checked.
 final class ChatConnector: Sendable {
     let addresses: AddressPolicy
     /// The longest time for resolving a name, and for connecting.
@@ -29,10 +29,10 @@ final class ChatConnector: Sendable {
         (self.addresses, self.resolver, self.timeout) = (addresses, resolver, timeout)
     }
 
-    /// Connects.
+    /// Opens a connection.
     /// - Parameters:
     ///   - app: The app whose look-ups of names are limited together.
-    ///   - attempt: The number of the try. Each try goes to another address of the name.
+    ///   - attempt: The number of the attempt. Each attempt uses another address of the name.
     ///   - initialize: Adds the handlers to the channel, on its event loop.
     func connect(
         to host: String,
@@ -83,7 +83,7 @@ final class ChatConnector: Sendable {
         return address
     }
 
-    /// Returns a TLS handler.
+    /// Returns a TLS handler that checks the server's certificate for a name.
     func handler(for name: String) throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: self.tls.get(), serverHostname: name.serverName)
     }

@@ -28,7 +28,7 @@ package struct ChatPushRequest: Hashable, Sendable {
         (self.bridge, self.showsText) = (bridge, showsText)
     }
 
-    /// The origin in the ledger.
+    /// The origin of the push's notification in the ledger.
     package var origin: NotificationOrigin { NotificationOrigin(.session, bridge: self.bridge) }
 
     /// The idempotency key, so that a replayed message is not pushed again.

@@ -13,10 +13,10 @@ import Synchronization
 final class ChatPushSubmitter: Sendable {
     /// The maximum number of pushes that are submitted at a time.
     private static let width = 8
-    /// The maximum number of tries of a push while the store cannot write, and the time between them.
+    /// The maximum number of attempts to submit a push while the store cannot write, and the time between them.
     private static let (tries, pause) = (5, Duration.seconds(1))
 
-    /// A push of an app's session.
+    /// A push that waits to be submitted, with its app.
     private struct Waiting: Sendable {
         var app: Int64
         var bundleID: Topic
@@ -201,10 +201,10 @@ struct ChatSessionMetrics: Sendable {
     }
 }
 
-/// A queue of elements of many apps. Those of one app keep their order.
+/// A queue of elements of many apps. The elements of one app keep their order.
 ///
-/// The next element is of the app with the fewest running ones, so that an app with many or slow elements delays few of
-/// others.
+/// The next element is of the app with the fewest elements in progress, so that an app with many or slow elements
+/// delays other apps little.
 struct TurnQueue<Element: Sendable>: Sendable {
     private struct Waiting {
         /// The number in the order of arrival, over all apps.

@@ -19,9 +19,9 @@ import Synchronization
 /// ``BudgetedResource/chatConnections`` their connections.
 package final class ChatSessionService: Service {
     package struct Limits: Sendable {
-        /// The longest time between two readings of the sessions from the store. Default 30 s.
+        /// The longest time between two reads of the sessions from the store. Default 30 s.
         package var refresh: Duration = .seconds(30)
-        /// The shortest time between two readings of the sessions. Default 500 ms.
+        /// The shortest time between two reads of the sessions. Default 500 ms.
         package var pause: Duration = .milliseconds(500)
         /// The time between two writes of the sessions' progress. Default 5 s.
         package var journal: Duration = .seconds(5)
@@ -95,7 +95,7 @@ package final class ChatSessionService: Service {
     /// The addresses that servers may have.
     package var addresses: AddressPolicy { self.connector.addresses }
 
-    /// Has the sessions read from the store again.
+    /// Requests that the sessions be read from the store again.
     package func refresh() {
         self.isChanged.withLock { $0 = true }
         self.wake.signal()
@@ -244,8 +244,8 @@ package final class ChatSessionService: Service {
     private func openInTurn(_ opening: Opening) async {
         let (session, loop) = (opening.session, opening.loop)
         do {
-            // The permit for the connection comes first, because waiting for it may take an hour and must not occupy a
-            // sign-in.
+            // The permit for the connection is taken first, because waiting for it may take an hour and must not occupy
+            // a sign-in.
             let connection = try await self.connections.wait(for: BudgetCaller(app: session.bundleID))
             let place = try await self.signIns.wait(for: BudgetCaller(app: session.bundleID, .name(session.host)))
             defer { place.end() }
@@ -254,7 +254,7 @@ package final class ChatSessionService: Service {
             guard let attempt = await loop.begin(session) else { return }
             loop.failed(session, ChatFailure(refusal.error.error.message), connection: attempt.connection)
         } catch {
-            // The service ends.
+            // The service is ending.
         }
     }
 
@@ -322,7 +322,7 @@ extension ChatSessionService: SessionLoopDelegate {
 }
 
 extension ChatSessionService {
-    /// Makes the service of a provider.
+    /// Creates the service of a provider.
     package convenience init(_ parts: ProviderComponents, authorities: String?) {
         var limits = Limits()
         limits.connect = parts.configuration.limits.peer
@@ -352,29 +352,29 @@ extension ChatProtocol {
 }
 
 /// The times at which the sessions are read from the store. They are read soon after a change, but not too often,
-/// because each reading reads those of all users.
+/// because each read covers those of all users.
 ///
 /// A value without I/O.
 struct SessionRefreshSchedule {
     private let interval, pause: Duration
-    /// The time of the next reading without a change, and the earliest time of any reading.
+    /// The time of the next read without a change, and the earliest time of any read.
     private var next, earliest: Timestamp
 
     /// - Parameters:
-    ///   - interval: The longest time between two readings.
-    ///   - pause: The shortest time between two readings.
+    ///   - interval: The longest time between two reads.
+    ///   - pause: The shortest time between two reads.
     init(interval: Duration, pause: Duration, now: Timestamp) {
         (self.interval, self.pause, self.next, self.earliest) = (interval, pause, now, now)
     }
 
     func isDue(now: Timestamp, isChanged: Bool) -> Bool { now >= self.earliest && (isChanged || now >= self.next) }
 
-    /// Notes that a reading has ended.
+    /// Records that a read has ended.
     mutating func end(now: Timestamp) {
         (self.next, self.earliest) = (now.advanced(by: self.interval), now.advanced(by: self.pause))
     }
 
-    /// Returns the time to wait for a change. If one has come already, it is the time until it may be read.
+    /// Returns the time to wait for a change. If there is a change already, it is the time until it may be read.
     func wait(now: Timestamp, isChanged: Bool, atMost most: Duration) -> Duration {
         isChanged ? min(most, max(.zero, self.earliest.since(now))) : most
     }
@@ -383,7 +383,7 @@ struct SessionRefreshSchedule {
 /// The progress of sessions that waits to be written, many sessions in one transaction.
 ///
 /// It is written in the second round after it was noted, because the pushes of the messages that it covers are on disk
-/// by then. If a crash comes in between, the server replays the messages, and those already pushed are dropped.
+/// by then. If a crash occurs in between, the server replays the messages, and those already pushed are dropped.
 private final class SessionJournal: Sendable {
     private struct Rounds {
         var fresh: [ChatSessionKey: ChatSessionProgress] = [:]

@@ -4,7 +4,8 @@ import Synchronization
 
 /// Derives the keys of passwords on a thread of its own, because servers choose the number of rounds.
 ///
-/// Apps take turns, and within an app its servers, so that many sessions of one delay few of others.
+/// Apps take turns, and so do the servers of an app, so that many sessions of one app or server delay the others
+/// little.
 final class KeyDerivationQueue: Sendable {
     /// A key that waits for its turn.
     final class Job: Sendable {
@@ -23,7 +24,7 @@ final class KeyDerivationQueue: Sendable {
 
         fileprivate var isCancelled: Bool { self.isEnded.withLock { $0 } }
 
-        /// Cancels the job. The key is not derived if its turn has not come.
+        /// Cancels the job. The key is not derived if the job's turn is not reached yet.
         func cancel() { self.isEnded.withLock { $0 = true } }
     }
 
@@ -33,7 +34,7 @@ final class KeyDerivationQueue: Sendable {
         var jobs: [BudgetStateMachine.Ticket: Job] = [:]
     }
 
-    /// The queue of all sessions.
+    /// The queue that all sessions of the process share.
     static let shared: KeyDerivationQueue = {
         let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()

@@ -24,7 +24,7 @@ final class SessionLoop: Sendable {
         var runners: [UUID: SessionRunner] = [:]
         var wheel = TimerWheel()
         var timer: Scheduled<Void>?
-        /// The time at which the timer fires.
+        /// The time at which the timer fires; `nil` while it is not scheduled.
         var timerAt: Timestamp?
     }
 
@@ -47,7 +47,7 @@ final class SessionLoop: Sendable {
         self.state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
     }
 
-    /// Starts a session. It replaces an earlier version of it.
+    /// Starts a session. It replaces an earlier version of the same session.
     func start(_ session: RunningSession, _ supervisor: SessionSupervisor) {
         self.eventLoop.execute {
             let before = self.state.value.runners[session.key.id]

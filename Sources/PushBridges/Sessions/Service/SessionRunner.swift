@@ -16,13 +16,13 @@ struct RunningSession: Hashable, Sendable {
     var showsText: Bool
 }
 
-/// A connection that a session wants.
+/// A connection that a session needs.
 struct ConnectionAttempt: Hashable, Sendable {
-    /// The number of the connection. Its events are reported with it.
+    /// The number of the connection, which is passed with its events.
     var connection: Int
-    /// The number of the try, from 1.
+    /// The number of the attempt, from 1.
     var number: Int
-    /// The state that the connection takes over.
+    /// The state that the connection takes over from the previous one.
     var memory: ChatMemory
 }
 
@@ -75,7 +75,7 @@ final class SessionRunner {
         return ConnectionAttempt(connection: self.connection, number: self.attempts, memory: self.supervisor.memory)
     }
 
-    /// Takes a connection that is not open yet.
+    /// Takes over a connection that is not open yet.
     func adopt(_ channel: any Channel, _ connection: Int) {
         guard connection == self.connection else { return channel.close(promise: nil) }
         self.channel = channel
@@ -109,7 +109,7 @@ final class SessionRunner {
         if self.isReadHeld, self.mayRead(self.connection) { self.channel?.read() }
     }
 
-    /// Notes that a waiting push has its place.
+    /// Records that a waiting push has its place.
     private func placed() {
         self.unplaced = max(0, self.unplaced - 1)
         self.readAgain()

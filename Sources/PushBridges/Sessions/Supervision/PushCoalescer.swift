@@ -19,7 +19,7 @@ package struct PushCoalescer: Hashable, Sendable {
     private var conversations: [String: Conversation] = [:]
 
     /// - Parameters:
-    ///   - interval: Default 5 s.
+    ///   - interval: The minimum time between two pushes of a conversation. Default 5 s.
     ///   - maximum: The maximum number of conversations in an interval. Further ones are treated as one.
     package init(interval: Duration = .seconds(5), maximum: Int = 64) {
         (self.interval, self.maximum) = (interval, max(1, maximum))

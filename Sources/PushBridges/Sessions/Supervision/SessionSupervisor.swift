@@ -13,7 +13,7 @@ package struct SessionSupervisor: Sendable {
         /// The back-off after failures: the first delay and the maximum. Each delay is drawn between half of it and all
         /// of it.
         package var retry = Backoff(base: .seconds(10), maximum: .seconds(300))
-        /// The shortest time between two tries.
+        /// The shortest time between two attempts.
         package var shortestRetry: Duration = .seconds(5)
         /// The longest time from the beginning of a connection until the server has accepted the account.
         package var opening: Duration = .seconds(90)
@@ -21,15 +21,16 @@ package struct SessionSupervisor: Sendable {
         package var stable: Duration = .seconds(60)
         /// The number of refusals in a row that end a session that was signed in before. Several are needed because the
         /// services of a network may refuse everyone while they restart. A session that was never signed in ends at the
-        /// first refusal. After as many possible refusals it is tried seldom.
+        /// first refusal. After as many possible refusals, attempts are rare (``seldom``).
         package var refusals = 3
-        /// The longest time before a try after possible refusals. They may be none, because a server that restarts also
-        /// closes connections without an error.
+        /// The longest time before an attempt after possible refusals. They may not be refusals, because a server that
+        /// restarts also closes connections without an error.
         package var seldom: Duration = .seconds(3600)
         /// The time for which messages are not pushed after the user has written with another client.
         package var presence: Duration = .seconds(60)
-        /// The maximum number of bytes from a server in ``window``. Beyond it a server that has accepted the account is
-        /// not read for the rest of the window, and the connection to any other ends. Default 4 MiB.
+        /// The maximum number of bytes from a server in ``window``. If a server that has accepted the account exceeds
+        /// it, nothing more is read for the rest of the window. If any other server exceeds it, the connection ends.
+        /// Default 4 MiB.
         package var bytes = 4 * 1024 * 1024
         package var window: Duration = .seconds(10)
 
@@ -50,7 +51,7 @@ package struct SessionSupervisor: Sendable {
 
     private enum State: Hashable {
         case waiting(until: Timestamp)
-        /// The server seems to refuse the account. The session is tried seldom.
+        /// The server seems to refuse the account. Attempts to connect are rare.
         case refused(until: Timestamp)
         /// The session waits for its turn to connect.
         case queued
@@ -242,7 +243,7 @@ package struct SessionSupervisor: Sendable {
 // MARK: The protocol's actions
 
 extension SessionSupervisor {
-    /// Passes an event to the protocol's state machine and treats its actions.
+    /// Passes an event to the protocol's state machine and carries out its actions.
     private mutating func perform(at now: ClockReading, _ event: (inout any ChatSession) -> [ChatAction]) -> [Action] {
         guard var session = self.session else { return [] }
         self.session = nil
@@ -295,17 +296,17 @@ struct SessionJitter: RandomNumberGenerator, Hashable, Sendable {
 
 /// The status of a chat session.
 package enum ChatSessionStatus: String, Hashable, Sendable, CaseIterable {
-    /// It waits for its turn, or for its next try.
+    /// The session waits for its turn, or for its next attempt.
     case waiting
-    /// It connects and signs in.
+    /// The session connects and signs in.
     case signingIn
-    /// It is signed in, and the user is away: messages are pushed.
+    /// The session is signed in, and the user is away: messages are pushed.
     case signedIn
-    /// It is signed in, and the user is at another client: nothing is pushed.
+    /// The session is signed in, and the user is at another client: nothing is pushed.
     case attached
-    /// The server has refused the session for good, or seems to have. In the second case it is tried seldom.
+    /// The server has refused the session for good, or seems to have. In the second case attempts to connect are rare.
     case failed
-    /// A person has stopped it.
+    /// The session was stopped by a request.
     case stopped
 }
 

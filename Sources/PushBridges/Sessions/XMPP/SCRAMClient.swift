@@ -11,7 +11,7 @@ struct SCRAMClient: Hashable, Sendable {
         var hash: PBKDF2Derivation.Hash { self == .sha1 ? .sha1 : .sha256 }
     }
 
-    /// The range of rounds that a server may ask for. RFC 7677 requires 4096 at least, and servers use 10,000. The
+    /// The range of rounds that a server may request. RFC 7677 requires 4096 at least, and servers use 10,000. The
     /// maximum takes about 50 ms.
     private static let rounds = 4096...100_000
     /// The maximum length of a salt, in bytes, and of a server's message, in characters.

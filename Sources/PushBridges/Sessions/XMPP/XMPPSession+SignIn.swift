@@ -128,7 +128,7 @@ extension XMPPSession {
         return text
     }
 
-    /// The conditions after which another try may succeed (RFC 6120 section 6.5).
+    /// The conditions after which another attempt may succeed (RFC 6120 section 6.5).
     private static let passing: Set = ["temporary-auth-failure", "aborted"]
 
     private mutating func refused(_ failure: XMLElement) -> [ChatAction] {

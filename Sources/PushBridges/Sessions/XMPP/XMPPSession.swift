@@ -15,15 +15,15 @@ package struct XMPPSession: ChatSession {
 
     package static func host(of account: String) -> String? { try? XMPPAccount(account).domain }
 
-    /// The beginning of TLS.
+    /// The way in which TLS begins.
     private enum Security: String, Hashable, Sendable, CaseIterable {
-        /// TLS begins with a command in the stream.
+        /// TLS begins with a command in the stream (STARTTLS).
         case start
         /// TLS begins with the first byte.
         case direct
     }
 
-    /// The deadlines, in steady time.
+    /// The timeouts, by the steady clock.
     private enum Time {
         static let signIn: Duration = .seconds(60)
         /// The silence after which the server is pinged.
@@ -46,9 +46,9 @@ package struct XMPPSession: ChatSession {
     enum Phase: Hashable {
         /// The features of a stream are awaited.
         case features
-        /// The permission to begin TLS is awaited.
+        /// The server's permission to begin TLS is awaited.
         case startingTLS
-        /// TLS begins. Bytes that come without it are ignored.
+        /// TLS begins. Bytes that arrive without it are ignored.
         case securing
         case authenticating(SASLExchange)
         case resuming, binding, online
@@ -65,7 +65,7 @@ package struct XMPPSession: ChatSession {
     let account: XMPPAccount
     private let security: Security
     private var parser = XMPPStreamParser()
-    /// The number of elements in this window, or in the whole sign-in.
+    /// The number of elements in the current window, or in the whole sign-in.
     private var elements = 0
     private var windowEnd: Timestamp?
     var phase = Phase.features
@@ -74,7 +74,7 @@ package struct XMPPSession: ChatSession {
     var offersManagement = false
     /// The counters of the stream. They are `nil` before a resource is bound and if the server does not count.
     var management: StreamManagement?
-    /// Indicates whether the server has agreed to count.
+    /// Indicates whether the server has agreed to count stanzas.
     var isManaged = false
     /// The full JID of this client.
     var jid = ""
@@ -169,7 +169,7 @@ package struct XMPPSession: ChatSession {
         return [.failed(ChatFailure(reason, isFinal: isFinal))]
     }
 
-    /// Notes that the session is signed in.
+    /// Begins the phase in which the session is signed in.
     mutating func goOnline(at now: ClockReading) {
         self.phase = .online
         self.parser.truncates = true
@@ -196,7 +196,7 @@ extension XMPPSession {
                 actions += self.received(event, at: now)
             }
         } catch {
-            // A stream that is resumed would bring the same bytes again.
+            // The server would send the same bytes again on a resumed stream.
             if self.phase == .online || self.phase == .asked { self.management = nil }
             actions += self.fail("the server's stream cannot be read: \(error)")
         }
@@ -327,7 +327,7 @@ extension XMPPSession {
 
     // MARK: Presence
 
-    /// Notes whether the user is present at another of their clients.
+    /// Handles presence, which shows whether the user is present at another of their clients.
     private mutating func receivedPresence(_ presence: XMLElement) -> [ChatAction] {
         guard let sender = presence["from"], self.account.owns(sender), sender != self.jid, sender.contains("/"),
             sender.utf8.count <= 3071
@@ -353,9 +353,9 @@ extension XMPPSession {
 
     // MARK: Queries
 
-    /// Answers a query: a ping with a result, every other with an error (RFC 6120 section 8.2.3).
+    /// Replies to a query: to a ping with a result, to every other with an error (RFC 6120 section 8.2.3).
     ///
-    /// Anyone may send queries. Those that come faster than the server acknowledges the answers get none.
+    /// Anyone may send queries. Those that arrive faster than the server acknowledges the replies get none.
     private mutating func receivedQuery(_ iq: XMLElement) -> [ChatAction] {
         guard self.management?.takesAnswers ?? true else { return [] }
         guard ["get", "set"].contains(iq["type"] ?? ""), let id = iq["id"], id.utf8.count <= 1024 else { return [] }

@@ -15,7 +15,7 @@ struct ComponentConnector: Sendable {
     let addresses: AddressPolicy
     let resolver: any NameResolver
 
-    /// - Parameter attempt: The number of the try. Each try goes to another address of the name.
+    /// - Parameter attempt: The number of the attempt. Each attempt uses another address of the name.
     func connect(attempt: Int) async throws -> Channel {
         let settings = self.bridge.settings
         let tls = settings.security == .direct ? try self.tls() : nil

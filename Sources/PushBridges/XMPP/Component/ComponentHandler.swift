@@ -4,12 +4,12 @@ import NIOCore
 enum ComponentEvent: Hashable, Sendable {
     case established
     case request(ComponentRequest)
-    /// The component has left. The end of the connection is not a failure.
+    /// The component has left the server. The end of the connection is not a failure.
     case left
 }
 
-/// The event by which the service asks a link to close the stream and the connection once the requests in flight are
-/// answered. It is not a write, because a server that reads nothing would delay it.
+/// The event by which the service requests a link to close the stream and the connection once it has replied to the
+/// requests in flight. It is not a write, because a server that reads nothing would delay it.
 struct ComponentShutdown: Hashable, Sendable {}
 
 /// Translates between bytes and ``ComponentStateMachine``. A failure of the link is an error of the channel.

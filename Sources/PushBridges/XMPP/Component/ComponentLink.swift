@@ -2,9 +2,9 @@ import Logging
 import NIOCore
 import PushSupport
 
-/// The link of one component to its server. It connects, answers requests, and connects again after each end.
+/// The link of one component to its server. It connects, replies to requests, and connects again after each end.
 struct ComponentLink: Sendable {
-    /// The delays between tries.
+    /// The delays between attempts.
     static let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
     /// The time for which a link must last until the next delay is short again.
     private static let lasting = Duration.seconds(10)
@@ -18,7 +18,7 @@ struct ComponentLink: Sendable {
 
     private var bridge: ComponentBridge { self.connector.bridge }
 
-    /// Runs until `stop` is set and the requests in flight are answered, or until the task is cancelled.
+    /// Runs until `stop` is set and the link has replied to the requests in flight, or until the task is cancelled.
     func run(until stop: OneShotValue<Void>) async {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
@@ -44,6 +44,7 @@ struct ComponentLink: Sendable {
         self.logger.warning("no link to the XMPP server, trying again", metadata: ["error": "\(reason)"])
     }
 
+    /// Waits for a delay.
     /// - Returns: `false` once stopped or cancelled.
     private func wait(_ delay: Duration, orUntil stop: OneShotValue<Void>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
@@ -83,7 +84,7 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Connects and answers until stopped.
+    /// Connects and replies to requests until stopped.
     /// - Throws: The reason why the link ended by itself.
     private func connect(attempt: Int, until stop: OneShotValue<Void>, established: () -> Void) async throws {
         guard let channel = try await self.open(attempt: attempt, until: stop) else { return }
@@ -96,7 +97,7 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Answers requests until the link ends.
+    /// Replies to requests until the link ends.
     private func work(
         _ channel: any Channel,
         _ inbound: NIOAsyncChannelInboundStream<ComponentEvent>,

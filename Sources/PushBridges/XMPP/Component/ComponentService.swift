@@ -57,7 +57,7 @@ struct ComponentService: Service {
         let stop: OneShotValue<Void>
     }
 
-    /// Runs until graceful shutdown, at which the requests in flight are answered.
+    /// Runs until graceful shutdown, at which the links still reply to the requests in flight.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await cancelWhenGracefulShutdown { await self.clean() } }

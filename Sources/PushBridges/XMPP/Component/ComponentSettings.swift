@@ -115,7 +115,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
         return .certificates(certificates)
     }
 
-    /// Returns `true` if a host is this one. Connections to it need no TLS.
+    /// Returns `true` if `host` is this machine. Connections to it need no TLS.
     private static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || host.isIPAddress && host.hasPrefix("127.")
     }

@@ -8,7 +8,7 @@ enum ComponentAction: Hashable, Sendable {
     case write(String)
     /// The server has accepted the component.
     case established
-    /// A request that is answered outside the state machine.
+    /// A request to which another part than the state machine replies.
     case request(ComponentRequest)
     /// Close the connection, because of a failure or because the component leaves. No actions follow.
     case close(ComponentFailure?)
@@ -43,7 +43,7 @@ enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The component's end of a link to a server (XEP-0114), without I/O.
 ///
-/// It opens the stream, proves the secret, answers simple queries itself, and passes on publishes and registrations.
+/// It opens the stream, proves the secret, replies to simple queries itself, and passes on publishes and registrations.
 struct ComponentStateMachine {
     /// The longest time until the server accepts the component.
     static let acceptance = TimeAmount.seconds(15)
@@ -51,9 +51,9 @@ struct ComponentStateMachine {
     static let keepAlive = TimeAmount.seconds(60)
     /// The silence after which the component pings itself through the server, to check the link.
     static let silence = TimeAmount.seconds(120)
-    /// The longest time until that ping comes back.
+    /// The longest time until that ping arrives.
     static let probe = TimeAmount.seconds(30)
-    /// The longest time for which a leaving component waits for the last answers.
+    /// The longest time for which a leaving component waits for the last replies.
     static let leaving = TimeAmount.seconds(10)
     /// The maximum number of requests in flight.
     ///
@@ -69,7 +69,7 @@ struct ComponentStateMachine {
         /// The proof has been sent.
         case proving
         case open
-        /// The component has been waiting for the last answers since this time, and takes no further requests.
+        /// The component has been waiting for the last replies since this time, and takes no further requests.
         case leaving(since: NIODeadline)
         case closed
     }
@@ -136,7 +136,7 @@ struct ComponentStateMachine {
 
     private var isPaused: Bool { self.parser.elementsRead - self.counted.elements >= Self.elementsPerSecond }
 
-    /// Sends the answer to a request.
+    /// Sends the reply to a request.
     mutating func answered(_ response: ComponentResponse, now: NIODeadline) -> [ComponentAction] {
         self.giveBack(response.stanza)
         guard self.isConnected else { return [] }
@@ -145,7 +145,7 @@ struct ComponentStateMachine {
         return [answer] + self.left(now)
     }
 
-    /// Handles the arrival of ``deadline``.
+    /// Checks the deadlines when ``deadline`` is reached.
     mutating func timePassed(now: NIODeadline) -> [ComponentAction] {
         self.countAnew(now)
         switch self.phase {
@@ -179,7 +179,7 @@ struct ComponentStateMachine {
         return self.isPaused ? min(deadline, self.counted.since + .seconds(1)) : deadline
     }
 
-    /// Makes the component leave once the requests in flight are answered.
+    /// Begins to leave the server; the stream is closed once all requests in flight have replies.
     mutating func leave(now: NIODeadline) -> [ComponentAction] {
         switch self.phase {
         case .closed, .leaving: return []
@@ -274,7 +274,7 @@ extension ComponentStateMachine {
         }
     }
 
-    /// Handles the server's answer to the proof.
+    /// Handles the server's reply to the proof.
     private mutating func accepted(_ stanza: XMLElement) throws(XMPPStreamError) -> [ComponentAction] {
         guard case .proving = self.phase, stanza.has("handshake", ComponentNamespace.accept) else {
             throw XMPPStreamError(.unsupportedStanzaType, "it has stanzas before the component is accepted")
@@ -285,13 +285,13 @@ extension ComponentStateMachine {
     }
 
     private mutating func iq(_ stanza: XMLElement, _ now: NIODeadline) -> [ComponentAction] {
-        // Responses answer the component's own pings. They show that the link works.
+        // Responses belong to the component's own pings. They show that the link works.
         guard let type = stanza["type"], type == "get" || type == "set", let id = stanza["id"],
             let from = stanza["from"],
             let sender = JabberAddress(from)
         else { return [] }
         let to = stanza["to"] ?? self.domain
-        // A server ends the stream if a component answers for another domain.
+        // A server ends the stream if a component replies for another domain.
         guard let receiver = JabberAddress(to), receiver.domain == self.domain else { return [] }
         let request = RequestStanza(id: id, from: from, to: to)
         guard receiver.local == nil, let element = stanza.children.first, stanza.children.count == 1

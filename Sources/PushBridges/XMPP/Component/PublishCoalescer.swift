@@ -40,7 +40,7 @@ struct PublishCoalescer {
         return self.send(node, at: isHigher ? now : entry.sentAt.advanced(by: Self.interval), isImportant)
     }
 
-    /// Forgets a node whose push could not be made, so that the next publish is sent at once.
+    /// Forgets a node whose push could not be created, so that the next publish is sent at once.
     mutating func forget(_ node: String) { self.entries[node] = nil }
 
     private mutating func send(_ node: String, at time: Timestamp, _ isImportant: Bool) -> Decision {

@@ -19,7 +19,7 @@ struct PublishContent {
     /// Returns the request that pushes to the owner of the node.
     /// - Parameters:
     ///   - tokens: The tokens of the owner's devices.
-    ///   - delay: The time until it is sent.
+    ///   - delay: The time until the push is sent.
     func request(tokens: [DeviceToken], delay: Duration, now: Timestamp) throws(RequestError) -> NotificationRequest {
         var members: [String: JSONValue] = [
             "to": self.audience(tokens), "payload": .object(self.payload),
@@ -62,6 +62,6 @@ struct PublishContent {
         return payload
     }
 
-    /// The collapse id, by which a later push replaces this one.
+    /// The collapse id, by which a later push for the same node replaces the earlier one.
     private var collapseID: String { Hexadecimal.encode(SHA256.hash(data: Data(self.node.node.utf8)).prefix(16)) }
 }

@@ -8,10 +8,10 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Turns publishes into notifications, and answers them once the ledger has the notifications.
+/// Turns publishes into notifications, and replies to them once the ledger has the notifications.
 ///
-/// The answer ends a registration at the user's server only in cases that the store knows for certain: the node is
-/// gone, the secret is wrong, or the push service has called all devices inactive. All other errors are *wait*.
+/// The reply ends a registration at the user's server only in cases that the store knows for certain: the node is gone,
+/// the secret is wrong, or the push service has called all devices inactive. All other errors are *wait*.
 final class PublishResponder: Sendable {
     /// The maximum number of devices of an owner that are pushed to.
     private static let maximumDevices = 50
@@ -76,7 +76,7 @@ final class PublishResponder: Sendable {
         }
     }
 
-    /// Answers a publish whose owner has no device that the component can reach.
+    /// Replies to a publish whose owner has no device that the component can reach.
     ///
     /// Devices of the other environment still exist, because the component's environment may be set wrongly.
     private func answerWithoutDevice(

@@ -7,7 +7,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Registers the devices of clients that request it over XMPP, and makes their nodes.
+/// Registers the devices of clients that request it over XMPP, and creates their nodes.
 struct RegistrationResponder: Sendable {
     private let store: any DeviceStore & UserSecretStore & XMPPNodeStore
     private let time: any TimeSource

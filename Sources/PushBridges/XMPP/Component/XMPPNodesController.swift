@@ -212,13 +212,13 @@ struct NodeCredentials: Hashable, Sendable {
 
     var secretHash: Data { Data(SHA256.hash(data: Data(self.secret.utf8))) }
 
-    /// Makes random credentials.
+    /// Generates random credentials.
     init() {
         self.node = Hexadecimal.encode(RandomBytes.make(16))
         self.secret = Base64URL.encode(RandomBytes.make(24))
     }
 
-    /// Makes the credentials of a device that registers itself. They are the same each time.
+    /// Creates the credentials of a device that registers itself. They are the same each time.
     /// - Parameters:
     ///   - seed: A text for the device that only this provider can derive.
     ///   - hasSecret: Whether the node has a secret. Some clients know none.

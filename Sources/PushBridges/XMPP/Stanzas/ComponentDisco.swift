@@ -1,4 +1,4 @@
-/// The answers to service discovery of the component (XEP-0030, XEP-0357 §4.2).
+/// The replies of the component to service discovery (XEP-0030, XEP-0357 §4.2).
 struct ComponentDisco: Hashable, Sendable {
     var domain: String
     /// The dialects in which clients may register themselves.

@@ -1,4 +1,4 @@
-/// A request that ``ComponentStateMachine`` does not answer itself.
+/// A request to which ``ComponentStateMachine`` does not reply itself.
 struct ComponentRequest: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case publish(PushPublish)
@@ -34,23 +34,23 @@ struct RequestStanza: Hashable, Sendable {
     }
 }
 
-/// The answer to a ``ComponentRequest``.
+/// The reply to a ``ComponentRequest``.
 struct ComponentResponse: Hashable, Sendable {
     var stanza: RequestStanza
     var answer: StanzaResponse
 }
 
-/// The answer to a request of another XMPP entity.
+/// The reply to a request of another XMPP entity.
 enum StanzaResponse: Hashable, Sendable {
     /// Success, with the element of the response if it has one.
     case result(XMLElement?)
     case error(StanzaError)
 }
 
-/// An error that answers a stanza (RFC 6120 §8.3).
+/// An error in reply to a stanza (RFC 6120 §8.3).
 ///
-/// A server's reaction depends only on the type. It tries again after *wait*, and may end a registration after any
-/// other.
+/// A server's reaction depends only on the type. It sends the stanza again after *wait*, and may end a registration
+/// after any other.
 struct StanzaError: Hashable, Sendable {
     enum Kind: String, Sendable {
         case auth, cancel, modify, wait

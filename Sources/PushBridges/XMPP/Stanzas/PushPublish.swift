@@ -1,4 +1,4 @@
-/// A publish of a user's server, which reports that something has come for an absent client (XEP-0357 §7).
+/// A publish of a user's server, which reports that something has arrived for an absent client (XEP-0357 §7).
 struct PushPublish: Hashable, Sendable {
     /// The maximum length of a node's name, in bytes.
     static let maximumNode = 1024

@@ -62,7 +62,7 @@ struct RegistrationCommand: Hashable, Sendable {
     /// The result of reading a command.
     enum Reading: Hashable, Sendable {
         case command(RegistrationCommand)
-        /// An immediate answer: the empty form, or an error.
+        /// An immediate reply: the empty form, or an error.
         case answer(StanzaResponse)
     }
 
@@ -138,7 +138,7 @@ struct DataForm: Hashable, Sendable {
 
     subscript(name: String) -> String? { self.fields[name] }
 
-    /// The element.
+    /// Returns the form as an element.
     /// - Parameter type: `form`, `submit` or `result`.
     func element(type: String) -> XMLElement {
         let fields = self.fields.sorted { $0.key < $1.key }.map { name, value in

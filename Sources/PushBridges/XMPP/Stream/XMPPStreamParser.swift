@@ -58,7 +58,7 @@ package struct XMPPStreamParser: Sendable {
     private var scope = XMLScope()
     /// The open elements of the present stanza, the stanza first.
     private var open: [OpenElement] = []
-    /// The number of bytes and of elements of the stanza that have been read.
+    /// The number of bytes of the present stanza that have been read, and that of its elements.
     private var length = 0
     private var elements = 0
     /// Indicates whether the content of the stanza is left out. Then only the stanza itself is in ``open``.
@@ -73,7 +73,7 @@ package struct XMPPStreamParser: Sendable {
         (self.maximumStanza, self.maximumTruncated) = (maximumStanza, maximumTruncated)
     }
 
-    /// Takes received bytes. ``next()`` returns their events.
+    /// Adds received bytes. ``next()`` returns their events.
     package mutating func receive(_ bytes: some Collection<UInt8>) throws(XMPPStreamError) {
         switch self.phase {
         case .failed(let error): throw error

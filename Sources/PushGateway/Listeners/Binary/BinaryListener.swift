@@ -51,7 +51,7 @@ struct BinaryListener: Sendable {
 extension BinaryListener {
     /// The result of the checks of one notification.
     enum Evaluation: Hashable, Sendable {
-        /// Submit the push, after the delay that a fault asks for.
+        /// Submit the push, after the delay that a fault sets.
         case submit(AcceptedPush, after: Duration?)
         /// The notification counts as accepted. So does one with an inactive token, which the feedback service lists
         /// (reference 5.3.9).
@@ -91,7 +91,7 @@ extension BinaryListener {
         }
     }
 
-    /// Returns the priority of the push; `nil` if the requested one is an error. An absent priority never is.
+    /// Returns the priority of the push; `nil` if the requested one is an error. An absent priority is always valid.
     private func priority(_ notification: BinaryNotification) -> Priority? {
         guard notification.priority != .powerAware else { return .powerAware }
         guard WakePayload.isOnlyWake(notification.payload) else { return .immediate }

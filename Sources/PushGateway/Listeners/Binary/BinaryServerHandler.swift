@@ -18,7 +18,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private let listener: BinaryListener
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: BinaryServerStateMachine
-    /// The actions still to be performed, as performing one may cause others.
+    /// The actions still to be performed. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
     private var identity: Result<CertificateIdentity, Reason> = .failure(.badCertificate)
@@ -26,7 +26,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
-    /// Indicates whether a fault stopped the connection: nothing more is read or answered.
+    /// Indicates whether a fault stopped the connection: nothing more is read, and there are no responses.
     private var isStalled = false
     private var notificationCount = 0
     private var isHandshakeDone = false
@@ -191,15 +191,15 @@ final class BinaryServerHandler: ChannelInboundHandler {
         self.listener.logger.info(message, metadata: metadata.merging(more) { $1 })
     }
 
-    /// Writes the packet and closes the write side only. A full close with unread bytes of the client would be a reset,
-    /// which could destroy the packet before the client reads it (reference 5.3.6).
+    /// Writes the packet and closes the write side only. A full close while bytes of the client are unread would send a
+    /// TCP reset, which could destroy the packet before the client reads it (reference 5.3.6).
     private func finish(_ packet: BinaryErrorResponse?) {
         guard let context else { return }
         if let packet { context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil) }
         context.close(mode: .output, promise: nil)
     }
 
-    /// Stops and resumes reading as the state machine wants.
+    /// Stops or resumes reading, as the state machine requires.
     private func adjustReading() {
         guard let context, (self.stateMachine.wantsBytes && !self.isStalled) != self.isReading else { return }
         self.isReading.toggle()

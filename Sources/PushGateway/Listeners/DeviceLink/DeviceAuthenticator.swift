@@ -27,7 +27,7 @@ final class DeviceAuthenticator: Sendable {
         (self.authority, self.devices) = (authority, devices)
     }
 
-    /// The number of remembered nonces.
+    /// The number of nonces that are remembered of all devices.
     var nonceCount: Int { self.nonces.withLock { $0.count } }
 
     /// Returns the id of the device. One of the two proofs must be valid; that in *Connect* takes precedence.
@@ -85,14 +85,15 @@ final class DeviceAuthenticator: Sendable {
 
 /// Rejects a *Connect* nonce that is old, from the future, or was seen before (device link reference 4).
 ///
-/// Each device has a memory of its own, so that however often one connects, it takes nothing from the others.
+/// The nonces of each device are remembered apart, so that a device that connects often takes no memory from the
+/// others.
 struct NonceCache: Sendable {
     /// The maximum difference between a device's clock and the gateway's.
     static let window: Duration = .seconds(5 * 60)
     /// The maximum number of nonces that are remembered of one device.
     static let maximum = 64
 
-    /// The nonces of one device.
+    /// The nonces that are remembered of one device.
     private struct Memory: Sendable {
         var nonces: [DeviceLinkNonce] = []
         /// The time of the newest nonce that was forgotten for a later one. Nonces that are not newer are rejected, because
@@ -113,19 +114,19 @@ struct NonceCache: Sendable {
 
     private var memories: [UUID: Memory] = [:]
     private var nextSweep = Timestamp(milliseconds: .min)
-    /// The number of remembered nonces.
+    /// The number of nonces that are remembered of all devices.
     var count: Int { self.memories.values.reduce(0) { $0 + $1.nonces.count } }
 
     init() {}
 
-    /// Returns whether the nonce of a device is fresh, and remembers it.
+    /// Returns whether the nonce of a device is recent and was not seen before, and remembers it.
     mutating func accept(_ nonce: DeviceLinkNonce, of device: UUID, now: Timestamp) -> Bool {
         guard now.since(nonce.time) <= Self.window, nonce.time.since(now) <= Self.window else { return false }
         if now >= self.nextSweep { self.sweep(now: now) }
         return self.memories[device, default: Memory()].accept(nonce)
     }
 
-    /// Forgets the devices of which no nonce would be accepted any more. Once in each window.
+    /// Forgets the devices of which no remembered nonce would be accepted any more. Runs once in each ``window``.
     private mutating func sweep(now: Timestamp) {
         self.nextSweep = now.advanced(by: Self.window)
         self.memories = self.memories.filter { _, memory in

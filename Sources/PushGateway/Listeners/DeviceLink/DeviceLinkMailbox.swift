@@ -7,14 +7,14 @@ import Synchronization
 /// The path from the router to one connected device: a queue that is emptied on the connection's event loop, as fast as
 /// the device reads.
 ///
-/// At most one task is scheduled at a time, however many messages come from other threads. Messages that the connection
-/// does not take yet wait here; the router bounds their number.
+/// At most one task is scheduled at a time, however many messages arrive from other threads. Messages that the
+/// connection does not take yet wait here; the router bounds their number.
 final class DeviceLinkMailbox: DeviceConnection {
     private struct Queue {
         var packets: [DevicePacket] = []
-        /// The index of the first packet that was not written.
+        /// The index of the first packet in the queue that was not written.
         var first = 0
-        /// Indicates whether a task will empty the queue, or the connection once it is writable.
+        /// Indicates whether a scheduled task, or the connection once it is writable, will empty the queue.
         var isScheduled = false
         /// The number of packets written, for faults.
         var count = 0
@@ -24,11 +24,11 @@ final class DeviceLinkMailbox: DeviceConnection {
     struct Recipient: Sendable {
         var id: UUID
         var baseToken: [UInt8]
-        /// Indicates whether the device asked for the extension fields of messages.
+        /// Indicates whether the device has requested the extension fields of messages in *Connect*.
         var understandsExtensions: Bool
     }
 
-    /// The maximum number of packets that are written together: about 350 kB of the largest.
+    /// The maximum number of packets that are written together. 64 of the largest packets have about 350 kB.
     private static let chunk = 64
 
     private let channel: any Channel
@@ -50,8 +50,7 @@ final class DeviceLinkMailbox: DeviceConnection {
         if needsTask { self.channel.eventLoop.execute { self.empty() } }
     }
 
-    /// Closes the connection without the packets that wait; called by the router when it ends the
-    /// session.
+    /// Closes the connection and drops the packets that wait; called by the router when it ends the session.
     func close() { self.channel.close(promise: nil) }
 
     /// Continues to write. Called on the event loop when the connection is writable again.
@@ -62,7 +61,7 @@ final class DeviceLinkMailbox: DeviceConnection {
         while self.channel.isWritable, let (packets, count) = self.nextChunk() { self.write(packets, after: count) }
     }
 
-    /// Takes the next packets from the queue, with the number of all that were written before them; `nil` if it is
+    /// Takes the next packets from the queue, with the number of packets written before them; `nil` if the queue is
     /// empty.
     private func nextChunk() -> (packets: ArraySlice<DevicePacket>, count: Int)? {
         self.queue.withLock { queue in
@@ -108,7 +107,7 @@ final class DeviceLinkMailbox: DeviceConnection {
 }
 
 extension DeviceLinkMessage {
-    /// Makes the packet of a routed message.
+    /// Creates the packet of a routed message.
     /// - Parameters:
     ///   - baseToken: The device's base token, which a broadcast names instead of a device token.
     ///   - hasExtensions: Whether the device asked for fields 129 to 133 (device link reference 6).

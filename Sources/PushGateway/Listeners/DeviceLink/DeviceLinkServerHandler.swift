@@ -147,7 +147,8 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         }
     }
 
-    /// Closes once everything is written, so that the device gets the last packet, or after ``closeTimeout``.
+    /// Closes the connection once everything is written, so that the device gets the last packet, or after
+    /// ``closeTimeout``.
     private func close(context: ChannelHandlerContext) {
         context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)

@@ -18,7 +18,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     private let deadline: TimeAmount
     private let configureHTTP2: (any Channel) throws -> Void
-    /// The bytes so far, which may still be of either protocol.
+    /// The bytes received so far, while they may be of either protocol.
     private var received = ByteBuffer()
     private var hasDecided = false
     private var timer: Scheduled<Void>?
@@ -59,7 +59,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         return self.methods.contains { $0.utf8.starts(with: start) } ? nil : false
     }
 
-    /// Closes a connection without requests when the gateway ends.
+    /// Closes the connection, which has no requests yet, when the gateway ends.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent || event as? ChannelEvent == .inputClosed, !self.hasDecided {
             context.closeBothSides()

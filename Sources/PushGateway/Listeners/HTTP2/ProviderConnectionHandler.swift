@@ -25,7 +25,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var delegate: Delegate
     private var stateMachine: HTTP2ServerStateMachine
     private var context: ChannelHandlerContext?
-    /// The proxy by which it is called; `nil` before the beginning and after the end.
+    /// The proxy through which the delegate calls this handler; `nil` before the connection begins and after it ends.
     private var handle: ProviderConnectionProxy?
     /// The handler of the limits for unauthenticated connections; `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedConnectionHandler?
@@ -36,7 +36,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var isClosing = false
     private var isStalled = false
     private(set) var isWorking = false
-    /// Kept so that the usual read allocates nothing.
+    /// The buffer of events, which is kept so that the usual read allocates nothing.
     private var events: [HTTP2ServerEvent] = []
 
     /// - Parameters:
@@ -133,7 +133,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
         swap(&events, &self.events)
     }
 
-    /// Frees the memory of an unauthenticated connection, and reports the rest.
+    /// Frees the spare memory of an unauthenticated connection, and reports the number of bytes that it still holds.
     private func reportHeldBytes() {
         guard let context, let unauthenticated else { return }
         if self.delegate.isAuthenticated { UnauthenticatedConnectionBudget.markAuthenticated(context.channel) }
@@ -164,7 +164,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
         self.logger.info("provider connection ended", metadata: ["code": "\(end.code.name)", "reason": "\(end.text)"])
     }
 
-    /// Sets the one timer, which is moved only to an earlier time.
+    /// Sets the connection's only timer, which is moved only to an earlier time.
     private func schedule() {
         let next = self.stateMachine.nextDeadline
         guard let context, next < self.timerDeadline else { return }
@@ -228,7 +228,7 @@ protocol ProviderRequestDelegate {
     /// Handles the beginning of the connection. It is called once, before all others.
     mutating func connectionOpened(_ handle: ProviderConnectionProxy)
 
-    /// Receives the events that one read caused, in order. Responses given inside of this call are sent with one write.
+    /// Receives the events that one read caused, in order. Responses given during this call are sent with one write.
     /// Later responses may come from any thread, through the connection's ``ProviderConnectionProxy``.
     mutating func receive(_ events: [HTTP2ServerEvent])
 }

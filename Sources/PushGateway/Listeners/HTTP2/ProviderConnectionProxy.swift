@@ -10,7 +10,7 @@ protocol ProviderCommandHandler: AnyObject {
 
     func perform(_ command: ProviderConnectionProxy.Command)
     func respond(_ responses: [(stream: UInt32, response: ProviderResponse)])
-    /// Performs the commands in the mailbox and writes.
+    /// Performs the commands in the mailbox, then writes the output.
     func work()
 }
 
@@ -18,7 +18,7 @@ protocol ProviderCommandHandler: AnyObject {
 ///
 /// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that
 /// follows. Everywhere else it is put into a mailbox, which one task of the event loop empties: thousands of responses
-/// in a millisecond cost one wake-up. After the end of the connection nothing happens.
+/// in a millisecond cost one wake-up. After the end of the connection commands have no effect.
 final class ProviderConnectionProxy: Sendable {
     /// A command to the connection, which performs it on its event loop.
     enum Command: Sendable {
@@ -54,7 +54,7 @@ final class ProviderConnectionProxy: Sendable {
 
     // MARK: Commands
 
-    /// Responds to requests. Responses of streams that no longer expect one are dropped.
+    /// Sends responses to requests. Responses of streams that no longer expect one are dropped.
     func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         if let connection = self.workingConnection { return connection.respond(responses) }
         self.post { commands in
@@ -70,7 +70,8 @@ final class ProviderConnectionProxy: Sendable {
     /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
     func announce(streamLimit: Int) { self.perform(.announce(streamLimit: streamLimit)) }
 
-    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others have their responses before the end.
+    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others get their responses before the
+    /// connection ends.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text.
     ///   - lastStream: By default the highest stream that the client has opened.
@@ -131,7 +132,8 @@ final class ProviderConnectionProxy: Sendable {
         self.post { $0.append(command) }
     }
 
-    /// The connection while it calls its delegate. Commands that wait are performed first.
+    /// The connection, if it is handling events on the current event loop; `nil` otherwise. Commands in the mailbox are
+    /// performed first.
     private var workingConnection: (any ProviderCommandHandler)? {
         guard self.eventLoop.inEventLoop else { return nil }
         let (bound, hasCommands) = self.state.withLock { ($0.connection, !$0.commands.isEmpty) }

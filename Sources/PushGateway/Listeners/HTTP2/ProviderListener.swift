@@ -77,7 +77,8 @@ final class ProviderListener: Sendable {
     }
 }
 
-/// Logs the rejections of providers' requests: at most ``perMinute`` lines a minute for each reason, and a count of the rest.
+/// Logs the rejections of providers' requests: at most ``perMinute`` lines a minute for each reason, and the number of
+/// rejections without a line.
 final class RejectionLog: Sendable {
     private struct Line: Hashable {
         var text: String

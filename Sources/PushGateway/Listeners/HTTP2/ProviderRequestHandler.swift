@@ -4,8 +4,8 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Handles the requests of one provider connection: rejections are answered at once, accepted pushes when the router
-/// has taken them.
+/// Handles the requests of one provider connection: rejections are sent at once, and responses to accepted pushes when
+/// the router has taken the pushes.
 struct ProviderRequestHandler: ProviderRequestDelegate {
     private let listener: ProviderListener
     private var session: ProviderSession
@@ -21,7 +21,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         (self.listener, self.session, self.certificateError) = (listener, session, certificateError)
     }
 
-    /// The results of the requests of one read, passed on together.
+    /// The results of the requests of one read, which are handed to the connection and the router together.
     private struct Batch {
         let handle: ProviderConnectionProxy
         var submissions: [Submission] = []
@@ -94,7 +94,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         }
     }
 
-    /// Passes the results on together.
+    /// Hands the results of a batch to the connection and the router together.
     private func finish(_ batch: Batch) {
         if !batch.responses.isEmpty { batch.handle.respond(batch.responses) }
         guard !batch.submissions.isEmpty else { return }
@@ -131,7 +131,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     }
 }
 
-/// The faults of requests.
+/// The application of configured faults to requests.
 extension ProviderRequestHandler {
     /// Returns the fault that applies to a request.
     private func fault(
@@ -196,7 +196,7 @@ extension ProviderRequestHandler {
         case .stall: return
         case .wait(let time):
             let (handler, handle) = (self, batch.handle)
-            // A delayed request is a batch of its own, as all others are handled meanwhile.
+            // A delayed request is a batch of its own, because other requests are handled during the delay.
             handle.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
                 var batch = Batch(handle: handle)
                 handler.perform(decision, stream, &batch)

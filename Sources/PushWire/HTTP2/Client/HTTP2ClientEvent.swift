@@ -1,13 +1,13 @@
 /// A consequence of an input to ``HTTP2ClientStateMachine``.
 ///
-/// A ticket is the number that the caller gave to a request. Each ends in exactly one event.
+/// A ticket is the number that the caller gave to a request. Each request ends in exactly one event.
 package enum HTTP2ClientEvent: Sendable {
     /// The server's settings are known: requests may start.
     case ready
     case response(ticket: Int, HTTP2Response)
     /// The request was certainly not processed.
     case notProcessed(ticket: Int, HTTP2RequestFailure)
-    /// The request was sent, and its response will not come.
+    /// The request was sent, and its response will not arrive.
     case lost(ticket: Int, HTTP2RequestFailure)
     /// The connection takes no new requests. The GOAWAY is `nil` if the stream ids are used up or the client drains.
     case draining(GoAway?)
@@ -37,17 +37,17 @@ package enum HTTP2RequestFailure: Hashable, Sendable {
     case goAway(GoAway)
     /// The server reset the stream with this code.
     case reset(UInt32)
-    /// No response came before the deadline. Other requests of the connection go on.
+    /// No response arrived before the deadline. Other requests of the connection continue.
     case responseTimeout
     /// The server sent nothing any more, not even the acknowledgement of a PING.
     case unresponsive
-    /// The transport ended.
+    /// The transport ended, for the reason in the text.
     case closed(String)
-    /// The server broke a rule of HTTP/2.
+    /// The server broke a rule of HTTP/2, which the text describes.
     case violation(HTTP2ErrorCode, String)
-    /// No SETTINGS frame came before the deadline.
+    /// No SETTINGS frame arrived before the deadline.
     case handshakeTimeout
-    /// The response did not come before the deadline for draining.
+    /// The response did not arrive before the deadline for draining.
     case drainTimeout
     /// The headers exceed what the server or HTTP/2 allows. The request was never sent.
     case headersTooLong

@@ -35,9 +35,9 @@ package struct HTTP2ClientLimits: Sendable {
 /// The client's end of an HTTP/2 connection to a push service (RFC 9113), without I/O.
 ///
 /// Bytes, requests and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences. A
-/// request ends in exactly one event. No input makes it trap: a violation of the protocol ends the connection.
+/// request ends in exactly one event. No input causes a trap: a violation of the protocol ends the connection.
 package struct HTTP2ClientStateMachine: ~Copyable {
-    /// The stage of the connection's life.
+    /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
         case waitingForSettings
         case open
@@ -101,7 +101,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Inputs
 
-    /// Sets the provider token of the requests that start from now on. It is `nil` with certificate trust.
+    /// Sets the provider token of the requests that start from now on. It is `nil` if a certificate authenticates the
+    /// connection.
     package mutating func setProviderToken(_ token: String?) { self.encoder.setProviderToken(token) }
 
     /// Starts a request. Without a free stream it ends at once, as not processed.
@@ -168,7 +169,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         swap(&taken, &self.events)
     }
 
-    /// Returns the bytes to write.
+    /// Returns the bytes to write, and empties the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)
@@ -289,7 +290,7 @@ extension HTTP2ClientStateMachine: HTTP2Endpoint {
 
     mutating func setTableSize(_ size: Int) { self.encoder.setTableSize(size) }
 
-    /// Charges the flood limiter in proportion to the open streams.
+    /// Changes the send windows of all open streams, and charges the flood limiter in proportion to their number.
     mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
         guard difference != 0 else { return }
         try self.floodLimiter.spend(self.streams.count / HTTP2ClientLimits.streamsPerIdleFrame)
@@ -393,7 +394,6 @@ extension HTTP2ClientStateMachine {
         self.finishIfDrained()
     }
 
-    /// Resets one stream.
     private mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode, cause: HTTP2RequestFailure? = nil) {
         guard let (stream, response) = self.streams.remove(streamID) else { return }
         self.output.writeReset(streamID, code)
@@ -436,7 +436,7 @@ extension HTTP2ClientStateMachine {
         self.sendBody(body, streamID: streamID)
     }
 
-    /// WINDOW_UPDATE (RFC 9113 section 6.9).
+    /// Handles a WINDOW_UPDATE frame (RFC 9113 section 6.9).
     private mutating func receiveWindowUpdate(_ increment: UInt32, streamID: UInt32) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend()
         if streamID == 0 {
@@ -454,14 +454,15 @@ extension HTTP2ClientStateMachine {
 
 /// The deadlines of the handshake, the requests and the PING.
 extension HTTP2ClientStateMachine {
-    /// The time between two ticks from which on the process is taken to have been suspended.
+    /// The minimum time between two ticks from which it is concluded that the process was suspended.
     static var standstill: TimeAmount { .seconds(5) }
 
     /// Checks the deadlines. The handler calls it a few times per second.
     package mutating func tick(now: NIODeadline) {
         let hasStoodStill = now >= self.timers.lastTick + Self.standstill
         self.timers.lastTick = now
-        // The bytes that came meanwhile are still unread, and a response among them is in time. The next tick decides.
+        // The bytes that arrived meanwhile are still unread, and a response among them is in time. The next tick
+        // decides.
         guard !hasStoodStill else { return }
         switch self.phase {
         case .finished: return

@@ -5,7 +5,7 @@ struct HTTP2ClientStream: StreamTableEntry {
     let id: UInt32
     /// The number that the caller gave to the request.
     let ticket: Int
-    /// The deadline of the response.
+    /// The time by which the response must be complete.
     let deadline: NIODeadline
     var sendWindow: HTTP2SendWindow
     /// Indicates whether the request has been sent to its end.
@@ -66,7 +66,7 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Removes a stream.
-    /// - Returns: The stream, and the part of its response that came.
+    /// - Returns: The stream, and the part of its response that has arrived.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
@@ -86,7 +86,7 @@ struct HTTP2ClientStreamTable {
 
     func unsentBody(of id: UInt32) -> ByteBuffer? { self.parts[id]?.unsentBody }
 
-    /// Notes the part of a request's body that waits for a window. A request with an empty rest is sent.
+    /// Keeps the part of a request's body that waits for a window. If it is empty, the request has been sent.
     mutating func setUnsentBody(_ body: ByteBuffer, at position: Int) {
         let isSent = body.readableBytes == 0
         if isSent, self.table[position].isSent { return }
@@ -99,12 +99,12 @@ struct HTTP2ClientStreamTable {
 
     // MARK: Responses
 
-    /// Returns whether the stream's final header block has come.
+    /// Returns whether the stream's final header block has arrived.
     func hasResponse(at position: Int) -> Bool {
         self.table[position].hasPart && self.parts[self.table[position].id]?.response != nil
     }
 
-    /// Notes a response whose end is missing, or whose request has parts.
+    /// Keeps a response that is not complete, or whose request has not been sent to its end.
     mutating func setResponse(_ head: ResponseHead, at position: Int) {
         self.table[position].hasPart = true
         self.parts[self.table[position].id, default: Part()].response = HTTP2Response(head: head)

@@ -7,7 +7,7 @@ import PushTypes
 /// The fields that all pushes of one topic, push type and priority share are prepared once, as a
 /// ``RequestHeaderTemplate``.
 struct RequestEncoder {
-    /// The maximum size of the server's dynamic table that is used, in bytes.
+    /// The maximum size in bytes that is used of the server's dynamic table.
     private static let maximumTableSize = HTTP2Constants.headerTableSize
     /// The maximum number of templates that are kept. Beyond it all are discarded.
     private static let maximumTemplates = 256
@@ -15,7 +15,7 @@ struct RequestEncoder {
     private static let devicePath = Array(RequestHeaderTemplate.devicePath.utf8)
 
     let authority: String
-    /// The whole field `authorization`. It is empty with certificate trust.
+    /// The encoded header field `authorization`, as bytes. It is empty if a certificate authenticates the connection.
     private(set) var authorization: [UInt8] = []
     private var table = RequestHeaderTable(limit: Self.maximumTableSize)
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
@@ -24,7 +24,7 @@ struct RequestEncoder {
     /// - Parameter authority: The host name, with the port if it is not 443.
     init(authority: String) { self.authority = authority }
 
-    /// Sets the provider token of all requests from now on. It is `nil` with certificate trust.
+    /// Sets the provider token of all requests from now on. It is `nil` if a certificate authenticates the connection.
     mutating func setProviderToken(_ token: String?) {
         self.authorization = []
         guard let token else { return }
@@ -48,7 +48,7 @@ struct RequestEncoder {
         return size
     }
 
-    /// The names, overhead and short values of all fields, in bytes.
+    /// The size that is reserved for the names, the overhead and the short values of all fields, in bytes.
     private static let fixedSize = 520
 
     /// Appends the header block of `push`.
@@ -139,7 +139,7 @@ struct RequestEncoder {
         buffer.writeBytes(rest)
     }
 
-    /// Returns the beginning of a block: a change of the table's size, if one is due.
+    /// Returns the table size updates with which the next header block must begin, or an empty array.
     mutating func beginBlock() -> [UInt8] { self.table.takeResize() }
 
     /// Returns a field whose value will be repeated: from the table, or inserted into it.
@@ -176,7 +176,8 @@ struct RequestEncoder {
 
 /// The prepared pieces of the header blocks of all pushes with one topic, push type and priority.
 ///
-/// Pseudo-headers precede all others (RFC 9113 section 8.3), so the pieces are written around `:path` and the literals.
+/// Pseudo-headers precede all other fields (RFC 9113 section 8.3), so the pieces are written around `:path` and the
+/// literals.
 private struct RequestHeaderTemplate {
     /// The properties that the pushes share.
     struct Key: Hashable {
@@ -198,24 +199,24 @@ private struct RequestHeaderTemplate {
 
     static let authority = ":authority"
     static let devicePath = "/3/device/"
-    /// `:method POST` and `:scheme https` of the static table.
+    /// The encoded fields `:method POST` and `:scheme https`, which are in the static table.
     static let methodAndScheme: [UInt8] = [0x83, 0x87]
-    /// A literal without indexing, with its name from the static table.
+    /// The first byte of a literal `:path` without indexing, whose name is in the static table.
     static let pathName: UInt8 = 0x04
 
     let key: Key
-    /// The generation of the table that the positions belong to.
+    /// The generation of the dynamic table for which the prepared pieces are valid.
     let generation: Int
-    /// The fields up to the name of `:path`.
+    /// The encoded fields up to the name of `:path`, inclusive.
     let head: [UInt8]
-    /// The name of `apns-id`.
+    /// The encoded name of `apns-id`, which precedes the id.
     let idName: [UInt8]
     let pushType: [UInt8]
-    /// The fields of priority and topic.
+    /// The encoded fields of priority and topic.
     let tail: [UInt8]
-    /// The name of `apns-expiration`, or `nil` while it is not in the table but has room there.
+    /// The encoded name of `apns-expiration`, or `nil` while it is not in the table but has room there.
     let expirationName: [UInt8]?
-    /// The name of `apns-collapse-id`, or `nil` while it is not in the table but has room there.
+    /// The encoded name of `apns-collapse-id`, or `nil` while it is not in the table but has room there.
     let collapseIDName: [UInt8]?
 
     /// Returns `nil` while a field of all its pushes is not in `table`, although that has room for it.

@@ -2,7 +2,7 @@
 struct ResponseField: DecodedHeaderField {
     static let fixed = Self.makeFixed()
 
-    /// The names that are distinguished.
+    /// The names that the sender distinguishes.
     enum Name: HeaderFieldName {
         case status, id, uniqueID, retryAfter, other
 
@@ -25,9 +25,9 @@ struct ResponseField: DecodedHeaderField {
     let name: Name
     let nameLength: Int
     let valueLength: Int
-    /// The value of `:status`, or 0.
+    /// The value of `:status`, or 0 for another name or an invalid status.
     let number: Int
-    /// The value of the other names that are used.
+    /// The value of the other names whose values are used, or `nil`.
     let text: String?
 
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>) {

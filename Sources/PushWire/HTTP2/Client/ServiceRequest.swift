@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// A request to a push service that is no push, such as those that manage channels (reference 4.1).
+/// A request to a push service that is not a push, such as those that manage channels (reference 4.1).
 package struct ServiceRequest: Hashable, Sendable {
     /// The method, such as `GET`.
     package var method: String
@@ -16,7 +16,7 @@ package struct ServiceRequest: Hashable, Sendable {
 }
 
 extension HTTP2ClientStateMachine {
-    /// Starts a request that is no push. Without a free stream it ends at once, as not processed.
+    /// Starts a request that is not a push. Without a free stream it ends at once, as not processed.
     package mutating func send(_ request: ServiceRequest, ticket: Int, now: NIODeadline) {
         guard self.freeStreams > 0 else {
             return self.add(.notProcessed(ticket: ticket, .closed("no free stream")))
@@ -42,7 +42,7 @@ extension RequestEncoder {
         return self.commonSize + request.method.utf8.count + request.path.utf8.count + fields
     }
 
-    /// Appends the header block of a request that is no push: literals only, which leave the dynamic table as it is.
+    /// Appends the header block of a request that is not a push: literals only, which leave the dynamic table as it is.
     mutating func encode(_ request: ServiceRequest, into buffer: inout ByteBuffer) {
         var block = self.beginBlock()
         func add(_ name: String, _ value: String) {

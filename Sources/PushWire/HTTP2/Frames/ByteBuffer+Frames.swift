@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Writing frames (RFC 9113 section 6).
+/// The writing of HTTP/2 frames (RFC 9113 section 6).
 extension ByteBuffer {
     package mutating func write(_ header: FrameHeader) {
         self.writeMultipleIntegers(

@@ -35,7 +35,7 @@ package struct FrameHeader: Sendable {
 package enum FrameType: UInt8, Sendable {
     case data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
 
-    /// The name in the RFC.
+    /// The name of the frame type in the RFC.
     var name: String {
         switch self {
         case .data: "DATA"
@@ -79,7 +79,7 @@ extension Span<UInt8> {
     }
 }
 
-/// The numbers that both ends of an HTTP/2 connection use.
+/// The constants that both ends of an HTTP/2 connection use.
 package enum HTTP2Constants {
     /// The first bytes that every client sends (RFC 9113 section 3.4).
     package static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// The state machine of one end of a connection. The extension treats the frames that mean the same at both ends.
+/// The state machine of one end of a connection. The protocol's extension handles the frames that mean the same at both
+/// ends.
 protocol HTTP2Endpoint: ~Copyable {
     var reader: HTTP2FrameReader { get set }
     var output: ByteBuffer { get set }
@@ -21,7 +22,7 @@ protocol HTTP2Endpoint: ~Copyable {
 }
 
 extension HTTP2Endpoint where Self: ~Copyable {
-    /// Takes the whole frames at the start of `bytes`, and returns their length.
+    /// Processes the complete frames at the start of `bytes`, and returns their length in bytes.
     mutating func receiveFrames(_ bytes: borrowing Span<UInt8>, now: NIODeadline) throws(HTTP2ConnectionError) -> Int {
         var offset = 0
         while !self.hasFinished, let frame = try self.reader.next(bytes, at: &offset) {
@@ -45,7 +46,7 @@ extension HTTP2Endpoint where Self: ~Copyable {
 
 /// The peer's settings (RFC 9113 section 6.5.2), as far as they concern an end that sends pushes or responds to them.
 struct HTTP2PeerSettings: Sendable {
-    /// The end that sends the settings.
+    /// The kind of peer that sends the settings.
     enum Peer: Sendable { case client, server }
 
     /// The consequence of a setting besides the new value.

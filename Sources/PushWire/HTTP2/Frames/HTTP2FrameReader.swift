@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Takes a byte stream apart into frames (RFC 9113 section 4), for both ends.
+/// Splits a byte stream into frames (RFC 9113 section 4), for both ends.
 ///
-/// It keeps the bytes of an incomplete frame and gathers header blocks that come in several frames. It checks
+/// It keeps the bytes of an incomplete frame and gathers header blocks that arrive in several frames. It checks
 /// everything about a frame that depends neither on the streams nor on the end that reads.
 struct HTTP2FrameReader: Sendable {
     /// The maximum capacity that an empty buffer keeps, in bytes.
@@ -55,7 +55,7 @@ struct HTTP2FrameReader: Sendable {
         self.gathered = []
     }
 
-    /// Returns the last complete block that came in several frames.
+    /// Returns the last complete block that arrived in several frames.
     mutating func takeGatheredBlock() -> [UInt8] {
         var block: [UInt8] = []
         swap(&block, &self.gathered)
@@ -218,7 +218,7 @@ struct HTTP2FrameReader: Sendable {
 ///
 /// It holds no bytes: ranges are positions in the bytes that it was read from.
 struct HTTP2Frame {
-    /// The type of a frame and its content.
+    /// The type of a frame, with its content.
     enum Payload {
         /// The content of a DATA frame without its padding.
         case data(Range<Int>)
@@ -256,7 +256,7 @@ struct HTTP2HeaderBlock {
     /// Indicates whether the priority of the frame names its own stream as the parent, which is a stream error (RFC
     /// 7540 section 5.3.1).
     var dependsOnItself: Bool
-    /// The position of the block. It is `nil` if the block came in several frames and is with
+    /// The position of the block. It is `nil` if the block arrived in several frames and is returned by
     /// ``HTTP2FrameReader/takeGatheredBlock()``.
     var range: Range<Int>?
 }

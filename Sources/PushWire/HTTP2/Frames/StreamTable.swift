@@ -13,7 +13,7 @@ struct StreamTable<Stream: StreamTableEntry> {
     private(set) var streams: [Stream] = []
     /// The ids in their places of the hash table. 0 is a free place.
     private var ids = [UInt32](repeating: 0, count: 64)
-    /// The index in ``streams`` for each place.
+    /// The index in ``streams`` for each place of the hash table.
     private var positions = [Int](repeating: 0, count: 64)
 
     var count: Int { self.streams.count }

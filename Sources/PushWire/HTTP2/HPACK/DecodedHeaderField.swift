@@ -20,7 +20,7 @@ extension DecodedHeaderField {
     /// The size in bytes that tables and lists count (RFC 7541 section 4.1, RFC 9113 section 6.5.2).
     var size: Int { self.nameLength + self.valueLength + 32 }
 
-    /// The fields of ``StaticHeaderTable``.
+    /// Creates the fields of ``StaticHeaderTable``.
     static func makeFixed() -> [Self] {
         StaticHeaderTable.fields.map { name, value in
             let bytes = Array(name.utf8)
@@ -35,13 +35,13 @@ extension DecodedHeaderField {
 protocol HeaderFieldName: Sendable {
     /// The number of names whose long values one connection tends to repeat as literals.
     static var repeatedNames: Int { get }
-    /// The number of this name among them, from 0, or `nil` if it is none of them.
+    /// The index of this name among ``repeatedNames``, from 0, or `nil` if it is not one of them.
     var repetition: Int? { get }
 
     init(_ bytes: UnsafeBufferPointer<UInt8>)
 }
 
-/// The meaning of a header list for one end.
+/// The header list of a request or a response, with the fields that one end uses.
 protocol HeaderList {
     associatedtype Field: DecodedHeaderField
 
@@ -61,7 +61,7 @@ extension HeaderList {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Returns whether these bytes are those of `text`.
+    /// Returns whether the bytes are those of `text`.
     func spells(_ text: StaticString) -> Bool {
         guard self.count == text.utf8CodeUnitCount, let start = self.baseAddress else { return false }
         return memcmp(start, text.utf8Start, self.count) == 0

@@ -92,7 +92,7 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         return self.scratch.withUnsafeBufferPointer(body)
     }
 
-    /// The last literal of a field, encoded and decoded: the next request tends to have the same.
+    /// The last literal of a field, encoded and decoded. It is kept because the next request tends to have the same.
     private struct RepeatedLiteral: Sendable {
         var encoded: [UInt8] = []
         var isHuffman = false

@@ -1,4 +1,4 @@
-/// Writes the fields of a header block into memory that the caller has made large enough.
+/// Writes the fields of a header block into memory that the caller has allocated.
 ///
 /// The caller reserves 32 bytes per field besides names and values, which is more than the block needs. A field that
 /// does not fit is left out. Nothing is written past the end.

@@ -74,7 +74,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     // MARK: PRIORITY
 
-    /// Ignores a priority, like Apple (reference 1.3), unless it is wrong.
+    /// Ignores a priority, like Apple (reference 1.3), unless it is invalid.
     private mutating func receivePriority(_ streamID: UInt32, _ dependency: UInt32?) throws(HTTP2ConnectionError) {
         guard streamID != 0 else { throw HTTP2ConnectionError(.protocolError, "PRIORITY on stream 0") }
         try self.floodLimiter.spend()
@@ -115,7 +115,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     mutating func setTableSize(_ size: Int) { self.encoder.setTableSize(size) }
 
-    /// Charges the flood limiter in proportion to the open streams.
+    /// Changes the send windows of all open streams, and charges the flood limiter in proportion to their number.
     mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
         guard difference != 0 else { return }
         try self.floodLimiter.spend(self.streams.count / HTTP2ServerLimits.streamsPerIdleFrame)
@@ -186,7 +186,7 @@ extension HTTP2ServerStateMachine {
         )
     }
 
-    /// Takes trailers: nothing in them matters, but they end the request.
+    /// Handles trailers. Their fields are ignored, but they end the request.
     private mutating func receiveTrailers(
         _ head: RequestHead,
         _ block: HTTP2HeaderBlock,
@@ -255,7 +255,7 @@ extension HTTP2ServerStateMachine {
 
 /// Responses, sent within the flow-control windows (RFC 9113 section 5.2).
 extension HTTP2ServerStateMachine {
-    /// Sends many responses, in order.
+    /// Sends the responses to many requests, in order.
     package mutating func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         for (stream, response) in responses { self.respond(stream, response) }
     }
@@ -330,13 +330,14 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Expects the WINDOW_UPDATE frames that the client sends in return for DATA frames.
+    /// Allows the WINDOW_UPDATE frames that the client may send in return for the given number of DATA frames.
     private mutating func allowUpdates(forFrames frames: Int) {
         let allowed = self.allowedUpdates + frames * HTTP2ServerLimits.updatesPerData
         self.allowedUpdates = min(HTTP2ServerLimits.maximumUpdates, allowed)
     }
 
-    /// WINDOW_UPDATE (RFC 9113 section 6.9). Those that correspond to no DATA frame count as idle frames.
+    /// Handles a WINDOW_UPDATE frame (RFC 9113 section 6.9). One that corresponds to no DATA frame counts as an idle
+    /// frame.
     private mutating func receiveWindowUpdate(_ increment: UInt32, streamID: UInt32) throws(HTTP2ConnectionError) {
         if self.allowedUpdates > 0 { self.allowedUpdates -= 1 } else { try self.floodLimiter.spend() }
         if streamID == 0 {
@@ -397,7 +398,7 @@ extension HTTP2ServerStateMachine {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.encoder.write(ProviderResponse(status: 431), streamID: streamID, into: &self.output)
         guard !endsStream else { return }
-        // RFC 9113 section 8.1: the rest of the request is not wanted.
+        // RFC 9113 section 8.1: the client need not send the rest of the request.
         self.output.writeReset(streamID, .noError)
         self.endedStreams.insert(streamID)
     }
@@ -431,7 +432,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// DATA for a stream that has ended. It is harmless if the server ended the stream first.
+    /// Handles a DATA frame for a stream that has ended. It is harmless if the server ended the stream first.
     private mutating func receivedOnClosed(_ streamID: UInt32) throws(HTTP2ConnectionError) {
         if let last = self.shutdown.goAwayStreamID, streamID > last { return try self.floodLimiter.spend() }
         guard !self.endedStreams.contains(streamID) else { return try self.floodLimiter.spend() }

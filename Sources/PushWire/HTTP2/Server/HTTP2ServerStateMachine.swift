@@ -20,15 +20,15 @@ package struct HTTP2ConnectionEnd: Hashable, Sendable {
 /// The server's end of a provider's HTTP/2 connection (RFC 9113), without I/O.
 ///
 /// Bytes, responses and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences.
-/// Each request is responded to, cancelled or lost with the connection. No input makes it trap: a violation of the
+/// Each request is responded to, cancelled or lost with the connection. No input causes a trap: a violation of the
 /// protocol ends the stream or the connection, as RFC 9113 demands.
 package struct HTTP2ServerStateMachine: ~Copyable {
-    /// The stage of the connection's life.
+    /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
         case waitingForPreface
         case waitingForSettings
         case open
-        /// Responses are sent until the deadline.
+        /// The connection takes no new requests. Responses are sent until the deadline.
         case draining(until: NIODeadline)
         case finished
     }
@@ -58,7 +58,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         var pingSent: NIODeadline?
         /// The time since which the client has not been reading.
         var stalledSince: NIODeadline?
-        /// The time of the first check that found bodies without a window, none of which has gone on since.
+        /// The time of the first check that found bodies without a window, none of which has been continued since.
         var windowlessSince: NIODeadline?
         /// The number of checks in a row that found late requests.
         var lateChecks = 0
@@ -134,7 +134,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     package var hasOutput: Bool { self.output.readableBytes > 0 }
 
-    /// Returns the bytes to write.
+    /// Returns the bytes to write, and empties the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)
@@ -191,8 +191,8 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others have their responses until the
-    /// deadline for draining. After an earlier GOAWAY it does nothing unless it lowers the last stream.
+    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others get their responses until the
+    /// deadline for draining. A call after an earlier GOAWAY has no effect unless it lowers the last stream.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text (reference 1.3).
     ///   - lastStream: By default the highest stream that the client has opened.
@@ -272,7 +272,7 @@ extension HTTP2ServerStateMachine {
 }
 
 /// The deadlines. Only the earliest deadline of the requests is kept, so that a request costs no work. All requests are
-/// checked when it comes.
+/// checked when it is reached.
 extension HTTP2ServerStateMachine {
     /// The interval at which the flood limiter earns frames.
     private static let creditInterval: TimeAmount = .milliseconds(250)
@@ -294,7 +294,7 @@ extension HTTP2ServerStateMachine {
         if let since = self.timers.stalledSince { next = min(next, since + self.limits.stall) }
         if let sent = self.timers.pingSent { next = min(next, sent + self.limits.keepAliveTimeout) }
         if self.unsent.byteCount > 0 {
-            // The first check notes the time, as a response brings none.
+            // The first check notes the time, because a response passes no time to the state machine.
             next = min(next, self.timers.windowlessSince.map { $0 + self.limits.stall } ?? self.timers.lastReceived)
         }
         return next
@@ -308,7 +308,7 @@ extension HTTP2ServerStateMachine {
         return next
     }
 
-    /// Checks the deadlines.
+    /// Performs what is due at the deadlines that have passed.
     package mutating func tick(now: NIODeadline) {
         switch self.phase {
         case .finished: return
@@ -335,7 +335,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Notes the time since which a frame or a header block is incomplete.
+    /// Records since when a frame or a header block is incomplete.
     mutating func noteUnfinished(hasRest: Bool, hasProgress: Bool, now: NIODeadline) {
         if self.reader.isInsideHeaderBlock {
             self.timers.unfinishedSince = self.timers.unfinishedSince ?? now
@@ -346,7 +346,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Notes whether the client reads its responses. ``HTTP2ServerLimits/stall`` counts while it does not.
+    /// Records whether the client reads its responses. ``HTTP2ServerLimits/stall`` counts while it does not.
     package mutating func setWritable(_ isWritable: Bool, now: NIODeadline) {
         self.timers.stalledSince = isWritable ? nil : self.timers.stalledSince ?? now
     }

@@ -2,7 +2,7 @@ import NIOCore
 
 /// An open stream of a provider's connection.
 struct HTTP2ServerStream: StreamTableEntry {
-    /// The stage of the exchange.
+    /// The state of the request and its response.
     enum State {
         /// The request is incomplete. It is in this slot of ``IncompleteRequestTable``.
         case receiving(Int)
@@ -26,7 +26,7 @@ struct IncompleteRequest {
     var request: ProviderRequest
     /// The value of `content-length`, or -1 if there is none.
     var contentLength: Int
-    /// The deadline of the request's end.
+    /// The time by which the request must be complete.
     var deadline: NIODeadline
     /// The memory in bytes that the request takes.
     private(set) var heldBytes: Int
@@ -48,7 +48,8 @@ struct IncompleteRequest {
 
     /// Appends the content of a DATA frame.
     /// - Parameter length: The content's length with padding.
-    /// - Returns: The stream error of a frame that breaks a rule, and the memory in bytes that is taken besides.
+    /// - Returns: The stream error of a frame that breaks a rule, and the number of bytes of memory that the request
+    ///   newly takes.
     fileprivate mutating func append(
         _ data: borrowing Span<UInt8>,
         length: Int,
@@ -76,7 +77,7 @@ struct IncompleteRequestTable {
     private var slots = SlotTable<IncompleteRequest>(keptSlots: Self.keptSlots)
     /// The memory in bytes that the requests take.
     private(set) var heldBytes = 0
-    /// No request is late before this time.
+    /// The time before which no request can be late.
     private(set) var nextCheck = NIODeadline.distantFuture
 
     subscript(slot: Int) -> IncompleteRequest? {
@@ -164,7 +165,7 @@ struct UnsentBodies {
     mutating func dequeue() -> UInt32? { self.queue.popFirst() }
 }
 
-/// The newest streams that the server ended before the client did, and whose frames may still come.
+/// The newest streams that the server ended before the client did, and whose frames may still arrive.
 ///
 /// They are in a ring, so that adding a stream to a full one writes one element.
 struct EndedStreams {

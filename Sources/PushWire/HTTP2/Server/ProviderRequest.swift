@@ -18,7 +18,7 @@ package struct ProviderRequest: Hashable, Sendable {
         package var collapseID: String?
         package var channelID: String?
         package var requestID: String?
-        /// Indicates whether one of these fields came twice.
+        /// Indicates whether one of these fields occurred twice.
         package var hasDuplicate = false
 
         package init() {}
@@ -38,7 +38,7 @@ package struct ProviderRequest: Hashable, Sendable {
 }
 
 extension ProviderRequest {
-    /// Adds a header field or pseudo-header. The decoder recognizes pseudo-headers that come twice.
+    /// Adds a header field or pseudo-header. The decoder recognizes pseudo-headers that occur twice.
     mutating func add(_ name: RequestField.Name, _ value: String) {
         switch name {
         case .authorization: Self.set(&self.fields.authorization, value, &self.fields.hasDuplicate)
@@ -66,7 +66,7 @@ extension ProviderRequest {
         self.bodyLength += data.count
         let kept = min(Self.maximumBody - self.body.readableBytes, data.count)
         guard kept > 0 else { return }
-        // Most bodies come in one piece: memory of just their size.
+        // Most bodies arrive in one piece: memory of just their size.
         if self.body.readableBytes == 0 { self.body = ByteBufferAllocator().buffer(capacity: kept) }
         data.extracting(first: kept).withUnsafeBytes { _ = self.body.writeBytes($0) }
     }

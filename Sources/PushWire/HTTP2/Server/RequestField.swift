@@ -5,7 +5,7 @@ struct RequestField: DecodedHeaderField {
     let name: Name
     let nameLength: Int
     let valueLength: Int
-    /// The value of the names that are used, else empty.
+    /// The value, if the gateway uses the values of this name; otherwise empty.
     let value: String
 
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>) {
@@ -111,7 +111,7 @@ struct RequestHead: HeaderList {
     /// Indicates whether a rule of RFC 9113 section 8.2 or 8.3 is broken.
     var isMalformed = false
     var size = 0
-    /// The pseudo-headers that came, one bit for each.
+    /// The pseudo-headers that have occurred, one bit for each.
     private(set) var pseudo: UInt8 = 0
     private var hasRegularField = false
 

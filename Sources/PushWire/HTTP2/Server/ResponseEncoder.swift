@@ -11,7 +11,7 @@ struct ResponseEncoder: Sendable {
     private static let retryAfter: [UInt8] = [0x0f, 53 - 15]
     private static let contentTypeJSON: [UInt8] = [0x0f, 31 - 15, 16] + Array("application/json".utf8)
     private static let status: [UInt8] = [0x08]
-    /// The names, overhead and short values of all fields, in bytes.
+    /// The size that is reserved for the names, the overhead and the short values of all fields, in bytes.
     private static let fixedSize = 256
 
     /// The size in bytes that the client assumes for the dynamic table.
