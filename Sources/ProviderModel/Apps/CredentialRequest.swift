@@ -74,7 +74,7 @@ package enum CredentialRequest {
 }
 
 extension CredentialRecord {
-    /// The word of the API for the kind of the credential.
+    /// The name of the credential's kind in the API.
     package var kind: String {
         switch self {
         case .key: "key"

@@ -4,15 +4,16 @@ package import PushTypes
 
 /// The audience of a notification.
 package enum Audience: Hashable, Sendable {
-    /// Named tokens, registered or not.
+    /// The devices with the given tokens, whether the tokens are registered or not.
     case tokens([DeviceToken])
     /// The active devices for which the expression holds.
     case devices(AudienceExpression)
-    /// The devices that follow a channel. Only the push service knows them: the channel is the one recipient.
+    /// The devices that follow a channel. Only the push service knows them, so the channel counts as a single
+    /// recipient.
     case channel(BroadcastChannel)
 }
 
-/// The channel that a broadcast goes to.
+/// The channel to which a broadcast is sent.
 package struct BroadcastChannel: Hashable, Sendable {
     package var id: ChannelID
     package var storage: ChannelStorage
@@ -26,7 +27,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case token(DeviceToken)
     case user(String)
     case tag(String)
-    /// An attribute with such a value: a number, a text or a boolean.
+    /// A comparison of an attribute with a value: a number, a text or a Boolean.
     case attribute(name: String, Comparison, JSONValue)
     /// An attribute with any value.
     case hasAttribute(String)
@@ -35,7 +36,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     /// The version of the app, compared part by part as numbers.
     case appVersion(Comparison, AppVersion)
     case timeZone(String)
-    /// A Live Activity, by the app's id of it.
+    /// A Live Activity, by the id that the app gave it.
     case activity(String)
     /// The time of the latest registration.
     case lastSeen(Comparison, Timestamp)

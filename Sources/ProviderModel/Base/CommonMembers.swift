@@ -4,8 +4,8 @@ package import PushTypes
 
 /// The members that requests of several kinds have.
 extension Member {
-    /// Makes a member for an id.
-    /// - Parameter message: The message of the error for a text that is no UUID.
+    /// Creates a request member that holds an id.
+    /// - Parameter message: The error message for a text that is not a UUID.
     package static func id(_ name: String, _ message: String) -> RequestMember<UUID> {
         Self.text(name, maximum: 36, as: .uuid).parsed("invalid_id", message) { UUID(uuidString: $0) }
     }

@@ -3,7 +3,7 @@ import PushTypes
 
 /// Builds `aps.alert` and `aps.sound` from the members of a request (reference 3.2, 3.3).
 ///
-/// A request writes the keys in camel case: `titleLocKey` is `title-loc-key`.
+/// A request writes the keys in camel case: `titleLocKey` stands for `title-loc-key`.
 struct AlertBuilder {
     /// The maximum length of a text, in bytes. It exceeds every limit on payloads, so that those limits apply.
     static let maximumText = 8192

@@ -1,7 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// The expiration of a request: a time (`expiration`), or a length of time from each recipient's start (`expiresIn`).
+/// The expiration of a request: a time (`expiration`), or a length of time from the start of sending to each recipient
+/// (`expiresIn`).
 struct ContentExpiration: Hashable, Sendable {
     /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (reference 7.1).
     private static let maximumSeconds = Expiration.longestStorage.components.seconds
@@ -24,7 +25,7 @@ struct ContentExpiration: Hashable, Sendable {
 
     /// The expiration that is a time; ``Expiration/servicePolicy`` if ``seconds`` is set.
     var expiration = Expiration.servicePolicy
-    /// The seconds from each recipient's start; `nil` if ``expiration`` applies.
+    /// The number of seconds from the start of sending to each recipient; `nil` if ``expiration`` applies.
     var seconds: Int64?
 
     /// - Throws: ``RequestError`` that names the member at fault.
@@ -52,8 +53,8 @@ struct ContentExpiration: Hashable, Sendable {
         return seconds
     }
 
-    /// The numbers that are accepted as times, in seconds since 1970. A smaller number, such as 2,592,000 for thirty days, is
-    /// a duration by mistake.
+    /// The numbers that are accepted as times, in seconds since 1970. A smaller number, such as 2,592,000 for thirty
+    /// days, is probably meant as a duration.
     private static let times: ClosedRange<Int64> = 1_000_000_001...4_102_444_800
 
     private static func time(_ fields: JSONFields, _ name: String) throws(RequestError) -> Expiration? {

@@ -25,10 +25,10 @@ struct LiveActivityBuilder {
     )
 
     let fields: JSONFields
-    /// The timestamp of the state if the request names none; with `nil` the request must name one.
+    /// The default timestamp of the activity's state; `nil` if the request must name the timestamp.
     let now: Timestamp?
 
-    /// Returns the members; none if the request has no `liveActivity`.
+    /// Returns the members of `aps`; an empty object if the request has no `liveActivity`.
     func members() throws(RequestError) -> [String: JSONValue] {
         guard let activity = try self.fields.value(Self.member) else { return [:] }
         var aps: [String: JSONValue] = [:]

@@ -27,10 +27,10 @@ extension NotificationContent {
     ///
     /// - Parameters:
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
-    ///   - now: The timestamp of a Live Activity's state if the request names none; with `nil` the request must name one.
+    ///   - now: The default timestamp of a Live Activity's state; `nil` if the request must name the timestamp.
     ///   - receipts: The app's level of receipts, which applies if the request names none.
-    ///   - isBroadcast: `true` for a broadcast, which goes to a channel and not to tokens.
-    /// - Returns: The content, and warnings about members that are allowed and probably not meant.
+    ///   - isBroadcast: `true` for a broadcast, which is sent to a channel and not to tokens.
+    /// - Returns: The content, and warnings about members that are allowed, but probably a mistake.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
         _ fields: JSONFields,
@@ -243,7 +243,7 @@ extension NotificationContent {
     }
 }
 
-/// A warning about a member of a request that is allowed and probably not meant.
+/// A warning about a member of a request that is allowed, but probably a mistake.
 package struct ContentWarning: Hashable, Sendable {
     /// The member of the request, as a path such as `localizations.de.alert`.
     package var field: String

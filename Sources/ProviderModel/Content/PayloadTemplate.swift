@@ -7,7 +7,7 @@ package import PushSupport
 /// It is stored as `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`. If the
 /// payload does not depend on the device, only the payload is stored.
 package struct PayloadTemplate: Hashable {
-    /// The stored text cannot be decoded.
+    /// The error of a stored text that cannot be decoded.
     package struct Damage: Error, Hashable {
         package init() {}
     }

@@ -51,7 +51,7 @@ package struct StatisticPoint: Hashable, Sendable {
     package init(at: Timestamp) { self.at = at }
 }
 
-/// The times from the sending of a page to the responses of its pushes, in buckets.
+/// A histogram of the times from the sending of a page of recipients to the responses to its pushes.
 package struct LatencyHistogram: Hashable, Sendable {
     /// The upper bounds of the buckets, in milliseconds. The last bucket has none.
     package static let bounds: [Int32] = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000]

@@ -106,9 +106,9 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var encryptionKey: Update<InstallationPublicKey>?
     /// The browser's subscription of a token of the kind web.
     package var subscription: SubscriptionRegistration?
-    /// The tags that ``tags`` replaces; `nil` for all. Other tags of the device stay.
+    /// The patterns of the tags that ``tags`` replaces; `nil` for all tags. Other tags of the device are kept.
     package var ownTags: NamePatterns?
-    /// The attributes that are removed before ``attributes`` are set; `nil` for none.
+    /// The patterns of the attributes that are removed before ``attributes`` are set; `nil` for none.
     package var clearedAttributes: NamePatterns?
 
     package init(environment: PushEnvironment, token: DeviceToken) {
@@ -121,7 +121,7 @@ package struct RegistrationResult: Hashable, Sendable {
     /// The effect of a registration.
     package enum Kind: Hashable, Sendable {
         case added, refreshed
-        /// The installation had another token, which this one replaces.
+        /// The registered token replaces another token of the installation.
         case tokenReplaced
         /// Nothing was stored: the device would exceed a bound.
         case rejected(ExceededDeviceBound)
@@ -176,7 +176,7 @@ package struct DeviceSearch: Hashable, Sendable {
     package static let minimumPrefix = 2
 
     package var app: Int64
-    /// The first bytes of the token.
+    /// The first bytes of the devices' tokens; `nil` for any.
     package var tokenPrefix: [UInt8]?
     package var user: String?
     package var installation: String?
@@ -187,19 +187,19 @@ package struct DeviceSearch: Hashable, Sendable {
 
     package init(app: Int64) { self.app = app }
 
-    /// Indicates whether so few devices match that they can be sorted for each page.
+    /// Indicates whether the search matches so few devices that they can be sorted for each page.
     package var isNarrow: Bool { self.tokenPrefix != nil || self.user != nil || self.installation != nil }
 }
 
 /// The order of a list of devices. Each order has an index.
 package enum DeviceSort: String, Hashable, Sendable, CaseIterable {
-    /// By the first registration, oldest first.
+    /// The order by the first registration, oldest first.
     case oldest
-    /// By the first registration, newest first.
+    /// The order by the first registration, newest first.
     case newest
-    /// By the latest registration, newest first.
+    /// The order by the latest registration, newest first.
     case lastSeen
-    /// By the bytes of the user's id. Devices without a user are left out.
+    /// The order by the bytes of the user's id. Devices without a user are left out.
     case user
     case token
 }

@@ -17,9 +17,9 @@ package struct LibraryItem: Hashable, Sendable {
     package var number: Int64 = 0
     package var name: String
     package var description: String?
-    /// The audience in the form of a request, or the members of the content.
+    /// The audience as in a request, or the members of the template's content.
     package var body: [String: JSONValue]
-    /// The number of the current version, from 1. Each change makes a new version, and versions never change.
+    /// The number of the current version, from 1. Each change creates a new version, and versions never change.
     package var version: Int64
     package var createdAt: Timestamp
     /// The caller that added the item; `nil` if it is not known.
@@ -62,7 +62,7 @@ package struct LibraryVersion: Hashable, Sendable {
     package var body: [String: JSONValue]
     package var at: Timestamp
     package var by: KeyReference?
-    /// The earlier version that this one restores; `nil` for others.
+    /// The earlier version whose contents this one restores; `nil` for a version with new contents.
     package var restoredFrom: Int64?
 
     package init(
@@ -103,9 +103,9 @@ package struct LibraryLimits: Hashable, Sendable {
     package var items = 500
     /// The maximum number of versions of an item that are kept, besides those that schedules name. Default 100.
     package var versions = 100
-    /// The maximum size of a body, in bytes. Default 64 kB.
+    /// The maximum size of an item's body, in bytes. Default 64 kB.
     package var bytes = 64 * 1024
-    /// The size of bodies after which a page of a list ends, in bytes. Default 1 MiB.
+    /// The total size of the bodies at which a page of a list ends, in bytes. Default 1 MiB.
     package var pageBytes = 1024 * 1024
 
     package init() {}
@@ -130,11 +130,11 @@ package struct LibraryChange: Hashable, Sendable {
     package var kind: LibraryItem.Kind
     /// The item to change.
     package var item: LibraryItemName
-    /// The name from now on; `nil` keeps it.
+    /// The new name; `nil` to keep the current one.
     package var name: String?
-    /// The description from now on; `nil` keeps it, and an empty one removes it.
+    /// The new description; `nil` to keep the current one, empty to remove it.
     package var description: String?
-    /// The body from now on; `nil` keeps it.
+    /// The new body; `nil` to keep the current one.
     package var body: [String: JSONValue]?
     /// The version that the item must still have; `nil` for any.
     package var expected: Int64?
@@ -159,12 +159,12 @@ package enum LibraryChangeResult: Hashable, Sendable {
     case changed(LibraryItem, isNew: Bool)
     case deleted
     case missing
-    /// The version to be restored is not kept any more.
+    /// Nothing is changed: the version to be restored is not kept any more.
     case missingVersion
-    /// The item has this version, which is not the expected one.
+    /// Nothing is changed: the item has this version, and not the expected one.
     case stale(version: Int64)
     case nameTaken
-    /// The app has as many items of the kind as the limits allow.
+    /// Nothing is added: the app has as many items of the kind as the limits allow.
     case tooMany
     /// Schedules use the item: it can be neither renamed nor deleted.
     case inUse(schedules: [String])

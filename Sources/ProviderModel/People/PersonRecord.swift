@@ -52,7 +52,7 @@ package struct PersonRecord: Hashable, Sendable {
 }
 
 extension APICaller {
-    /// Creates the caller of a session that a person has begun.
+    /// Creates the caller for requests in a session of a person.
     package init(_ person: PersonRecord, session: UUID? = nil) {
         self.init(
             id: person.id,
@@ -71,14 +71,14 @@ package enum PersonChangeResult: Hashable, Sendable {
     case missing
     /// Nothing is changed: another person has the name.
     case nameTaken
-    /// Nothing is changed: no other person could sign in and administer everything.
+    /// Nothing is changed, because no other person could sign in and administer everything.
     case lastAdmin
 }
 
 /// The result of deleting a person.
 package enum PersonDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is deleted: no other person could sign in and administer everything.
+    /// Nothing is deleted, because no other person could sign in and administer everything.
     case lastAdmin
 }
 
@@ -86,9 +86,9 @@ package enum PersonDeletionResult: Hashable, Sendable {
 package enum PersonRole: String, CaseIterable, Hashable, Sendable {
     /// The role of people who only read.
     case viewer
-    /// The role of people who also send notifications.
+    /// The role of people who read, and send notifications.
     case author
-    /// The role of people who also register devices and operate the provider.
+    /// The role of people who read, send notifications, register devices and operate the provider.
     case `operator`
     /// The role of people who may do everything.
     case admin
@@ -104,7 +104,7 @@ package enum PersonRole: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// A link by which a person chooses a password, once. Only the hash of its token is stored.
+/// A link with which a person chooses a password, valid once. Only the hash of its token is stored.
 package struct LinkRecord: Hashable, Sendable {
     /// The SHA-256 of the token.
     package var hash: [UInt8]
@@ -120,7 +120,7 @@ package struct LinkRecord: Hashable, Sendable {
 
 /// A link that can still be redeemed.
 package enum ValidLink: Hashable, Sendable {
-    /// The link makes the first person, an admin.
+    /// The link creates the first person, an admin.
     case firstAdmin
     /// The link sets the password of a person.
     case person(PersonRecord)

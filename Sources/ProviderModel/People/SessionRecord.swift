@@ -7,7 +7,7 @@ package enum SessionHolder: Hashable, Sendable {
     case person(UUID)
     case key(UUID)
 
-    /// The holder of a caller's sessions.
+    /// Creates the holder of a caller's sessions.
     package init(_ caller: APICaller) { self = caller.isPerson ? .person(caller.id) : .key(caller.id) }
 }
 
@@ -73,11 +73,11 @@ package struct SignInRecord: Sendable {
     package var session: SessionRecord
     /// The SHA-256 of the session's token.
     package var hash: [UInt8]
-    /// The network from which it begins.
+    /// The network from which the session begins.
     package var network: [UInt8]
-    /// The time of the wall clock.
+    /// The time of the sign-in by the wall clock.
     package var now: Timestamp
-    /// The longest idle time of a session.
+    /// The idle time after which a session ends.
     package var idle: Duration
 
     package init(session: SessionRecord, hash: [UInt8], network: [UInt8], now: Timestamp, idle: Duration) {

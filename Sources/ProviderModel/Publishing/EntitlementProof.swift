@@ -22,7 +22,7 @@ package struct EntitlementProof: Hashable, Sendable {
 }
 
 extension EntitlementProof {
-    /// The members of requests with a proof.
+    /// The members of a proof in requests.
     package static let accountMember = Member.text("account", 1...Self.maximumAccount)
     package static let tokenMember = Member.text("authToken", 1...Self.maximumToken)
     package static let products = Member.texts("productIds", 1...100, maximum: IssueRecord.maximumProductID)
@@ -50,7 +50,7 @@ extension EntitlementProof {
     }
 }
 
-/// The request that asks the publisher's server as a test.
+/// The request that sends a test query to the publisher's server.
 package enum EntitlementTestRequest {
     package static let products = Member.texts("productIds", 1...100, maximum: IssueRecord.maximumProductID)
     package static let object = RequestObject(

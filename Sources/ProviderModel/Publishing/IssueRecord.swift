@@ -8,7 +8,7 @@ package enum IssueState: String, CaseIterable, Hashable, Sendable {
     case draft
     /// The issue is in the catalogue, and can be downloaded.
     case published
-    /// The issue was published, and is neither in the catalogue nor can be downloaded any more.
+    /// The issue was published, but has been removed from the catalogue and can no longer be downloaded.
     case withdrawn
 }
 
@@ -96,7 +96,7 @@ package enum IssueOrder: String, CaseIterable, Hashable, Sendable {
     case newest, oldest
 }
 
-/// Changes of an issue. A property that is `nil` stays.
+/// Changes to an issue. A property that is `nil` is kept.
 package struct IssueChanges: Hashable, Sendable {
     package var productID, title: String?
     package var number: Update<String>?

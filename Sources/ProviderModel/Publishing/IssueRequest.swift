@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// The requests that add, change and notify of an issue.
+/// The requests that add and change an issue, and that notify devices of it.
 package enum IssueRequest {
     private static let productID = Member.text("productId", maximum: IssueRecord.maximumProductID, as: .productID)
         .checked("invalid_product_id", "use 1 to 256 letters, digits, dots, hyphens or underscores") { text in

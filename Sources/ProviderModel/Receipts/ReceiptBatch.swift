@@ -9,7 +9,7 @@ package struct IncomingReceipt: Hashable, Sendable {
     /// The name of the action or the conversion, in Unicode's normalization form C, so that equal names have equal bytes;
     /// `nil` for other events.
     package let action: String?
-    /// The time by the device's clock.
+    /// The time of the event by the device's clock.
     package var at: Timestamp
 
     /// The maximum length of the name of an action, in bytes of normalization form C.
@@ -57,7 +57,7 @@ package struct ReceiptBatch: Hashable, Sendable {
     }
 }
 
-/// The result of a receipt.
+/// The result of processing a receipt.
 package enum ReceiptResult: Hashable, Sendable {
     case accepted
     /// The receipt was accepted before.
@@ -65,9 +65,9 @@ package enum ReceiptResult: Hashable, Sendable {
     case refused(ReceiptRefusal)
 }
 
-/// The cause for which a receipt is refused. Another try would not help.
+/// The cause for which a receipt is refused. Sending the receipt again would not help.
 package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The app has no such notification, or this installation has not had it.
+    /// The app has no such notification, or the installation did not get it.
     case unknownNotification = "unknown_notification"
     /// The notification ended too long ago.
     case tooLate = "too_late"
@@ -75,6 +75,6 @@ package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
     case tooMany = "too_many"
     /// The notification is sent without receipts.
     case receiptsOff = "receipts_off"
-    /// A member cannot be read.
+    /// A member of the receipt has an invalid value.
     case invalidValue = "invalid_value"
 }

@@ -29,7 +29,7 @@ package struct ReceiptRecord: Hashable, Sendable {
     }
 }
 
-/// The place of a receipt in the list of a notification's receipts: its key.
+/// The position of a receipt in the list of a notification's receipts.
 package struct ReceiptPlace: Hashable, Sendable {
     package var subject, event, id: Int64
 
@@ -40,7 +40,7 @@ package struct ReceiptPlace: Hashable, Sendable {
 package struct ReceiptPage: Hashable, Sendable {
     /// The receipts, without those that are damaged or of a later version.
     package var receipts: [ReceiptRecord]
-    /// The place of the last receipt that was examined; `nil` at the end of the list.
+    /// The position after which the next page begins; `nil` at the end of the list.
     package var next: ReceiptPlace?
 
     package init(_ receipts: [ReceiptRecord], next: ReceiptPlace?) { (self.receipts, self.next) = (receipts, next) }
@@ -89,15 +89,15 @@ package struct NewReceipt: Hashable, Sendable {
 
 /// The event that a receipt reports.
 package enum ReceiptEvent: Int64, Hashable, Sendable, CaseIterable {
-    /// The device has it, by its app or by the gateway.
+    /// The device received the notification, as reported by its app or the gateway.
     case delivered = 1
-    /// The user could see it.
+    /// The user could see the notification.
     case shown = 2
-    /// The user opened the app with it.
+    /// The user opened the app with the notification.
     case opened = 3
-    /// The user removed it.
+    /// The user removed the notification.
     case dismissed = 4
-    /// The user chose one of its actions.
+    /// The user chose one of the notification's actions.
     case action = 5
     /// The user reached the aim of the notification.
     case converted = 6
@@ -158,7 +158,7 @@ package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
 
 /// The limits on receipts.
 package enum ReceiptLimits {
-    /// The longest time after a notification's end for which its receipts are accepted.
+    /// The maximum time after a notification's end at which its receipts are accepted.
     package static let latest: Duration = .seconds(30 * 86_400)
     /// The maximum number of receipts of one installation for one event of a notification.
     package static let perEvent = 20
@@ -179,7 +179,7 @@ package struct GatewayCursor: Hashable, Sendable {
 }
 
 extension Member {
-    /// Makes a member for a level of receipts.
+    /// Creates a request member that holds a level of receipts.
     package static func receiptPrivacy(
         _ name: String,
         of levels: [ReceiptLevel] = ReceiptLevel.allCases

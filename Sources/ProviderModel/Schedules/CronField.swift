@@ -17,7 +17,7 @@ package enum CronField: String, CaseIterable, Sendable {
         }
     }
 
-    /// The names of numbers. The first is that of the lower bound of the range.
+    /// The names that stand for numbers. The first name stands for the lower bound of the range.
     private var names: [String] {
         switch self {
         case .minute, .hour, .dayOfMonth: []

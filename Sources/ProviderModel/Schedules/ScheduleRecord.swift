@@ -8,7 +8,7 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var name: String
     /// The body of the notification's request, as it was received.
     package var request: Data
-    /// The rule of its runs.
+    /// The rule that determines the times of its runs.
     package var rule: RecurringSchedule
     /// The time of the next run; `nil` once there is none.
     package var nextRunAt: Timestamp?

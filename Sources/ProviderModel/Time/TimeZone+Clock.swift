@@ -67,7 +67,7 @@ struct ClockSpan {
     static let never: Int64 = 1 << 52
 
     var start: Int64
-    /// The end, exclusive.
+    /// The exclusive end of the span.
     var end: Int64
     /// The offset from UTC, in seconds.
     var offset: Int64
