@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// A problem that an operator has to know of, with its cause and its remedy.
+/// A problem that an operator should know about, with its cause and its remedy.
 package struct HealthProblem: ResponseObject {
     /// The kinds of problems. Those that keep pushes from being sent come first.
     package enum Code: String, CaseIterable, JSONRepresentable {

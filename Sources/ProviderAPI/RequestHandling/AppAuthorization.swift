@@ -36,10 +36,10 @@ extension ProviderOperation {
     }
 }
 
-/// Checks that a caller that is limited to apps acts on these only.
+/// Checks that a caller that is limited to certain apps acts on these only.
 ///
-/// No other code checks this. It runs before the handler. The response does not reveal whether another app, or a record
-/// of another app, exists.
+/// This is the only check of the kind, and runs before the handler. The response does not reveal whether another app,
+/// or a record of another app, exists.
 struct AppAuthorization: Sendable {
     let store: any AppStore
 

@@ -11,7 +11,7 @@ final class RefusedKeyLog: Service {
     /// The maximum number of sums in one summary.
     private static let maximumLines = 10
 
-    /// The requests that are counted together.
+    /// The kind of requests that are counted together.
     private struct Kind: Hashable {
         var status: Int
         /// The name of a key that lacks the right to make the request; `nil` for a request without a valid key.

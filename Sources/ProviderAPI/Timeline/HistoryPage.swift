@@ -25,7 +25,7 @@ struct HistoryPage {
     }
 
     /// - Parameters:
-    ///   - cursor: The end of the page before.
+    ///   - cursor: The cursor at which the previous page ended; `nil` for the first page.
     ///   - horizon: The oldest notification that is searched.
     init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
         self.horizon = horizon

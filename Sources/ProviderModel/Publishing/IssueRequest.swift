@@ -62,7 +62,7 @@ extension Schema {
 }
 
 extension Member {
-    /// Makes a member that holds the SHA-256 of a file's content.
+    /// Creates a member that holds the SHA-256 of a file's content.
     package static func contentHash(_ name: String) -> RequestMember<ContentHash> {
         Self.text(name, maximum: 64, as: .contentHash)
             .parsed("invalid_hash", "use the 64 hexadecimal digits of a SHA-256") { ContentHash(hex: $0) }

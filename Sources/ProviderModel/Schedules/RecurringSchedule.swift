@@ -30,7 +30,7 @@ extension RecurringSchedule {
     package enum MissedRuns: Hashable, Sendable {
         /// Missed runs are not made up for.
         case skip
-        /// Only the latest due run is made up for, if its lateness does not exceed the maximum.
+        /// Only the latest due run is made up for, if it is late by less than `maximumLateness`.
         case runOnce(maximumLateness: Duration)
         /// The latest due runs are made up for, up to this number, oldest first.
         case runAll(maximum: Int)

@@ -5,7 +5,7 @@ package import PushTypes
 ///
 /// Everything is text: nothing of a payload becomes markup, script or an address.
 package struct LockScreen: Hashable, Sendable {
-    /// The kind of the display.
+    /// The kind of display that the push leads to.
     package enum Kind: Hashable, Sendable {
         /// A notification with an alert.
         case alert

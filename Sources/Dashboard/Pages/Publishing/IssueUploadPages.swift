@@ -7,7 +7,7 @@ import WebPages
 
 /// The form that uploads a file of an issue, or chooses a file that the app has already.
 ///
-/// The file goes to the API as it arrives, and is never whole in memory.
+/// The file is passed to the API as it arrives, and is never held in memory as a whole.
 struct IssueUploadPages: PageArea {
     /// The maximum number of files that can be chosen from.
     private static let choices = 100
