@@ -11,7 +11,7 @@ struct FormField {
         /// suggestions.
         case line(type: String, list: String? = nil)
         case area
-        /// Text of several lines that a program reads, such as JSON.
+        /// A text of several lines in a fixed-width font, such as JSON.
         case code
         case file(accept: String)
         /// One of several values, each with its label, as a list to choose from.

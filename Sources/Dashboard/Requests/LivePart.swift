@@ -11,7 +11,7 @@ import WebPages
 ///
 /// The part is rendered once a second, and sent when it has changed. The browser opens a new stream when this one ends.
 struct LivePart: Sendable {
-    /// The content of the part at one time.
+    /// The content of the part at one moment, as an event sends it.
     struct Update: Sendable {
         let html: String
         /// The number to show in the title of the browser's tab; `nil` for none.
@@ -24,7 +24,7 @@ struct LivePart: Sendable {
     let liveStreams: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
-    /// Returns the current content; `nil` ends the stream.
+    /// The closure that returns the current content of the part, or `nil` to end the stream.
     let render: @Sendable () async throws -> Update?
 
     /// Returns the response with the stream of events. If the budget has no place, the response is empty, and the page

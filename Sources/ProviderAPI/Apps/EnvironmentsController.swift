@@ -76,7 +76,7 @@ extension EnvironmentResponse {
 /// The state of one environment of an app in a response: running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
-    /// The current fault; `nil` without one.
+    /// The state of the environment with its fault; `nil` without a fault.
     let status: EnvironmentStatus?
     /// The bundle id of the app.
     let app: Topic?

@@ -217,7 +217,7 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
 
     /// The credentials of the registration forms of one app.
     package struct FormAccess: Hashable, Sendable {
-        /// The key in the path; `nil` if only accounts give access.
+        /// The key that the path of a form must contain; `nil` if only accounts give access.
         package let key: String?
         /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
         /// key.

@@ -18,9 +18,9 @@ struct PublisherNotify: Equatable {
     /// The default time between two waves, in seconds.
     static let defaultWaveInterval: Int64 = 300
 
-    /// The name of the API key.
+    /// The field with the name of the API key.
     let account: String
-    /// The text of the API key.
+    /// The field with the text of the API key.
     let password: String
     let productID: String
     let waveSize: Int64
@@ -99,7 +99,7 @@ enum NotifyFormPage {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: Self.html(app))))
     }
 
-    /// Returns the HTML text for an app.
+    /// Returns the HTML text of the page for an app.
     static func html(_ app: String) -> String {
         """
         <!DOCTYPE html>

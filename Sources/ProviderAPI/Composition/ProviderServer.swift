@@ -22,12 +22,12 @@ package final class ProviderServer: Service {
     /// The service that signs people in on the pages.
     package let signIns: SignInService
     let core: ProviderCore
-    /// The services besides the listener.
+    /// The background services that run besides the listener.
     private let services: [any Service]
     let api: RESTAPI
     /// The extension that another module adds; `nil` if there is none.
     private let addition: (any ProviderExtension)?
-    /// The pages beside the API; `nil` without any.
+    /// The pages beside the API; `nil` if there are none.
     private let pages: (any ProviderPages)?
     /// The certificate of the API; `nil` without TLS.
     private let certificate: TLSCertificate?
@@ -139,7 +139,7 @@ extension ProviderServer {
         }
     }
 
-    /// Reports that a provider without a listener is open. It needs no admin key.
+    /// Reports that a provider without a listener is open. Such a provider needs no admin key.
     private func openWithoutListener() {
         self.core.logger.info("provider is open", metadata: ["api": "none"])
         self.bound.resolve(.success(0))

@@ -19,7 +19,7 @@ struct LibraryOperations {
     private var plural: String { "\(self.kind.rawValue)s" }
     /// The name of the kind in the ids of operations, such as `Audience`.
     private var title: String { self.kind.rawValue.capitalized }
-    /// The cursors of the lists of items and of names.
+    /// The list to which the cursors of the lists of items and of names belong.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
     /// The path of the operations on one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }

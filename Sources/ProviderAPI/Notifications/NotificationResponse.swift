@@ -143,7 +143,7 @@ package struct NotificationResponse: ResponseObject {
     ]
 }
 
-/// The API key that sent a notification.
+/// The API key that sent a notification, in a response.
 struct SendingKey: ResponseObject {
     let key: KeyReference
     let scopes: [String]?
@@ -162,7 +162,7 @@ extension KeyReference: ResponseObject {
     ]
 }
 
-/// The number of recipients in each state.
+/// The number of recipients in each state, in a response.
 extension NotificationProgress: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("accepted", \.accepted),
@@ -190,7 +190,7 @@ extension HeldWave: ResponseObject {
     ]
 }
 
-/// The run of a schedule that sent the notification.
+/// The run of a schedule that created a notification, in a response.
 extension ScheduleRun: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.schedule), .required("atMs", \.at)]
 }

@@ -106,7 +106,7 @@ package struct PreviewResponse: ResponseObject {
 
 /// The device that a preview is rendered for.
 struct PreviewSubject {
-    /// The profile; `nil` renders the default variant.
+    /// The profile of the device; `nil` to render the default variant.
     var profile: RecipientProfile?
     /// The badge count that the device would show.
     var badge: Int?

@@ -49,7 +49,7 @@ struct HealthChecker: Sendable {
     /// The length of the write-ahead log above which it is a problem, in bytes. ``WALMonitor`` logs a warning at the
     /// same length.
     private static let longLog = 256 * 1024 * 1024
-    /// The free space of the disk below which it is a problem, in bytes.
+    /// The free disk space below which it is a problem, in bytes.
     private static let leastSpace = 1024 * 1024 * 1024
 
     /// Returns the problems of some apps, the worst kinds first.

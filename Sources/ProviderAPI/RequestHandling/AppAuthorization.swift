@@ -14,7 +14,7 @@ enum AppSubject: Hashable, Sendable {
     case record(Kind)
     /// The apps of the caller. The handler leaves all others out.
     case filtered
-    /// No app, or all apps.
+    /// No particular app: the request acts on the server, or on all apps.
     case server
 
     /// The kinds of records that paths name without their app. The raw value is the name of the path parameter.

@@ -24,7 +24,7 @@ package struct ProviderConfiguration: Sendable {
     /// The limits of the circuit breaker, beyond which no token is deactivated.
     package var breaker = CircuitBreaker.Limits()
     package var schedules = ScheduleRunner.Settings()
-    /// The times for which records are kept.
+    /// The durations for which records are kept.
     package var retention = RetentionSettings()
     /// Indicates whether an operator has confirmed that the wall clock is right, however far it is ahead of the last
     /// start.
@@ -176,7 +176,7 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotWriteAdminKey(path: String, why: String)
     /// The replacement of this database by a backup was interrupted.
     case restoreInterrupted(String)
-    /// The server ended before it was open.
+    /// The server ended before it accepted requests.
     case ended
 
     package var description: String {

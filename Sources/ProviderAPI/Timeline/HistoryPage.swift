@@ -18,7 +18,7 @@ struct HistoryPage {
     private var hasMoreDeliveries = false
     private var hasMoreEvents = false
 
-    /// The identity of a delivery.
+    /// The identity of a delivery: its notification and its recipient.
     private struct DeliveryKey: Hashable {
         var notification: UUID
         var recipient: Int64

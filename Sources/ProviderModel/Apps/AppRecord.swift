@@ -11,7 +11,7 @@ package struct AppRecord: Hashable, Sendable {
     package var rate: Int?
     /// The tags and the attributes that installations may write themselves: none by default.
     package var installationTags = NamePatterns(), installationAttributes = NamePatterns()
-    /// The frequency cap of its users; `nil` for no limit.
+    /// The frequency cap for each user of the app; `nil` for no limit.
     package var cap: FrequencyCap?
     package var createdAt: Timestamp
     /// The maximum level of receipts that are reported for its notifications, unless a notification has its own.
@@ -74,10 +74,10 @@ package struct NamePatterns: Hashable, Sendable {
         }
     }
 
-    /// Reads the stored form: one pattern a line.
+    /// Reads the stored form, which has one pattern per line.
     package init(stored text: String?) { self.init((text ?? "").split(separator: "\n").map(String.init)) }
 
-    /// The form in the database; `nil` for none.
+    /// The form in the database; `nil` without any patterns.
     package var stored: String? { self.texts.isEmpty ? nil : self.texts.joined(separator: "\n") }
 }
 
@@ -166,7 +166,7 @@ package struct FrequencyCapReservation: Hashable, Sendable {
 package struct ErasureRecord: Hashable, Sendable {
     package var id: Int64
     package var app: Int64
-    /// The user; `nil` for a whole app, and after the rows have been deleted.
+    /// The user to erase; `nil` for a whole app, and after the rows have been deleted.
     package var user: String?
     /// The time of the request, by the steady clock.
     package var requestedAt: Timestamp

@@ -15,7 +15,7 @@ package struct ConfigurationFault: Hashable, Sendable {
         case credentialUnusable
         /// The app has no credential any more.
         case credentialMissing
-        /// The credential may not send to the app's topic.
+        /// The credential does not allow pushes to the app's topic.
         case topicDisallowed
         /// The push service's certificate is not trusted.
         case untrustedServer
@@ -23,9 +23,9 @@ package struct ConfigurationFault: Hashable, Sendable {
         case clientCertificateRejected
         /// The server at the configured address is not a push service.
         case wrongProtocol
-        /// The proxy opens no tunnel until a setting is changed.
+        /// The proxy refuses to open a tunnel until a setting is changed.
         case proxy
-        /// The proxy cannot be reached, or opens no tunnel at the moment.
+        /// The proxy cannot be reached, or temporarily opens no tunnel.
         case proxyUnavailable
         /// The push service's name has no address.
         case unknownHost
@@ -37,12 +37,12 @@ package struct ConfigurationFault: Hashable, Sendable {
         case timeout
         /// The push service closes each connection before it is established.
         case closed
-        /// No connection can be opened, for another reason.
+        /// No connection to the push service can be opened, for another reason.
         case noConnection
     }
 
     package var cause: Cause
-    /// The push service's reason, or the text of the error.
+    /// The details of the fault: the push service's reason, or the text of the error.
     package var detail: String
     /// The host to which a connection was attempted; `nil` if there was no attempt.
     package var host: String?

@@ -21,7 +21,7 @@ package struct BroadcastChannel: Hashable, Sendable {
     package init(id: ChannelID, storage: ChannelStorage) { (self.id, self.storage) = (id, storage) }
 }
 
-/// A condition on a device.
+/// A condition that devices of an audience satisfy.
 package indirect enum AudienceExpression: Hashable, Sendable {
     case everyone
     case token(DeviceToken)
@@ -29,7 +29,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case tag(String)
     /// A comparison of an attribute with a value: a number, a text or a Boolean.
     case attribute(name: String, Comparison, JSONValue)
-    /// An attribute with any value.
+    /// The presence of an attribute, whatever its value.
     case hasAttribute(String)
     /// A locale, with or without a region: `pt` matches `pt-BR` too.
     case locale(String)
@@ -38,7 +38,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case timeZone(String)
     /// A Live Activity, by the id that the app gave it.
     case activity(String)
-    /// The time of the latest registration.
+    /// A comparison of the time of the device's latest registration.
     case lastSeen(Comparison, Timestamp)
     /// An outcome of an earlier notification. It is used by resends, and cannot occur in a request.
     case outcomes(RecipientOutcomes)
@@ -100,12 +100,12 @@ package struct NamedAudiences: Hashable, Sendable {
     /// A snapshot without named audiences.
     package static let none = NamedAudiences([:])
 
-    /// The conditions by their names, in the form of a request.
+    /// The conditions of the named audiences by name, in the form of a request.
     private let conditions: [BytewiseString: [String: JSONValue]]
 
     package init(_ conditions: [BytewiseString: [String: JSONValue]]) { self.conditions = conditions }
 
-    /// Returns the condition of that name; `nil` if there is none.
+    /// Returns the condition of the audience with that name; `nil` if there is none.
     func condition(_ name: String) -> [String: JSONValue]? { self.conditions[BytewiseString(name)] }
 
     /// Returns the names of all named audiences to which an audience in a request refers.
@@ -129,7 +129,7 @@ package struct NamedAudiences: Hashable, Sendable {
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>
-    /// The reasons that match; `nil` for all but ``exceptReasons``.
+    /// The reasons of the deliveries that match; `nil` for all but ``exceptReasons``.
     package var reasons: [String]?
     package var exceptReasons: [String]
 

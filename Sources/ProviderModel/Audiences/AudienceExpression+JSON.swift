@@ -142,7 +142,7 @@ extension AudienceExpression {
 /// Reads the expression of a request and counts its conditions.
 private struct AudienceParser {
     let now: Timestamp
-    /// The named audiences; `nil` within one of them.
+    /// The named audiences that may be referred to; `nil` within a named audience.
     private var named: NamedAudiences?
     /// The number of conditions so far; combinations do not count.
     private var conditions = 0
@@ -150,7 +150,7 @@ private struct AudienceParser {
     fileprivate enum Members {
         private static let limit = AudienceExpression.maximumText
 
-        /// Returns a member for each comparison.
+        /// Returns a request member for each comparison, such as `atLeast`.
         private static func compared<Value>(
             _ make: (String) -> RequestMember<Value>
         ) -> [(comparison: AudienceExpression.Comparison, member: RequestMember<Value>)] {
@@ -420,6 +420,6 @@ extension Schema {
         pattern: "^[A-Za-z0-9+/=<> \\t\\r\\n]+$"
     )
 
-    /// The value of an attribute of a device.
+    /// The schema for the value of a device's attribute.
     package static let attribute = Schema.any(of: [.string(length: 0...AudienceExpression.maximumText), .number, .bool])
 }

@@ -9,7 +9,7 @@ package struct BridgeKind: RawRepresentable, Hashable, Sendable {
     /// The legacy binary interface for old providers. The name is the topic.
     package static let binary = BridgeKind("binary")
 
-    /// The name of the kind, in small letters.
+    /// The name of the kind, in lower case.
     package let rawValue: String
 
     package init(_ name: String) { self.rawValue = name }
@@ -155,7 +155,7 @@ package struct LegacyPush: Hashable, Sendable {
     package var app: Int64
     package var token: DeviceToken
     package var payload: Data
-    /// The value of the header `apns-expiration`; `nil` without one.
+    /// The value of the header `apns-expiration`; `nil` for a push without it.
     package var expiration: String?
 
     package init(app: Int64, token: DeviceToken, payload: Data, expiration: String? = nil) {
@@ -168,7 +168,7 @@ package struct ShadowComparison: Hashable, Sendable {
     /// The maximum number of differences of one request that are kept. Further ones are only counted.
     package static let maximumDifferences = 100
 
-    /// The differences, one for each field; empty where both agree.
+    /// The differences, one for each field; empty if the bridge and the old server agree.
     package var differences: [ShadowDifference] = []
 
     package init() {}

@@ -11,7 +11,7 @@ package enum ChatProtocol: String, Hashable, Sendable, CaseIterable {
 package struct ChatSessionRecord: Hashable, Sendable {
     /// The state of a session.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// The provider stays signed in.
+        /// The provider keeps itself signed in.
         case active
         /// A person has stopped the session.
         case stopped
@@ -77,11 +77,11 @@ package struct ChatSessionKey: Hashable, Sendable {
 package struct ChatSessionProgress: Hashable, Sendable {
     /// `true` once the server has permanently refused the session.
     package var hasFailed: Bool
-    /// See ``ChatSessionRecord/lastError``.
+    /// The new value of ``ChatSessionRecord/lastError``.
     package var lastError: String?
-    /// See ``ChatSessionRecord/seenThrough``. It never decreases.
+    /// The new value of ``ChatSessionRecord/seenThrough``, which never decreases.
     package var seenThrough: Timestamp
-    /// See ``ChatSessionRecord/usesSCRAM``. Once it is `true`, it stays `true`.
+    /// The new value of ``ChatSessionRecord/usesSCRAM``. Once `true`, the stored value stays `true`.
     package var usesSCRAM: Bool
 
     package init(hasFailed: Bool = false, lastError: String? = nil, seenThrough: Timestamp, usesSCRAM: Bool = false) {

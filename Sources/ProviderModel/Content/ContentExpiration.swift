@@ -7,14 +7,14 @@ struct ContentExpiration: Hashable, Sendable {
     /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (reference 7.1).
     private static let maximumSeconds = Expiration.longestStorage.components.seconds
 
-    /// A time: 0, UNIX seconds, or RFC 3339 text.
+    /// The member `expiration`: a time as 0, UNIX seconds, or RFC 3339 text.
     static let absolute = RequestMember<Expiration>(
         "expiration",
         .any(of: [.integer(0...0), .integer(Self.times), .rfc3339])
             .described("RFC 3339 or UNIX seconds; 0 for one attempt without storage.")
     ) { (fields, name) throws(RequestError) in try Self.time(fields, name) }
 
-    /// A length of time: seconds, or a text such as `90s`, `30m`, `6h` or `2d`.
+    /// The member `expiresIn`: a length of time in seconds, or as a text such as `90s`, `30m`, `6h` or `2d`.
     static let relative = RequestMember<Int64>(
         "expiresIn",
         .any(of: [.integer(1...Self.maximumSeconds), .string(length: 2...12, pattern: DurationText.pattern)])

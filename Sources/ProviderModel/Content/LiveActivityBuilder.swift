@@ -15,7 +15,7 @@ struct LiveActivityBuilder {
         PayloadMember(key) { Member.text($0, 1...256) }
     }
     private static let inputPushToken = PayloadMember("input-push-token") { Member.bool($0) }
-    /// The keys in `aps` (reference 3.4).
+    /// The keys of a Live Activity in `aps` (reference 3.4).
     static let keys = Set([Self.event.name, Self.inputPushToken.key]).union(Self.times.map { $0.key })
         .union(Self.objects.map { $0.key }).union(Self.texts.map { $0.key })
 

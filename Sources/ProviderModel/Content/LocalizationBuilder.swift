@@ -35,7 +35,7 @@ struct LocalizationBuilder {
     let fields: JSONFields
     let pushType: PushType
     let isRaw: Bool
-    /// The default payload.
+    /// The default payload, which the localizations change.
     let base: [String: JSONValue]
 
     /// Returns the localizations, sorted by key.

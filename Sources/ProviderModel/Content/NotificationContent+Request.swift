@@ -106,7 +106,7 @@ extension NotificationContent {
         var names: FieldNames
         var payload: [String: JSONValue]
 
-        /// Checks the size before anything is copied.
+        /// Checks the size of the payload's text before anything is copied.
         func checkTextSize() throws(RequestError) {
             guard let text = try? JSONValue.object(self.payload).text
             else { throw self.error("invalid_value", "the payload cannot be written as JSON") }
@@ -247,7 +247,7 @@ extension NotificationContent {
 package struct ContentWarning: Hashable, Sendable {
     /// The member of the request, as a path such as `localizations.de.alert`.
     package var field: String
-    /// The explanation for the caller.
+    /// The explanation of the probable mistake, for the caller.
     package var message: String
 
     package init(field: String, message: String) { (self.field, self.message) = (field, message) }

@@ -46,7 +46,7 @@ package struct DeliveryRecord: Hashable, Sendable {
     package var position: NotificationCursor
     /// The recipient, unique within the notification: a device's id, or below zero for a named token.
     package var recipient: Int64
-    /// The device; `nil` if the token is not registered.
+    /// The id of the recipient's device; `nil` if the token is not registered.
     package var device: Int64?
     /// The token; `nil` once the device has been removed.
     package var token: DeviceToken?

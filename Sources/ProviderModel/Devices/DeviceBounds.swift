@@ -43,7 +43,7 @@ package enum DeviceBounds {
         return ExceededDeviceBound(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
     }
 
-    /// The number and size of stored attributes.
+    /// The number and the size of a device's stored attributes.
     package struct Size: Hashable, Sendable {
         package var count, bytes: Int
 

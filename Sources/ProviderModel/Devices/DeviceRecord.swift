@@ -49,7 +49,7 @@ package struct DeviceProfile: Hashable, Sendable {
     /// The notification types that the user allows and the app supports.
     package var capabilities: DeviceCapabilities = []
     package var tags: Set<BytewiseString> = []
-    /// The attributes: texts, numbers and truth values.
+    /// The attributes: texts, numbers and Booleans.
     package var attributes: [String: JSONValue] = [:]
     package var preferences = Preferences()
     /// The key to which encrypted content is sealed: the newest one that the installation has registered.
@@ -100,7 +100,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var capabilities: DeviceCapabilities?
     /// The tags that replace all earlier ones.
     package var tags: Set<BytewiseString>?
-    /// The attributes to set or remove. The others stay.
+    /// The attributes to set or remove. Other attributes are kept.
     package var attributes: [String: Update<JSONValue>] = [:]
     package var preferences: Update<Preferences>?
     package var encryptionKey: Update<InstallationPublicKey>?
@@ -123,7 +123,7 @@ package struct RegistrationResult: Hashable, Sendable {
         case added, refreshed
         /// The registered token replaces another token of the installation.
         case tokenReplaced
-        /// Nothing was stored: the device would exceed a bound.
+        /// Nothing was stored, because the device would exceed a bound.
         case rejected(ExceededDeviceBound)
     }
 
@@ -148,7 +148,7 @@ package struct UserPeriod: Hashable, Sendable {
     package var device: Int64
     /// The beginning, which is the end of the period before; `nil` for a device that had no other user before.
     package var since: Timestamp?
-    /// The end; `nil` while the device belongs to the user.
+    /// The end of the period; `nil` while the device belongs to the user.
     package var until: Timestamp?
 
     package init(device: Int64, since: Timestamp? = nil, until: Timestamp? = nil) {

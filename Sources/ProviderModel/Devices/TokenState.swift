@@ -23,9 +23,9 @@ package enum TokenState: Hashable, Sendable {
 /// The provider's token invalidation policy decides it from the response to a push, and the store applies it
 /// (`TokenInvalidation`). Each change but ``Kind/confirmed`` is recorded as an event (``TokenEventRecord/Action``).
 package struct TokenStateChange: Hashable, Sendable {
-    /// The kind of a change.
+    /// The kind of a change to a token's state.
     package enum Kind: Hashable, Sendable {
-        /// The token was suspected, and a push to it was accepted.
+        /// The token was suspected before, and a push to it was accepted.
         case confirmed
         /// The device becomes inactive, unless it registered at the time `since` or later (reference 7.7).
         case deactivated(since: Timestamp)
@@ -98,7 +98,7 @@ package struct TokenEventRecord: Hashable, Sendable {
 
 /// The conditions on deactivations of tokens that are to be undone.
 package struct DeactivationFilter: Hashable, Sendable {
-    /// The range of times of the deactivations; its end is exclusive.
+    /// The first and the exclusive last time of the deactivations.
     package var from, to: Timestamp
     /// The reason that the push service gave; `nil` for any.
     package var reason: String?
@@ -121,7 +121,7 @@ package struct DeactivationFilter: Hashable, Sendable {
 
 /// The result of undoing deactivations.
 package struct Reactivation: Hashable, Sendable {
-    /// The devices that are active again.
+    /// The number of devices that are active again.
     package var devices: Int
     /// `false` if the limit of one call was reached before the end. Repeating the call continues.
     package var isComplete: Bool

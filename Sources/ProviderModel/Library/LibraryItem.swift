@@ -97,9 +97,9 @@ package struct LibraryUse: Hashable, Sendable {
     package init(item: UUID, version: Int64? = nil) { (self.item, self.version) = (item, version) }
 }
 
-/// The limits on the items of one kind and app.
+/// The limits on an app's items of one kind.
 package struct LibraryLimits: Hashable, Sendable {
-    /// The maximum number of items. Default 500.
+    /// The maximum number of items of the kind in an app. Default 500.
     package var items = 500
     /// The maximum number of versions of an item that are kept, besides those that schedules name. Default 100.
     package var versions = 100
@@ -111,7 +111,7 @@ package struct LibraryLimits: Hashable, Sendable {
     package init() {}
 }
 
-/// A change of an item by a person.
+/// A change of an item that a caller requests.
 package struct LibraryChange: Hashable, Sendable {
     /// The kind of a change.
     package enum Action: Hashable, Sendable {
@@ -155,7 +155,7 @@ package struct LibraryChange: Hashable, Sendable {
 
 /// The result of a change of an item.
 package enum LibraryChangeResult: Hashable, Sendable {
-    /// The item after the change.
+    /// The item was changed, or added if `isNew` is `true`.
     case changed(LibraryItem, isNew: Bool)
     case deleted
     case missing

@@ -262,7 +262,7 @@ extension DeliveryTime {
 }
 
 extension Schema {
-    /// A time from 1970 on without a time zone.
+    /// The schema for a local date and time from 1970 on, without a time zone.
     package static let localTime = Schema.string(
         length: 16...19,
         pattern: "^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]"

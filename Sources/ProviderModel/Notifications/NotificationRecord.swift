@@ -43,7 +43,7 @@ package struct NotificationRecord: Hashable, Sendable {
     package var audience: Audience
     /// The positions, from 1, of named tokens that were erased with their user. The other tokens keep their positions.
     package var erasedPositions: Set<Int64> = []
-    /// The environment; `nil` for the devices of both.
+    /// The environment of the devices; `nil` for both environments.
     package var environment: PushEnvironment?
     package var guarantee: Guarantee
     package var lane: Lane
@@ -60,7 +60,7 @@ package struct NotificationRecord: Hashable, Sendable {
     package var run: ScheduleRun?
     /// The API key of the request that created the notification or its schedule; `nil` if it is not known.
     package var key: KeyReference?
-    /// The notification whose failed recipients are the audience of this one.
+    /// The notification whose failed recipients are the audience of this one; `nil` if this is not a resend.
     package var resendOf: UUID?
     /// The details of the notification's acceptance, which are written but not read with the record.
     package var acceptance = AcceptanceRecord()
@@ -167,7 +167,7 @@ package enum Acceptance: Hashable, Sendable {
     case sessionRemoved
 }
 
-/// The details of a notification's acceptance that are kept.
+/// The details of a notification's acceptance that are kept with it.
 package struct AcceptanceRecord: Hashable, Sendable {
     /// The time at which the request had arrived completely.
     package var receivedAt: Timestamp?
@@ -197,7 +197,7 @@ package struct AcceptanceRecord: Hashable, Sendable {
 package struct RemainingWork: Hashable, Sendable {
     /// The number of shards that have not been read to their end.
     package var shards = 0
-    /// Indicates whether a page is in flight.
+    /// Indicates whether a page of pushes is being sent.
     package var isInFlight = false
     /// The earliest and the latest time at which sending to one of these shards may begin, by the wall clock.
     package var firstShardAt, lastShardAt: Timestamp?
@@ -271,7 +271,7 @@ package enum NotificationSort: String, Hashable, Sendable, CaseIterable {
     /// The order by the state as in ``states``, and within a state newest first.
     case state
 
-    /// The order of the states.
+    /// The order of the states in a list that is sorted by state.
     package static let states: [NotificationRecord.State] = [
         .sending, .accepted, .paused, .scheduled, .cancelled, .done,
     ]

@@ -29,7 +29,7 @@ package struct NotificationRequest: Hashable, Sendable {
     package var pace: PaceSettings?
     /// The rules that decide which recipients are skipped.
     package var consent = ConsentRules()
-    /// The notification whose failed recipients this one is sent to.
+    /// The notification whose failed recipients this request addresses; `nil` if it is not a resend.
     package var resendOf: UUID?
 
     /// The members of a request that do not belong to the content.
@@ -57,7 +57,7 @@ package struct NotificationRequest: Hashable, Sendable {
 
     package static let object = Self.makeObject(named: "NotificationRequest")
 
-    /// Returns the object of a request with further members.
+    /// Returns the description of a request's object that has further members.
     package static func makeObject(named name: String, with more: [any ObjectMember] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],

@@ -92,7 +92,7 @@ package struct SteeringLimits: Hashable, Sendable {
         (self.maximumBandwidth, self.maximumDownloads) = (maximumBandwidth, maximumDownloads)
     }
 
-    /// Reads the member `steering` of waves; `nil` if it is absent.
+    /// Reads the member `steering` of the object `waves`; `nil` if it is absent.
     fileprivate init?(_ waves: JSONFields) throws(RequestError) {
         guard let fields = try waves.value(Self.member) else { return nil }
         let (bandwidth, downloads) = (try fields.value(Self.bandwidth), try fields.value(Self.downloads))

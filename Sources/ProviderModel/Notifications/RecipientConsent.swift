@@ -17,7 +17,7 @@ package enum SkipReason: Hashable, Sendable, CaseIterable {
     case optedOut
     /// The device has reported its capabilities, and alerts are not among them.
     case alertsNotAllowed
-    /// The installation has no encryption key.
+    /// The content is encrypted, but the installation has no encryption key.
     case noEncryptionKey
     case quietHours
     case capReached

@@ -115,7 +115,7 @@ extension SendWindow {
         return window
     }
 
-    /// The members that ``parse(_:)`` reads.
+    /// The send window as members of a request, which ``parse(_:)`` reads.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         for (name, hours) in [("window", self.windows), ("quietHours", self.closedHours)] where !hours.isEmpty {

@@ -10,17 +10,17 @@ package struct PersonRecord: Hashable, Sendable {
     package var id: UUID
     /// The position in the list of all people, which the store assigns.
     package var number: Int64
-    /// The name for signing in. Upper and lower case make no difference.
+    /// The name with which the person signs in, regardless of case.
     package var name: String
     package var role: PersonRole
     /// The apps that the person is limited to; `nil` for all.
     package var apps: Set<Topic>?
-    /// `true` once the person has redeemed a link.
+    /// `true` once the person has redeemed a link and chosen a password.
     package var hasPassword: Bool
     package var createdAt: Timestamp
     /// The time of the last request, written at most once a minute; `nil` for a person who never signed in.
     package var lastSeenAt: Timestamp?
-    /// `true` for a person who cannot sign in now.
+    /// `true` if the person is disabled, and cannot sign in.
     package var isDisabled: Bool
     /// The language of the pages, such as `de`; `nil` for that of the browser.
     package var language: String?
@@ -84,11 +84,11 @@ package enum PersonDeletionResult: Hashable, Sendable {
 
 /// The role of a person, which decides what the person may do.
 package enum PersonRole: String, CaseIterable, Hashable, Sendable {
-    /// The role of people who only read.
+    /// The role of people who may only read.
     case viewer
-    /// The role of people who read, and send notifications.
+    /// The role of people who may read and send notifications.
     case author
-    /// The role of people who read, send notifications, register devices and operate the provider.
+    /// The role of people who may read, send notifications, register devices and operate the provider.
     case `operator`
     /// The role of people who may do everything.
     case admin

@@ -23,7 +23,7 @@ package struct SessionRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     /// The time of the last request, written at most once a minute.
     package var lastUsedAt: Timestamp
-    /// The time at which the session ends even if it is used.
+    /// The time at which the session ends, even if it is in use.
     package var expiresAt: Timestamp
     /// The browser's `User-Agent`.
     package var agent: String
@@ -68,7 +68,7 @@ package struct SignInCandidate: Hashable, Sendable {
     }
 }
 
-/// A session that begins, with everything that is written in its transaction.
+/// A new session, with everything that is written in the transaction that begins it.
 package struct SignInRecord: Sendable {
     package var session: SessionRecord
     /// The SHA-256 of the session's token.

@@ -13,9 +13,9 @@ package struct EntitlementProof: Hashable, Sendable {
 
     /// The signed transactions of the App Store.
     package var transactions: [String] = []
-    /// The publisher's account.
+    /// The name of the reader's account with the publisher; `nil` for none.
     package var account: String?
-    /// The token that the publisher's server has given to the app's user.
+    /// The token that the publisher's server has given to the app's user; `nil` for none.
     package var authToken: String?
 
     package init() {}

@@ -8,7 +8,7 @@ package struct FileRecord: Hashable, Sendable {
     package static let maximumOfApp = 100_000
 
     package var hash: ContentHash
-    /// The size in bytes.
+    /// The size of the file, in bytes.
     package var size: Int
     package var contentType: String
     /// The name that the file had when it was uploaded.

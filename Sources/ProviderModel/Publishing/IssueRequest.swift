@@ -50,9 +50,9 @@ package enum IssueRequest {
 }
 
 extension Schema {
-    /// The product id of an issue, as the App Store and pushes name it.
+    /// The schema for the product id of an issue, as the App Store and pushes name it.
     package static let productID = Schema.string(length: 1...IssueRecord.maximumProductID, pattern: "^[A-Za-z0-9._-]+$")
-    /// A SHA-256 in hexadecimal.
+    /// The schema for a SHA-256 in hexadecimal.
     package static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
     package static let screenSize = Schema.string(length: 3...11, pattern: "^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$")
     package static let date = Schema.string(

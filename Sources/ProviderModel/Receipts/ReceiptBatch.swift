@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A receipt as it arrives.
+/// A receipt that arrives from a sender.
 package struct IncomingReceipt: Hashable, Sendable {
     /// The id that the sender gave the receipt, by which a repetition is recognized.
     package var id: UUID
@@ -69,11 +69,11 @@ package enum ReceiptResult: Hashable, Sendable {
 package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
     /// The app has no such notification, or the installation did not get it.
     case unknownNotification = "unknown_notification"
-    /// The notification ended too long ago.
+    /// The notification ended too long ago to accept receipts.
     case tooLate = "too_late"
     /// The maximum number of receipts, or of names of actions, is reached.
     case tooMany = "too_many"
-    /// The notification is sent without receipts.
+    /// The notification was sent without receipts.
     case receiptsOff = "receipts_off"
     /// A member of the receipt has an invalid value.
     case invalidValue = "invalid_value"

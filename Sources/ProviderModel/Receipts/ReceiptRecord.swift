@@ -51,9 +51,9 @@ package struct ReceiptCount: Hashable, Sendable {
     package var event: ReceiptEvent
     /// The name of the action or of the conversion; `nil` for the event as a whole.
     package var action: String?
-    /// The number of installations.
+    /// The number of different installations that sent such receipts.
     package var unique: Int
-    /// The number of receipts.
+    /// The number of such receipts.
     package var total: Int
 
     package init(event: ReceiptEvent, action: String? = nil, unique: Int, total: Int) {
@@ -99,7 +99,7 @@ package enum ReceiptEvent: Int64, Hashable, Sendable, CaseIterable {
     case dismissed = 4
     /// The user chose one of the notification's actions.
     case action = 5
-    /// The user reached the aim of the notification.
+    /// The user did what the notification aims at.
     case converted = 6
 
     /// The name in the API.
@@ -131,11 +131,11 @@ package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
 
 /// The level of detail of receipts that are reported and kept.
 package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
-    /// No receipts.
+    /// No receipts are reported or kept.
     case none = 0
-    /// Only counts. No row names a device, and times are rounded.
+    /// Only counts are kept. No row names a device, and times are rounded.
     case counts = 1
-    /// The receipts of each device.
+    /// The receipts of each device are kept.
     case device = 2
 
     /// The name in the API, and in a payload.
@@ -170,9 +170,10 @@ package enum ReceiptLimits {
 
 /// The place up to which the events of a gateway have been read: the newest event that was read.
 package struct GatewayCursor: Hashable, Sendable {
-    /// The number of the event; 0 before the first one.
+    /// The number of the newest event that was read; 0 before the first one.
     package var position: Int64
-    /// The time of the event, which distinguishes it from an event of the same number in another log; `nil` if it is not known.
+    /// The time of that event, which distinguishes it from an event with the same number in another log; `nil` if it is
+    /// not known.
     package var at: Timestamp?
 
     package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }

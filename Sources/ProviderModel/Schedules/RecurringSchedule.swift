@@ -32,7 +32,7 @@ extension RecurringSchedule {
         case skip
         /// Only the latest due run is made up for, if it is late by less than `maximumLateness`.
         case runOnce(maximumLateness: Duration)
-        /// The latest due runs are made up for, up to this number, oldest first.
+        /// The latest due runs are made up for, at most `maximum` of them, oldest first.
         case runAll(maximum: Int)
     }
 

@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A recurring notification.
+/// A recurring notification with its schedule.
 package struct ScheduleRecord: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
@@ -15,7 +15,7 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var lastRunAt: Timestamp?
     package var isPaused: Bool
     package var createdAt: Timestamp
-    /// The API key that added or replaced it; `nil` if it is not known.
+    /// The API key that added or last replaced the schedule; `nil` if it is not known.
     package var key: KeyReference?
     /// The problem of the latest runs; `nil` after a successful run.
     package var problem: ScheduleProblem?

@@ -66,7 +66,7 @@ package struct PushMessageRecord: Hashable, Sendable {
     /// The topic of the message; a newer message of the same topic replaces it. `nil` for none.
     package var topic: String?
     package var body: Data
-    /// The time of expiry.
+    /// The time at which the message expires.
     package var expiresAt: Timestamp
 
     package init(

@@ -26,7 +26,7 @@ package struct WebhookRecord: Hashable, Sendable {
     package var events: Set<Event>
     package var isActive: Bool
     package var createdAt: Timestamp
-    /// The position of the last block of events that was accepted.
+    /// The position of the last block of events that the receiver accepted.
     package var cursor: Int64
     /// The number of posts that failed since the last accepted one.
     package var failures: Int

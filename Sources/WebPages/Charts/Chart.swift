@@ -48,7 +48,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// Indicates whether there is no value at all.
+    /// Indicates whether the chart has no value at all.
     var isEmpty: Bool { self.series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
 
     /// The largest value that is drawn, which is that of a line or of a whole bar.

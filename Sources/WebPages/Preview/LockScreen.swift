@@ -20,7 +20,7 @@ package struct LockScreen: Hashable, Sendable {
         case background, voip, complication, fileprovider, mdm, location, pushtotalk, widgets, controls
         /// An alert push without text and sound: it may change the badge.
         case badgeOnly
-        /// The payload is not one that the system understands.
+        /// The system does not understand the payload.
         case unreadable
     }
 

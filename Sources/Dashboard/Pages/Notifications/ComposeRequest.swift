@@ -7,7 +7,7 @@ import WebPages
 /// The audience, time and environment can also be in the field for further members. So pages show, and decide by, the
 /// request that is sent, and not the fields of the form.
 struct ComposeRequest: Sendable {
-    /// The body of the notification. A schedule has one too.
+    /// The body of the request that sends the notification. A schedule has one too.
     let notification: JSONValue
     /// The times of the schedule; `nil` for a notification that is sent once.
     let rule: JSONValue?
