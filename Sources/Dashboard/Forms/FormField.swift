@@ -54,8 +54,8 @@ struct FormField {
         (self.values, self.completion) = (value.map { [$0] } ?? values, completion)
     }
 
-    /// Creates the field of a member of a request. It has the bounds of the member, and must be filled in if a request must
-    /// have the member.
+    /// Creates the field of a member of a request. The field has the bounds of the member, and must be filled in if a
+    /// request must have the member.
     ///
     /// - Parameters:
     ///   - list: The members of the request.

@@ -3,7 +3,7 @@ import PushProvider
 import PushStore
 package import PushSupport
 
-/// The allowed values of those query items that options of the command-line tool set.
+/// The values of the items of queries that options of commands stand for.
 package enum QueryChoices {
     package static let notificationStates = Schema.choice(of: NotificationRecord.State.self)
     package static let notificationOrders = Schema.choice(of: NotificationSort.self)
