@@ -1,7 +1,7 @@
 package import HTTPTypes
 
-/// The header fields of every page. With them it loads nothing from other origins, runs no other scripts than
-/// Martlet's, and cannot be framed.
+/// The header fields of every page. With them, a page loads nothing from other origins, runs only Martlet's own
+/// scripts, and cannot be framed.
 package enum SecurityHeaders {
     /// The content security policy. It has no `unsafe-inline`, because pages contain neither scripts nor styles.
     package static let contentSecurityPolicy = [

@@ -11,7 +11,7 @@ struct FormField {
         /// suggestions.
         case line(type: String, list: String? = nil)
         case area
-        /// Text of several lines that a program reads, such as JSON.
+        /// A text of several lines in a fixed-width font, such as JSON.
         case code
         case file(accept: String)
         /// One of several values, each with its label, as a list to choose from.
@@ -33,7 +33,7 @@ struct FormField {
     var isRequired = false
     /// The maximum number of characters that can be typed.
     var maximum: Int?
-    /// The numbers that can be typed; `nil` for a text, and for any number.
+    /// The range of numbers that can be typed; `nil` for a text, and for numbers without bounds.
     private var range: ClosedRange<Int64>?
     /// The value of the HTML attribute `autocomplete`.
     var completion = "off"
@@ -54,8 +54,8 @@ struct FormField {
         (self.values, self.completion) = (value.map { [$0] } ?? values, completion)
     }
 
-    /// Makes the field of a member of a request. It has the bounds of the member, and must be filled in if a request must
-    /// have the member.
+    /// Creates the field of a member of a request. The field has the bounds of the member, and must be filled in if a
+    /// request must have the member.
     ///
     /// - Parameters:
     ///   - list: The members of the request.
@@ -77,7 +77,7 @@ struct FormField {
         self.limit(to: list[path])
     }
 
-    /// Sets the bounds of a member of a request.
+    /// Sets the bounds of the field to those of a member of a request.
     mutating func limit(to member: Schema) { (self.maximum, self.range) = (member.maximumLength, member.range) }
 
     /// Returns the variables of the partial `control`. Each has a value, because a template looks up a missing variable
@@ -111,7 +111,7 @@ struct FormField {
         return model
     }
 
-    /// Returns the attributes of a line. HTML knows a maximum length of texts only, and bounds of numbers only.
+    /// Returns the attributes of a line. HTML has a maximum length for texts only, and bounds for numbers only.
     private func line(_ type: String, _ list: String?) -> PageModel {
         let maximum = Self.typesOfTexts.contains(type) ? self.maximum : nil
         let range = type == "number" ? self.range : nil
@@ -150,7 +150,7 @@ struct FormModel {
     }
 }
 
-/// Makes the fields of a form whose labels and hints are in the localized texts.
+/// Creates the fields of a form whose labels and hints are in the localized texts.
 ///
 /// The label of the field `title` is the text `AREA.title`, its hint `AREA.titleHint`, the label of an option `AREA.titleOptions.VALUE`.
 struct LabelledFields {
@@ -165,7 +165,8 @@ struct LabelledFields {
     ///
     /// - Parameters:
     ///   - type: The type of the input, such as `number`.
-    ///   - member: The member of a request that the field stands for; `nil` for a field with a form of its own.
+    ///   - member: The schema of the member of a request that the field stands for; `nil` for a field that stands for
+    ///     no single member.
     ///   - name: The name of the field, if it differs from the name of its texts.
     ///   - list: The id of a list of suggestions; `nil` for none.
     func line(
@@ -202,7 +203,7 @@ struct LabelledFields {
         return self.model(text, .checks(options.map { ($0, self.label(text, $0)) }), values: chosen)
     }
 
-    /// Returns the options with their labels. The present value is added if it is not among them.
+    /// Returns the options with their labels. The current value is added if it is not among them.
     private func options(_ text: String, name: String, _ options: [String]) -> [(value: String, label: String)] {
         let value = self.values[name] ?? ""
         let all = options.contains(value) || value.isEmpty ? options : options + [value]
@@ -257,7 +258,7 @@ extension FormData {
 
     /// Returns the value of a field as a number; `nil` if it is empty or absent.
     ///
-    /// - Throws: ``RequestError`` for a text that is no number, and for one that the member may not be.
+    /// - Throws: ``RequestError`` for a text that is not a number, and for a number outside the member's bounds.
     func number(_ name: String, of member: Schema) throws(RequestError) -> Int64? {
         try self.number(name, in: member.range ?? Int64.min...Int64.max)
     }

@@ -39,8 +39,7 @@ extension JSONValue {
     }
 }
 
-/// A JSON object whose members are taken one after the other. The remaining members are those that no code has
-/// understood.
+/// A JSON object whose members are taken one after the other. The remaining members are those that no code has read.
 struct RemainingMembers {
     private(set) var members: [String: JSONValue]
 

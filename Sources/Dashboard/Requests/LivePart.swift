@@ -11,12 +11,12 @@ import WebPages
 ///
 /// The part is rendered once a second, and sent when it has changed. The browser opens a new stream when this one ends.
 struct LivePart: Sendable {
-    /// The content of the part at one time.
+    /// The content of the part at one moment, as an event sends it.
     struct Update: Sendable {
         let html: String
         /// The number to show in the title of the browser's tab; `nil` for none.
         var count: Int64?
-        /// Indicates that nothing will change any more.
+        /// Indicates whether the content will not change any more, so that no further update follows.
         var isFinal = false
     }
 
@@ -24,7 +24,7 @@ struct LivePart: Sendable {
     let liveStreams: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
-    /// Returns the present content; `nil` ends the stream.
+    /// The closure that returns the current content of the part, or `nil` to end the stream.
     let render: @Sendable () async throws -> Update?
 
     /// Returns the response with the stream of events. If the budget has no place, the response is empty, and the page
@@ -70,7 +70,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(render: self.render, interval: self.interval, place: self.place) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// The longest time for which a stream is open.
+        /// The maximum time for which a stream is open.
         private static let longest: Duration = .seconds(300)
         /// The number of unchanged renderings after which a comment is sent, so that proxies do not close the
         /// connection.
@@ -110,7 +110,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Returns the present content; `nil` at the end of the stream, and while a budget refuses the request, so that
+        /// Returns the current content; `nil` at the end of the stream, and while a budget refuses the request, so that
         /// the last content stays.
         ///
         /// - Throws: Any other error, which ends the stream.

@@ -74,17 +74,17 @@ extension PageRequest {
     /// The maximum length of a response of the API that a page reads, in bytes.
     private static let maximumResponse = 16 * 1024 * 1024
 
-    /// Makes a request to the API as the signed-in caller, and adds it to the page's list of calls.
+    /// Sends a request to the API as the signed-in caller, and adds it to the page's list of calls.
     ///
     /// - Parameters:
     ///   - type: The type of the value that the response is made of, such as `AppResponse`.
-    ///   - isNoted: Whether the request is added to the list. `false` is for one of many equal requests.
+    ///   - isNoted: Whether the request is added to the list. `false` leaves out one of many similar requests.
     /// - Throws: The ``RequestError`` of the API.
     func call<Value>(_ call: LocalAPIRequest, as type: Value.Type, isNoted: Bool = true) async throws -> Value {
         try Self.value(of: try await self.respond(to: call, isNoted: isNoted), as: type)
     }
 
-    /// Makes a request to the API as ``call(_:as:isNoted:)`` does.
+    /// Sends a request to the API as ``call(_:as:isNoted:)`` does.
     ///
     /// - Returns: The JSON of the response; `null` for an empty one.
     func call(_ call: LocalAPIRequest, isNoted: Bool = true) async throws -> JSONValue {

@@ -19,7 +19,7 @@ struct MenuEntry: Sendable {
     /// The part of the navigation that an entry belongs to.
     enum Group: Sendable {
         case top, app
-        /// The pages for callers that may use all apps.
+        /// The pages about the server, for callers that may use all apps.
         case server
     }
 

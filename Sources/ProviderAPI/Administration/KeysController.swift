@@ -67,7 +67,7 @@ struct KeysController: Controller {
         return try .json(self.response(record))
     }
 
-    /// Changes the members that are in the body. The change counts from the next request on. `null` removes a limit.
+    /// Changes the members that are in the body. The change takes effect with the next request. `null` removes a limit.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in
@@ -123,7 +123,7 @@ struct KeysController: Controller {
     }
 }
 
-/// The JSON of an API key in responses. Its text is only in the response to its creation.
+/// The JSON of an API key in responses. The text of the key is only in the response to the key's creation.
 package struct KeyResponse: ResponseObject {
     package let record: APIKeyRecord
     /// The text of the key; `nil` in all responses but the one to its creation.

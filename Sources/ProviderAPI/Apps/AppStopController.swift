@@ -10,7 +10,7 @@ import PushTypes
 struct AppStopController: Controller {
     let store: any AppStore
     let wakes: LaneWakeSignals
-    /// The pushes that wait in memory. A stop takes them back.
+    /// The queue of pushes in memory. A stop removes the app's pushes from it.
     let direct: DirectDispatch
     let time: any TimeSource
 

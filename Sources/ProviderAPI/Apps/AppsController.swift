@@ -29,7 +29,7 @@ struct AppsController: Controller {
         ]
     }
 
-    /// Adds an app. For an app that exists, it changes nothing and responds with 200 and the present state.
+    /// Adds an app. For an app that exists, it changes nothing and responds with 200 and the current state.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AppRequest.addition)
         let bundleID = try fields.required(AppRequest.bundleID)

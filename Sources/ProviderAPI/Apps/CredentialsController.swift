@@ -16,7 +16,7 @@ struct CredentialsController: Controller {
     let invalidation: TokenInvalidationPolicy
     let expiry: CredentialExpiryMonitor
     let faults: ConfigurationFaultTracker
-    /// The pushes that wait in memory. The removal of a credential takes them back.
+    /// The queue of pushes in memory. The removal of a credential removes the pushes that need it.
     let direct: DirectDispatch
     let tester: CredentialTester
     /// The budget of tests and of new certificates: one at a time for each app, and a few in a minute.

@@ -39,7 +39,7 @@ struct EnvironmentsController: Controller {
 }
 
 extension EnvironmentResponse {
-    /// Reads the present state of an environment.
+    /// Reads the current state of an environment.
     init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaultTracker) async throws {
         let target = AppEnvironment(app: app.id, environment: environment)
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
@@ -76,7 +76,7 @@ extension EnvironmentResponse {
 /// The state of one environment of an app in a response: running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
-    /// The present fault; `nil` without one.
+    /// The state of the environment with its fault; `nil` without a fault.
     let status: EnvironmentStatus?
     /// The bundle id of the app.
     let app: Topic?

@@ -11,15 +11,15 @@ import PushTypes
 struct ErasureController: Controller {
     let store: any AppStore & ErasureStore & WebhookStore
     let faults: ConfigurationFaultTracker
-    /// The pushes that wait in memory. An erasure takes them back.
+    /// The queue of pushes in memory. An erasure removes the pushes of the user or the app from it.
     let direct: DirectDispatch
     /// The wake signal of the service that finishes erasures.
     let wake: WakeSignal
     /// The maximum time for which a request waits for the erasure to end.
     let patience: Duration
-    /// Ends the post in flight to a webhook.
+    /// The closure that ends the post in flight to a webhook.
     let interrupt: @Sendable (UUID) async -> Void
-    /// Calls ``ProviderExtension/erasureBegan()`` of the extension, if the provider has one.
+    /// The closure that calls ``ProviderExtension/erasureBegan()`` of the extension, if the provider has one.
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
@@ -80,7 +80,7 @@ struct ErasureController: Controller {
         return try await self.response(erasure)
     }
 
-    /// Erases rows for as long as the request may wait. The service erases the rest.
+    /// Erases rows for as long as the request may wait, and returns the response. The service erases the rest.
     private func response(_ erasure: ErasureRecord) async throws -> Response {
         defer { self.wake.signal() }
         let end = ContinuousClock.now + self.patience

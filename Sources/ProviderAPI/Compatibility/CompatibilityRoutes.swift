@@ -24,7 +24,7 @@ struct CompatibilityRoutes: Sendable {
     let runner: OperationRunner
     let time: any TimeSource
 
-    /// Adds the routes of all forms. They are no operations of the API: they need no API key, and the OpenAPI document
+    /// Adds the routes of all forms. They are not operations of the API: they need no API key, and the OpenAPI document
     /// omits them.
     func addRoutes(to group: RouterGroup<APIContext>) {
         for path: RouterPath in ["compat/publisher/:app/register", "compat/publisher/:app/:key/register"] {
@@ -217,7 +217,7 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
 
     /// The credentials of the registration forms of one app.
     package struct FormAccess: Hashable, Sendable {
-        /// The key in the path; `nil` if only accounts give access.
+        /// The key that the path of a form must contain; `nil` if only accounts give access.
         package let key: String?
         /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
         /// key.
@@ -226,8 +226,9 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
         /// The minimum length of a key, in bytes.
         package static let minimumKey = 16
 
-        /// Returns `nil` without a key and accounts, and for an empty account. Returns `nil` as well for a key that has
-        /// fewer than ``minimumKey`` bytes, or characters other than letters, digits, hyphens and underscores.
+        /// Creates the credentials; `nil` if there is neither a key nor an account, or if an account is empty. It is
+        /// `nil` as well for a key that has fewer than ``minimumKey`` bytes, or characters other than letters, digits,
+        /// hyphens and underscores.
         package init?(key: String?, accounts: Set<String> = []) {
             guard key != nil || !accounts.isEmpty, !accounts.contains("") else { return nil }
             if let key, key.utf8.count < Self.minimumKey { return nil }
@@ -236,13 +237,14 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
             self.accounts = Set(accounts.map { $0.lowercased() })
         }
 
-        /// Compares hashes, so that the time of the comparison does not depend on the key.
+        /// Returns `true` for the key. It compares hashes, so that the time of the comparison does not depend on the
+        /// key.
         func allows(key: String) -> Bool {
             guard let own = self.key else { return false }
             return SHA256.hash(data: Data(key.utf8)) == SHA256.hash(data: Data(own.utf8))
         }
 
-        /// Compares the account without regard to case.
+        /// Returns `true` for an allowed account, regardless of case.
         func allows(account: String?) -> Bool { account.map { self.accounts.contains($0.lowercased()) } ?? false }
     }
 }

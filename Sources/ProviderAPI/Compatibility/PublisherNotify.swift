@@ -18,17 +18,17 @@ struct PublisherNotify: Equatable {
     /// The default time between two waves, in seconds.
     static let defaultWaveInterval: Int64 = 300
 
-    /// The name of the API key.
+    /// The field with the name of the API key.
     let account: String
-    /// The text of the API key.
+    /// The field with the text of the API key.
     let password: String
     let productID: String
     let waveSize: Int64
     /// The time between two waves, in seconds.
     let waveInterval: Int64
-    /// Indicates whether the form has a size or an interval of waves.
+    /// Indicates whether the form gives the size or the interval of waves.
     let namesWaves: Bool
-    /// The field `again`, with which a known issue is notified of once more.
+    /// The field `again`: `true` to notify devices once more of a known issue.
     let again: Bool
     /// The field `Id`. A form that is posted again with the same id is the same request.
     let id: String?
@@ -59,7 +59,7 @@ struct PublisherNotify: Equatable {
     /// The message id in the push of a known issue: the field `Id`, if it is a positive number.
     var messageID: Int64? { self.id.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
-    /// Returns the notification that the form asks for: a background push to every device with Newsstand.
+    /// Returns the notification that the form requests: a background push to every device with Newsstand.
     func request(to topic: Topic) throws -> NotificationRequest {
         let payload: JSONValue = .object([
             "aps": .object(["content-available": .integer(1)]), "productId": .string(self.productID),
@@ -72,7 +72,8 @@ struct PublisherNotify: Equatable {
         )
     }
 
-    /// The idempotency key that the field `Id` makes, with a fingerprint of the form; `nil` without the field.
+    /// The idempotency key that is derived from the field `Id`, with a fingerprint of the form; `nil` without the
+    /// field.
     ///
     /// The fingerprint distinguishes a repetition from another form with the same id.
     var idempotency: Idempotency? {
@@ -86,8 +87,8 @@ struct PublisherNotify: Equatable {
 
 /// The publisher's notify form as an HTML page, which posts to its own address.
 enum NotifyFormPage {
-    /// Returns the page. Its content security policy lets it load nothing and post to itself only, because it asks for
-    /// a password.
+    /// Returns the page. Its content security policy lets it load nothing and post to itself only, because it has a
+    /// field for a password.
     static func response(app: String) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
@@ -98,7 +99,7 @@ enum NotifyFormPage {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: Self.html(app))))
     }
 
-    /// Returns the HTML text for an app.
+    /// Returns the HTML text of the page for an app.
     static func html(_ app: String) -> String {
         """
         <!DOCTYPE html>

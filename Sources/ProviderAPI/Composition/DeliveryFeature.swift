@@ -71,7 +71,7 @@ struct DeliveryFeature: ProviderFeature {
         ]
     }
 
-    /// Makes the factory of senders to browsers' push services.
+    /// Creates the factory of senders to browsers' push services.
     private static func webPush(_ core: ProviderCore) -> WebPushSenderFactory {
         var limits = core.configuration.webPush
         limits.deadline = core.configuration.limits.peer

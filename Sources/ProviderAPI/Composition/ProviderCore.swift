@@ -36,10 +36,11 @@ struct ProviderCore: Sendable {
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 
-    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed for them.
+    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed in their
+    /// favour.
     static let acceptedBeyond = 64
 
-    /// Opens the database.
+    /// Opens the database and creates the shared parts.
     /// - Throws: ``StoreError``, ``ProviderError``.
     init(
         _ configuration: ProviderConfiguration,
@@ -71,7 +72,7 @@ struct ProviderCore: Sendable {
         configuration.warnOfExposure(logger: logger)
     }
 
-    /// Makes the limiter of all connections, and the budget of those that are not authenticated yet.
+    /// Creates the limiter of all connections, and the budget of those that are not authenticated yet.
     private static func connections(
         _ configuration: ProviderConfiguration,
         _ budgets: BudgetRegistry,
@@ -106,7 +107,7 @@ struct SendingComponents: Sendable {
     /// The policy that decides which tokens are deactivated.
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
-    /// The dispatch of single pushes from memory, without the ledger in between.
+    /// The queue of pushes in memory, which passes urgent notifications to the dispatcher without reading the store.
     let direct: DirectDispatch
     let acceptor: NotificationAcceptor
 
@@ -145,7 +146,7 @@ struct SendingComponents: Sendable {
 protocol ProviderFeature: Sendable {
     /// The services that run for as long as the provider does.
     var services: [any Service] { get }
-    /// The controllers that have its operations.
+    /// The controllers with the operations of the feature.
     var controllers: [any Controller<APIScope>] { get }
 }
 
@@ -170,6 +171,6 @@ final class LockedDirectory: Sendable {
         }
     }
 
-    /// Lets other providers use the directory.
+    /// Unlocks the directory, so that other providers can use it.
     func release() { self.lock.withLock { $0 = nil } }
 }

@@ -9,14 +9,14 @@ package import ServiceLifecycle
 
 /// A part of a provider that another module adds: operations of the API, routes beside it, and services.
 package protocol ProviderExtension: Sendable {
-    /// The controllers that have its operations. Their paths begin with `/v1`.
+    /// The controllers with the operations of the extension. Their paths begin with `/v1`.
     var controllers: [any Controller<APIScope>] { get }
     /// The services that run for as long as the provider does.
     var services: [any Service] { get }
     /// Adds the routes beside the API, none of which begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
-    /// Is called when the erasure of a user or an app has begun, and whenever the same erasure is requested again. The
-    /// first rows are erased by then.
+    /// Notifies the extension that the erasure of a user or an app has begun, or is requested again. The first rows
+    /// have been erased by then.
     func erasureBegan()
 }
 

@@ -12,7 +12,7 @@ import ServiceLifecycle
 
 /// A provider server: the REST API, the dispatcher and their background services.
 package final class ProviderServer: Service {
-    /// The text of the admin key that the first start issues; `nil` later.
+    /// The text of the admin key that the first start issues; `nil` at later starts.
     ///
     /// It is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
     package var firstAdminKey: String? { self.adminKey.text }
@@ -22,12 +22,12 @@ package final class ProviderServer: Service {
     /// The service that signs people in on the pages.
     package let signIns: SignInService
     let core: ProviderCore
-    /// The services besides the listener.
+    /// The background services that run besides the listener.
     private let services: [any Service]
     let api: RESTAPI
-    /// The extension that another module adds; `nil` without one.
+    /// The extension that another module adds; `nil` if there is none.
     private let addition: (any ProviderExtension)?
-    /// The pages beside the API; `nil` without any.
+    /// The pages beside the API; `nil` if there are none.
     private let pages: (any ProviderPages)?
     /// The certificate of the API; `nil` without TLS.
     private let certificate: TLSCertificate?
@@ -41,12 +41,12 @@ package final class ProviderServer: Service {
     ///
     /// - Parameters:
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
-    ///   - addition: Makes the extension that another module adds; default none.
-    ///   - pages: Makes the pages beside the API; default none.
-    ///   - showAdminKey: Is called once with the first admin key, after the listener is bound. With an admin key file,
-    ///     the key is valid by then; without one, it is about to be.
-    ///   - showAdminLink: Is called with the link that makes the first person, at every start at which there is no
-    ///     person.
+    ///   - addition: The closure that creates the extension of another module; default none.
+    ///   - pages: The closure that creates the pages beside the API; default none.
+    ///   - showAdminKey: The closure that is called once with the first admin key, after the listener is bound. With an
+    ///     admin key file, the key is valid by then; without one, it is about to be.
+    ///   - showAdminLink: The closure that is called with the link that creates the first person, at every start at
+    ///     which there is no person.
     /// - Throws: ``StoreError``, ``ProviderError``.
     package init(
         configuration: ProviderConfiguration,
@@ -117,7 +117,7 @@ package final class ProviderServer: Service {
 }
 
 extension ProviderServer {
-    /// Serves until shutdown. Open requests and the page in flight may finish then.
+    /// Runs the server until shutdown. At shutdown, open requests and the page of pushes in flight may finish.
     package func run() async throws {
         // The lock must not last as long as this object, which something may still refer to.
         defer { self.core.lock.release() }
@@ -139,7 +139,7 @@ extension ProviderServer {
         }
     }
 
-    /// Reports that a provider without a listener is open. It needs no admin key.
+    /// Reports that a provider without a listener is open. Such a provider needs no admin key.
     private func openWithoutListener() {
         self.core.logger.info("provider is open", metadata: ["api": "none"])
         self.bound.resolve(.success(0))
@@ -217,7 +217,7 @@ extension ProviderServer {
 }
 
 extension ProviderServer {
-    /// Listens until shutdown.
+    /// Accepts connections and serves requests until shutdown.
     private func serve() async throws {
         // This has no effect once the listener is bound.
         defer { self.listening.resolve(.failure(ProviderError.ended)) }
@@ -262,8 +262,8 @@ extension ProviderServer {
 
     /// The maximum number of connections that wait in the system's queue to be accepted.
     ///
-    /// The system may lower it, as macOS does to 128 by default. A client whose connection finds the queue full tries again after
-    /// a second. Hummingbird's default of 256 is too low for a burst of a thousand clients.
+    /// The system may lower it, as macOS does to 128 by default. A client that finds the queue full tries to connect
+    /// again after a second. Hummingbird's default of 256 is too low for a burst of a thousand clients.
     private static let backlog = 1024
 
     /// The limits of a request head. They leave room for a path, a cursor and an API key.

@@ -59,7 +59,7 @@ struct PublishingFeature: ProviderFeature {
             ]
     }
 
-    /// Returns the controllers with which issues are made.
+    /// Returns the controllers of the operations with which publishers manage issues.
     private static func authors(
         _ core: ProviderCore,
         _ sending: SendingComponents,

@@ -80,7 +80,7 @@ struct DeviceListController: Controller {
 }
 
 extension DeviceSort {
-    /// The list that cursors of this order belong to. A cursor of another order is rejected.
+    /// The list to which cursors of this order belong. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .oldest: .devices

@@ -10,7 +10,7 @@ import PushTypes
 /// `devices:import` and `devices:export` of `/v1/apps/{app}`: devices as files, read and written as streams.
 struct DeviceTransferController: Controller {
     let store: any AppStore & DeviceStore
-    /// The pushes that wait in memory. An opt-out takes them back.
+    /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
     let time: any TimeSource
     let logger: Logger

@@ -9,7 +9,7 @@ import PushTypes
 /// `/v1/apps/{app}/devices`: registration and lookup of devices.
 struct DevicesController: Controller {
     let store: any AppStore & DeviceStore & WebPushStore
-    /// The pushes that wait in memory. An opt-out takes them back.
+    /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
     /// The policy for the addresses of browsers' push services.
     var addresses = AddressPolicy()

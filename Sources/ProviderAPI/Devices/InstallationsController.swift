@@ -18,7 +18,7 @@ import PushTypes
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
-    /// The pushes that wait in memory. An opt-out takes them back.
+    /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
     /// The policy for the addresses of browsers' push services.
     var addresses = AddressPolicy()

@@ -9,7 +9,7 @@ import PushTypes
 /// `/v1/apps/{app}/users/{user}/preferences`: the preferences that a user has given to the app's back end.
 struct UserPreferencesController: Controller {
     let store: any AppStore & UserStore
-    /// The pushes that wait in memory. An opt-out takes them back.
+    /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
 
     /// The schema of the response to a request that sets preferences.

@@ -19,7 +19,7 @@ struct LibraryOperations {
     private var plural: String { "\(self.kind.rawValue)s" }
     /// The name of the kind in the ids of operations, such as `Audience`.
     private var title: String { self.kind.rawValue.capitalized }
-    /// The cursors of the lists of items and of names.
+    /// The list to which the cursors of the lists of items and of names belong.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
     /// The path of the operations on one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
@@ -28,7 +28,7 @@ struct LibraryOperations {
     /// ``LibraryLimits/pageBytes``.
     private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
-    /// A path parameter for an item.
+    /// Returns the path parameter that names an item.
     static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
         ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
     }
@@ -36,7 +36,7 @@ struct LibraryOperations {
     /// Returns the operations that are the same for audiences and templates.
     /// - Parameters:
     ///   - item: The type of the response for an item.
-    ///   - response: Makes the response for an item.
+    ///   - response: The closure that creates the response for an item.
     func operations<Item: ResponseObject>(
         _ item: Item.Type,
         _ response: @escaping @Sendable (LibraryItem, AppRecord) -> Item
@@ -159,7 +159,8 @@ struct LibraryOperations {
 
     /// Saves the item that a body describes.
     /// - Parameters:
-    ///   - isNew: Whether the item is added: it must not exist, and the body has its name. Otherwise the path names it.
+    ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet. `false` if the path names
+    ///     the item.
     ///   - bodies: The bodies of the two requests.
     ///   - member: The name of the member that has the contents.
     ///   - check: Checks the contents, which are required, and returns them.

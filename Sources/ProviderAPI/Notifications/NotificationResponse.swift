@@ -13,7 +13,7 @@ package struct NotificationResponse: ResponseObject {
     package let notification: NotificationRecord
     /// The bundle id of the app; `nil` if the app was removed.
     package let app: Topic?
-    /// The time at which the rate and the end are estimated.
+    /// The current time by both clocks, from which the rate and the end of sending are estimated.
     let clocks: ClockReading
     /// The start in the first time zone, see ``NotificationForecast/firstStart(of:in:)``; `nil` in lists, which do not
     /// look it up.
@@ -71,7 +71,7 @@ package struct NotificationResponse: ResponseObject {
             steered: self.steered
         )
     }
-    /// The present wave; `nil` before the first one, and for a notification without waves.
+    /// The current wave; `nil` before the first one, and for a notification without waves.
     package var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
 
     package static let schemaName: String? = "Notification"
@@ -143,7 +143,7 @@ package struct NotificationResponse: ResponseObject {
     ]
 }
 
-/// The API key that sent a notification.
+/// The API key that sent a notification, in a response.
 struct SendingKey: ResponseObject {
     let key: KeyReference
     let scopes: [String]?
@@ -162,7 +162,7 @@ extension KeyReference: ResponseObject {
     ]
 }
 
-/// The number of recipients in each state.
+/// The number of recipients in each state, in a response.
 extension NotificationProgress: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("accepted", \.accepted),
@@ -174,7 +174,7 @@ extension NotificationProgress: ResponseObject {
     ]
 }
 
-/// The present wave of a notification that is sent in waves.
+/// The current wave of a notification that is sent in waves.
 extension WaveProgress: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("sent", \.sent), .optional("startedAtMs", \.startedAt),
@@ -190,12 +190,12 @@ extension HeldWave: ResponseObject {
     ]
 }
 
-/// The run of a schedule that sent the notification.
+/// The run of a schedule that created a notification, in a response.
 extension ScheduleRun: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.schedule), .required("atMs", \.at)]
 }
 
-/// A warning about a member of a request that is allowed and probably not intended.
+/// A warning about a member of a request that is allowed, but probably a mistake.
 extension ContentWarning: ResponseObject {
     package static let schemaName: String? = "Warning"
     package static let members: [ResponseMember<Self>] = [
@@ -215,7 +215,7 @@ extension ContentWarning {
 extension NotificationForecast.Cause: JSONRepresentable {}
 
 extension NotificationRecord.Lane {
-    /// The word of the API for the lane.
+    /// The name of the lane in the API.
     var name: String { self == .urgent ? "urgent" : "bulk" }
 }
 
@@ -229,7 +229,8 @@ extension Audience {
         }
     }
 
-    /// The number of recipients of tokens and channels; `nil` for an audience of devices, which the store counts.
+    /// The number of recipients of an audience of tokens or a channel; `nil` for an audience of devices, which the
+    /// store counts.
     var namedCount: Int? {
         switch self {
         case .tokens(let tokens): tokens.count

@@ -11,7 +11,7 @@ import PushTypes
 struct NotificationsController: Controller {
     let store: any AppStore & DeviceStore & NotificationStore
     let wakes: LaneWakeSignals
-    /// The pushes that wait in memory. A stop takes them back.
+    /// The queue of pushes in memory. A pause or cancellation removes the notification's pushes from it.
     let direct: DirectDispatch
     /// The signals that wake requests which wait for outcomes.
     let outcomes: OutcomeSignals
@@ -65,7 +65,7 @@ struct NotificationsController: Controller {
         return try .json(response)
     }
 
-    /// Changes the state, and wakes the dispatcher. The response is 409 if the present state does not allow the change.
+    /// Changes the state, and wakes the dispatcher. The response is 409 if the current state does not allow the change.
     private func set(_ change: StateChange, _ name: String, _ request: OperationRequest) async throws -> Response {
         let after = try await request.object("notification") { try await self.changed($0, change) }
         guard change.isDone(in: after) else {

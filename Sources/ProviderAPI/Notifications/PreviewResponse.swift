@@ -9,7 +9,7 @@ package import PushTypes
 /// The preview of a notification in a response: the push that one device would get.
 package struct PreviewResponse: ResponseObject {
     private let request: NotificationRequest
-    /// The present number of recipients; `nil` if it is not known.
+    /// The current number of recipients; `nil` if it is not known.
     package let recipients: Int?
     private let result: Result<ContentPreview, RenderFailure>
     /// The numbers of recipients that would be skipped, by the reason; `nil` if they are not known.
@@ -17,15 +17,15 @@ package struct PreviewResponse: ResponseObject {
     /// Indicates whether the preview has the number of recipients. The preview of a template has none.
     private let countsRecipients: Bool
 
-    /// Makes the preview of a template.
+    /// Creates the preview of a template.
     init(_ request: NotificationRequest, bundleID: Topic, for subject: PreviewSubject) {
         self.init(request, bundleID: bundleID, for: subject, countsRecipients: false, recipients: nil, forecast: nil)
     }
 
-    /// Makes the preview of a notification.
+    /// Creates the preview of a notification.
     /// - Parameters:
     ///   - subject: The device to render for.
-    ///   - recipients: The present number of recipients; `nil` if it is not known.
+    ///   - recipients: The current number of recipients; `nil` if it is not known.
     ///   - forecast: The recipients that would be skipped; `nil` if they are not known.
     init(
         _ request: NotificationRequest,
@@ -106,12 +106,12 @@ package struct PreviewResponse: ResponseObject {
 
 /// The device that a preview is rendered for.
 struct PreviewSubject {
-    /// The profile; `nil` renders the default variant.
+    /// The profile of the device; `nil` to render the default variant.
     var profile: RecipientProfile?
     /// The badge count that the device would show.
     var badge: Int?
     var key: InstallationPublicKey?
-    /// Indicates whether it is a registered device, and not an invented one.
+    /// Indicates whether the device is registered, and not invented by the request.
     var isRegistered = false
 }
 

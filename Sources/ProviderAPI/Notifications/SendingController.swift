@@ -135,7 +135,8 @@ struct SendingController: Controller {
         at: "idempotency-key"
     )
 
-    /// Returns the notification that an earlier request with the same key has made; `nil` for a new request.
+    /// Returns the notification that an earlier request with the same idempotency key has created; `nil` for a new
+    /// request.
     /// - Throws: A conflict if the earlier request was another one.
     private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
         switch try await self.store.accepted(idempotency, app: app.id) {
@@ -213,7 +214,7 @@ struct SendingController: Controller {
         return try .json(response, status: .accepted, headers: headers)
     }
 
-    /// Sends a notification again, as a new one. A repeated request makes no second notification, even without an
+    /// Sends a notification again, as a new one. A repeated request creates no second notification, even without an
     /// idempotency key.
     private func resend(_ request: OperationRequest) async throws -> Response {
         let key = try Self.idempotencyKey(request.http)
@@ -295,7 +296,7 @@ struct SendingController: Controller {
 }
 
 extension SendingController {
-    /// Renders the notification without sending it. It counts the present recipients, unless the query says
+    /// Renders the notification without sending it. It counts the current recipients, unless the query says
     /// `count=false`.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
@@ -330,7 +331,7 @@ extension SendingController {
         ) ?? true
     }
 
-    /// Returns the present number of recipients; `nil` if counting them takes too long.
+    /// Returns the current number of recipients; `nil` if counting them takes too long.
     private func recipients(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> Int? {
         switch wanted.audience {
         case .tokens, .channel: return wanted.audience.namedCount
@@ -350,7 +351,7 @@ extension SendingController {
         }
     }
 
-    /// Returns the numbers of recipients that would be skipped, by the present preferences of devices and users; `nil`
+    /// Returns the numbers of recipients that would be skipped, by the current preferences of devices and users; `nil`
     /// if counting them takes too long.
     private func consentForecast(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> ConsentForecast? {
         let groups: [ConsentGroup]?

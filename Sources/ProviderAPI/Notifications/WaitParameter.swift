@@ -11,7 +11,7 @@ import PushTypes
 package struct WaitParameter {
     /// The maximum number of recipients of a request that waits.
     static let maximumRecipients = 100
-    /// The longest time for which a request may wait, in seconds.
+    /// The maximum time for which a request may wait, in seconds.
     static let maximumSeconds: Int64 = 30
     /// The time for which a request with `?wait=true` waits, in seconds.
     static let standardSeconds: Int64 = 10
@@ -62,7 +62,7 @@ package struct WaitParameter {
         RequestError(.invalid, code: code, message: message, path: "wait")
     }
 
-    /// Waits until all recipients have a final state, or the time is over. The commits of the dispatcher wake it.
+    /// Waits until all recipients have a final state, or the time has passed. The commits of the dispatcher wake it.
     ///
     /// - Returns: The notification as it is then.
     /// - Throws: `CancellationError` if the client has disconnected.

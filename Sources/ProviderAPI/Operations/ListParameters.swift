@@ -75,7 +75,7 @@ extension OperationRequest {
         return wanted == true && self.query["cursor"] == nil
     }
 
-    /// Returns the position in a sorted list at which the page before ended; `nil` for the first page.
+    /// Returns the position in a sorted list at which the previous page ended; `nil` for the first page.
     func position(_ list: Cursor.List) throws -> ListPosition? {
         try self.cursor(list).map { cursor in
             cursor.second.map { ListPosition(key: cursor.position, number: $0) }
@@ -94,7 +94,7 @@ extension ListPosition {
 }
 
 extension Schema {
-    /// A page of a list that may have a total.
+    /// Returns the schema for a page of a list that may have a total.
     static func countedPage(_ name: String, of element: Schema) -> Schema {
         .object(
             required: [(name, .array(of: element))],

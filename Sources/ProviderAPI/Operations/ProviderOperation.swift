@@ -60,15 +60,15 @@ extension ParameterDescription {
 
 /// The schemas that several operations use.
 extension Schema {
-    /// A device token in hexadecimal.
+    /// The schema for a device token in hexadecimal.
     static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
 
-    /// A text with the maximum length of most members.
+    /// The schema for a text with the maximum length of most members.
     static let text = Schema.string(length: 1...DeviceRequest.maximumText)
 
     /// The range of seconds since 1970 that ends with the year 9999.
     static let calendarSeconds: ClosedRange<Int64> = 0...253_402_300_799
 
-    /// A time in a query.
+    /// The schema for a time in a query.
     static let queryTime = Schema.any(of: [.rfc3339, .integer(Self.calendarSeconds)])
 }

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// A problem that an operator has to know of, with its cause and its remedy.
+/// A problem that an operator should know about, with its cause and its remedy.
 package struct HealthProblem: ResponseObject {
     /// The kinds of problems. Those that keep pushes from being sent come first.
     package enum Code: String, CaseIterable, JSONRepresentable {
@@ -49,7 +49,7 @@ struct HealthChecker: Sendable {
     /// The length of the write-ahead log above which it is a problem, in bytes. ``WALMonitor`` logs a warning at the
     /// same length.
     private static let longLog = 256 * 1024 * 1024
-    /// The free space of the disk below which it is a problem, in bytes.
+    /// The free disk space below which it is a problem, in bytes.
     private static let leastSpace = 1024 * 1024 * 1024
 
     /// Returns the problems of some apps, the worst kinds first.

@@ -59,7 +59,7 @@ struct OverviewController: Controller {
         return try .json(CampaignsResponse(campaigns: campaigns))
     }
 
-    /// Returns the campaigns that are being sent, wait or are paused, the newest of each state first.
+    /// Returns the campaigns that are being sent, are waiting or are paused, the newest of each state first.
     private func campaigns(_ apps: [AppRecord]) async throws -> [NotificationResponse] {
         var campaigns: [NotificationRecord] = []
         for state in [NotificationRecord.State.sending, .accepted, .paused, .scheduled] {

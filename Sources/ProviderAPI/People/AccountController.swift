@@ -125,7 +125,7 @@ package struct SessionResponse: ResponseObject {
 
     /// - Parameters:
     ///   - current: The session of the request.
-    ///   - now: The present time by both clocks. It converts the times of a session, which are by the steady clock.
+    ///   - now: The current time by both clocks. It converts the times of a session, which are by the steady clock.
     init(_ record: SessionRecord, current: UUID?, now: ClockReading) {
         (self.record, self.isCurrent) = (record, record.id == current)
         self.createdAt = now.wall(atSteady: record.createdAt).rfc3339

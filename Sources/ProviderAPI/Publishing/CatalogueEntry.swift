@@ -32,7 +32,7 @@ package struct CatalogueEntry: ResponseObject {
         .required("renditions", \.renditions, "The sizes, the smallest first."),
     ]
 
-    /// The cover of an issue.
+    /// The cover of an issue, in a response.
     private struct Cover: ResponseObject {
         let file: FileRecord
         let address: String
@@ -44,7 +44,7 @@ package struct CatalogueEntry: ResponseObject {
         ]
     }
 
-    /// A rendition, without its address.
+    /// The size of a rendition in a response, without its address.
     private struct Size: ResponseObject {
         let rendition: RenditionRecord
 
@@ -59,7 +59,7 @@ extension EntitlementGrounds: JSONRepresentable {}
 
 /// The decision about the entitlement to one product, in a response.
 struct EntitlementResponse: ResponseObject {
-    /// The code of a decision that cannot be made now.
+    /// The error code for a decision that cannot be made now.
     static let unavailable = "entitlement_unavailable"
 
     let productID: String

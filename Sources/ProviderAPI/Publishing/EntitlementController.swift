@@ -68,7 +68,7 @@ struct EntitlementController: Controller {
         return .noContent
     }
 
-    /// Asks the publisher's server as a test. The response is 200 whatever the server answers.
+    /// Sends a test query to the publisher's server. The response is 200, whatever that server responds.
     private func test(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(EntitlementTestRequest.object)
@@ -118,7 +118,7 @@ extension EntitlementChecker.Grounds: ResponseObject {
 /// A publisher's server in a response.
 package struct EntitlementServerResponse: ResponseObject {
     let server: EntitlementServerRecord
-    /// The secret; `nil` except in the response to the request that made it.
+    /// The secret; `nil` except in the response to the request that created it.
     package var secret: String?
 
     package var url: String { self.server.url }

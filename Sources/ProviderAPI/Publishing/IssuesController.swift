@@ -12,7 +12,7 @@ struct IssuesController: Controller {
     let store: any FileStore & PublishingStore
     let folder: FileFolder
     let wakes: LaneWakeSignals
-    /// The pushes that wait in memory. A withdrawal takes them back.
+    /// The queue of pushes in memory. The withdrawal of an issue removes the issue's pushes from it.
     let direct: DirectDispatch
     let time: any TimeSource
 
@@ -247,7 +247,7 @@ extension Cursor {
 }
 
 extension OperationRequest {
-    /// Returns the position at which the page before ended; `nil` for the first page.
+    /// Returns the position at which the previous page ended; `nil` for the first page.
     func issueCursor() throws -> IssueCursor? {
         try self.cursor(.issues).map { IssueCursor(day: $0.position, position: $0.second ?? 0) }
     }

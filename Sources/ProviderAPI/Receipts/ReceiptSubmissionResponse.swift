@@ -4,7 +4,7 @@ import PushSupport
 
 /// The results of a request with receipts.
 struct ReceiptSubmissionResponse: ResponseObject {
-    /// A receipt that is not kept. Sending it again would not help.
+    /// A receipt that is refused. Sending it again would not help.
     struct Refused: ResponseObject {
         let id: String
         let code: ReceiptRefusal

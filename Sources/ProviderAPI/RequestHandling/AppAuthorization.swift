@@ -14,7 +14,7 @@ enum AppSubject: Hashable, Sendable {
     case record(Kind)
     /// The apps of the caller. The handler leaves all others out.
     case filtered
-    /// No app, or all apps.
+    /// No particular app: the request acts on the server, or on all apps.
     case server
 
     /// The kinds of records that paths name without their app. The raw value is the name of the path parameter.
@@ -36,10 +36,10 @@ extension ProviderOperation {
     }
 }
 
-/// Checks that a caller that is limited to apps acts on these only.
+/// Checks that a caller that is limited to certain apps acts on these only.
 ///
-/// No other code checks this. It runs before the handler. The response does not reveal whether another app, or a record
-/// of another app, exists.
+/// This is the only check of the kind, and runs before the handler. The response does not reveal whether another app,
+/// or a record of another app, exists.
 struct AppAuthorization: Sendable {
     let store: any AppStore
 

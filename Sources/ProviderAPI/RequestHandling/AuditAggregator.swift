@@ -5,7 +5,7 @@ import Foundation
 /// For each caller, action and status there is one entry a minute, with a count. The number of entries of a caller in a
 /// minute is limited. This is a state machine: a value without I/O that takes the time as an argument.
 struct AuditAggregator {
-    /// The requests that share an entry.
+    /// The kind of requests that share an entry.
     struct Kind: Hashable {
         var action: String
         var status: Int
@@ -32,7 +32,7 @@ struct AuditAggregator {
     /// The maximum number of keys with counts in memory.
     private static let maximumKeys = 1000
 
-    /// An audit entry, with the present count and the count that was last written.
+    /// An audit entry, with the current count and the count that was last written.
     private struct Entry {
         var id: Int64?
         var count = 1

@@ -65,8 +65,8 @@ final class AuditTrail: Sendable {
         for (id, count) in counts { try await self.store.setAuditCount(count, of: id) }
     }
 
-    /// Counts a request, and makes the write that the aggregator requires. If the write fails, the next equal request
-    /// tries again.
+    /// Counts a request, and performs the write that the aggregator requires. If the write fails, the next equal
+    /// request tries again.
     private func count(_ kind: AuditAggregator.Kind, _ caller: APICaller) async throws {
         let (isFailure, now) = (kind.status >= 400, self.instant())
         switch self.aggregator(isFailure, { $0.add(kind, of: caller.id, now: now) }) {

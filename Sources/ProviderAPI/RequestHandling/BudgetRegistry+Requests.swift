@@ -42,7 +42,7 @@ extension BudgetRegistry {
 }
 
 extension TimeSource {
-    /// The steady clock as a function that returns instants, for state machines that measure time with these.
+    /// The steady clock as a function that returns instants, for state machines that measure time with instants.
     package var instants: @Sendable () -> ContinuousClock.Instant {
         let (start, first) = (ContinuousClock.now, self.steady)
         return { start.advanced(by: self.steady.since(first)) }

@@ -75,7 +75,7 @@ package struct FailureReporter: Sendable {
 }
 
 extension RetryLaterError {
-    /// Wraps an error of the store or of a budget that another try may resolve; `nil` for any other error.
+    /// Wraps an error of the store or of a budget that another attempt may resolve; `nil` for any other error.
     init?(_ error: any Error) {
         let (kind, code, message, delay): (RequestError.Kind, String, String, Duration)
         switch error {
@@ -107,7 +107,7 @@ extension RetryLaterError {
 private enum TooManyRequestsDelay {
     private static let length: Duration = .milliseconds(250)
 
-    /// Waits before the response to an error of that status; returns at once for any other.
+    /// Waits before the response to an error with status 429; returns at once for any other error.
     static func wait(before error: RequestError) async {
         guard error.kind == .rateLimited else { return }
         try? await Task.sleep(for: Self.length, clock: .continuous)

@@ -18,7 +18,7 @@ package struct OperationRunner: Sendable {
     package let budgets: BudgetRegistry
     /// The limiter of the listener's connections.
     package let connections: ConnectionLimiter
-    /// The longest time that one query may take.
+    /// The maximum time that one query may take.
     let queryBudget: Duration
     let audit: AuditTrail
     package let metrics: RequestMetrics
@@ -133,7 +133,7 @@ package struct OperationRunner: Sendable {
         }
     }
 
-    /// The parameters of paths that name a person.
+    /// The names of the path parameters whose values identify a person.
     private static let hidden: Set<String> = ["user", "token", "installation"]
 
     /// Returns the path for the audit without users, tokens and installations, which must not remain in it after their
@@ -204,10 +204,10 @@ private final class RequestEffects: Sendable {
 
     func hold(_ permit: BudgetPermit?) { self.state.withLock { $0.held = permit } }
 
-    /// Returns the permit of the body, which ``end()`` does not give back any more.
+    /// Returns the permit of the body, which ``end()`` then no longer releases.
     func handOver() -> BudgetPermit? { self.state.withLock { $0.held.take() } }
 
-    /// Gives the permit of the body back, once there is a response.
+    /// Releases the permit of the body, once there is a response.
     func end() { self.state.withLock { $0.held }?.end() }
 }
 
@@ -218,7 +218,7 @@ extension OperationRunner {
     /// - Parameters:
     ///   - operation: The name of the operation at `/metrics`.
     ///   - place: The metadata of log lines. It is given instead of the path, which may contain a secret.
-    ///   - failure: Makes the response to an error.
+    ///   - failure: The closure that creates the response to an error.
     package func respond(
         _ operation: String,
         at place: Logger.Metadata,

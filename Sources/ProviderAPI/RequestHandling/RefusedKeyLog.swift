@@ -8,10 +8,10 @@ import Synchronization
 final class RefusedKeyLog: Service {
     /// The time between two summaries.
     private static let interval: Duration = .seconds(60)
-    /// The maximum number of sums in one summary.
+    /// The maximum number of lines in one summary, each with the sum of one kind of requests.
     private static let maximumLines = 10
 
-    /// The requests that are counted together.
+    /// The kind of requests that are counted together.
     private struct Kind: Hashable {
         var status: Int
         /// The name of a key that lacks the right to make the request; `nil` for a request without a valid key.

@@ -6,7 +6,7 @@ import Synchronization
 /// They are `martlet_api_requests_total` by operation and status, `martlet_api_request_seconds` by operation,
 /// `martlet_api_throttled_total` by code, and `martlet_store_write_failures_total`.
 package final class RequestMetrics: Sendable {
-    /// The requests that are counted together.
+    /// The kind of requests that are counted together.
     private struct Key: Hashable {
         let operation: String
         let status: Int
@@ -34,7 +34,7 @@ package final class RequestMetrics: Sendable {
     /// The codes whose counters exist from the start with the value 0, so that the first request counts as an increase.
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
-    /// - Parameter operation: The id of the operation.
+    /// Counts a request by the id of its operation, with its status and duration.
     package func count(_ operation: String, status: Int, duration: Duration) {
         let handles = self.handles(Key(operation: operation, status: status))
         handles.count.increment()
@@ -60,6 +60,6 @@ package final class RequestMetrics: Sendable {
         Counter(label: "martlet_api_throttled", dimensions: [("code", code)], factory: self.factory).increment()
     }
 
-    /// Counts a write that the store could not make.
+    /// Counts a write that failed in the store.
     func countWriteFailure() { self.writeFailures.increment() }
 }

@@ -26,7 +26,8 @@ struct FirstAdminKey: Sendable {
     ///
     /// - Parameters:
     ///   - file: The file for the key; `nil` for none.
-    ///   - show: Is called once with the key. With a file, the key is valid by then; without one, it is about to be.
+    ///   - show: The closure that is called once with the key. With a file, the key is valid by then; without one, it
+    ///     is about to be.
     /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that holds something else than a key, or
     ///   cannot be made.
     init(_ keys: APIKeys, file: String?, show: @escaping @Sendable (String) -> Void) async throws {

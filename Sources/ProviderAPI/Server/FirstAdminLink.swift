@@ -3,9 +3,9 @@ import Logging
 import PushProvider
 import PushSupport
 
-/// The link with which the first person, an admin, is made.
+/// The link that creates the first person, an admin.
 ///
-/// While there is no person, every start makes another link, so that a lost one does not matter. The link is invalid
+/// While there is no person, every start creates another link, so that a lost link does not matter. The link is invalid
 /// once there is a person.
 struct FirstAdminLink: Sendable {
     private let people: PeopleService
@@ -13,7 +13,7 @@ struct FirstAdminLink: Sendable {
     private let logger: Logger
     private let show: @Sendable (String) -> Void
 
-    /// - Parameter show: Is called with the link once it is valid and in its file.
+    /// - Parameter show: The closure that is called with the link once it is valid and in its file.
     init(
         _ people: PeopleService,
         _ configuration: ProviderConfiguration,
@@ -23,7 +23,7 @@ struct FirstAdminLink: Sendable {
         (self.people, self.configuration, self.logger, self.show) = (people, configuration, logger, show)
     }
 
-    /// Makes the link if there is no person, and writes it to its file. It is called when the listener is bound.
+    /// Creates the link if there is no person, and writes it to its file. It is called when the listener is bound.
     ///
     /// A failure is only logged, because an administrator can add people with an API key.
     func issue(port: Int) async {
@@ -56,8 +56,8 @@ struct FirstAdminLink: Sendable {
 }
 
 extension ProviderConfiguration {
-    /// The file for the link with which the first person is made. Its name is that of the admin key file with the
-    /// extension `link`.
+    /// The file for the link that creates the first person. Its name is that of the admin key file with the extension
+    /// `link`.
     package var adminLinkFile: String? {
         self.adminKeyFile.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("link").path }
     }

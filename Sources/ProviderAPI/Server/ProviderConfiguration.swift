@@ -24,7 +24,7 @@ package struct ProviderConfiguration: Sendable {
     /// The limits of the circuit breaker, beyond which no token is deactivated.
     package var breaker = CircuitBreaker.Limits()
     package var schedules = ScheduleRunner.Settings()
-    /// The times for which records are kept.
+    /// The durations for which records are kept.
     package var retention = RetentionSettings()
     /// Indicates whether an operator has confirmed that the wall clock is right, however far it is ahead of the last
     /// start.
@@ -89,7 +89,7 @@ package struct ProviderConfiguration: Sendable {
         package var request: Duration = .seconds(30)
         /// The maximum length of a file to import, in bytes. Default 4 GiB, which is about 20 million devices.
         package var importFile = 4 * 1024 * 1024 * 1024
-        /// The longest time that a query may take, without the time for which it waits. Default 10 s.
+        /// The maximum time that a query may take, not counting the time for which it waits. Default 10 s.
         package var query: Duration = .seconds(10)
         package var queries = QueryLimits()
         /// The deadline for looking up and connecting to a server whose address a caller has given, and again for its
@@ -119,7 +119,7 @@ package struct ProviderConfiguration: Sendable {
 
         package init() {}
 
-        /// The longest time for which a request waits for the work that it has begun, such as an erasure. It is less
+        /// The maximum time for which a request waits for the work that it has begun, such as an erasure. It is less
         /// than ``request``, so that there is a response.
         package var outcome: Duration = .seconds(10)
     }
@@ -163,7 +163,7 @@ extension ProviderConfiguration {
 }
 
 extension BudgetBound {
-    /// Returns a rate that allows twice as many at once; `nil`, which is no bound, for 0.
+    /// Returns a rate limit that allows twice as many at once; `nil`, which sets no limit, for 0.
     fileprivate static func rate(_ perSecond: Int) -> BudgetBound? {
         perSecond > 0 ? .rate(perSecond: Double(perSecond), burst: 2 * Double(perSecond)) : nil
     }
@@ -176,7 +176,7 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotWriteAdminKey(path: String, why: String)
     /// The replacement of this database by a backup was interrupted.
     case restoreInterrupted(String)
-    /// The server ended before it was open.
+    /// The server ended before it accepted requests.
     case ended
 
     package var description: String {

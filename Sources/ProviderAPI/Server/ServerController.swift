@@ -43,7 +43,7 @@ actor ReadyProbe {
 
     /// - Parameters:
     ///   - clock: A monotonic clock.
-    ///   - probe: Throws if the store is not ready.
+    ///   - probe: The closure that throws an error if the store is not ready.
     init(
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         probe: @escaping @Sendable () async throws -> Void
@@ -51,7 +51,7 @@ actor ReadyProbe {
         (self.probe, self.clock) = (probe, clock)
     }
 
-    /// Makes a probe that reads and writes a store.
+    /// Creates a probe that reads and writes a store.
     init(store: any AppStore & MaintenanceStore) {
         self.init {
             _ = try await store.apps()

@@ -56,7 +56,8 @@ struct HistoryController: Controller {
         return try await self.response(request, app: app.id, devices, periods, tokens: [token: nil])
     }
 
-    /// Merges the histories of the user's devices. Of each device, only the time counts for which it was the user's.
+    /// Merges the histories of the user's devices. Of each device, the history includes only the time for which the
+    /// device belonged to the user.
     private func ofUser(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (user, limit) = (try request.user(), Self.maximumDevices)
@@ -68,7 +69,7 @@ struct HistoryController: Controller {
 
     /// Returns a page of the merged histories of devices and tokens.
     ///
-    /// Every list is read from the end of the page before, and no further back than the horizon: the oldest campaign
+    /// Every list is read from the end of the previous page, and no further back than the horizon: the oldest campaign
     /// that is searched for this response. So the number of lookups is bounded.
     /// - Parameter tokens: The tokens, each with the time after which its deliveries count; `nil` for all.
     private func response(

@@ -18,14 +18,14 @@ struct HistoryPage {
     private var hasMoreDeliveries = false
     private var hasMoreEvents = false
 
-    /// The identity of a delivery.
+    /// The identity of a delivery: its notification and its recipient.
     private struct DeliveryKey: Hashable {
         var notification: UUID
         var recipient: Int64
     }
 
     /// - Parameters:
-    ///   - cursor: The end of the page before.
+    ///   - cursor: The cursor at which the previous page ended; `nil` for the first page.
     ///   - horizon: The oldest notification that is searched.
     init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
         self.horizon = horizon

@@ -7,7 +7,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/timeline`: one ordered list of what happened with a delivery, a notification, a token or a user.
+/// `/v1/timeline`: the events of a delivery, a notification, a token or a user, in their order.
 struct TimelineController: Controller {
     /// The default and the maximum number of deliveries of a page.
     private static let limits = (standard: 5, most: 20)
@@ -46,7 +46,7 @@ struct TimelineController: Controller {
         ]
     }
 
-    /// The subject of a request.
+    /// The subject of a timeline, which the query of a request names.
     private enum Subject {
         case push(String)
         case notification(String)
@@ -154,8 +154,8 @@ struct TimelineController: Controller {
         return try await self.reader.timelines(of: [recipient]).first
     }
 
-    /// Responds with the newest deliveries to some devices and tokens. Recipients that wait for a try come before
-    /// deliveries with a state.
+    /// Responds with the timelines of the newest deliveries to the given devices and tokens. Recipients that wait for
+    /// an attempt come first, and deliveries with a state follow.
     private func deliveries(
         of devices: [DeviceRecord],
         _ periods: [UserPeriod],
@@ -182,7 +182,7 @@ struct TimelineController: Controller {
         return try .page("timelines", timelines.map(TimelineResponse.init), next: cursorText)
     }
 
-    /// Returns the recipients among some devices and tokens that wait for a try.
+    /// Returns the recipients among the given devices and tokens that wait for an attempt.
     private func waiting(
         for devices: [DeviceRecord],
         _ tokens: [DeviceToken: Timestamp?],
@@ -252,7 +252,7 @@ struct TimelineController: Controller {
 package struct TimelineResponse: ResponseObject {
     package let timeline: Timeline
 
-    /// The steps with the time since the one before.
+    /// The steps, each with the time since the previous step.
     package var steps: [TimelineStepResponse] {
         var before: Timestamp?
         return self.timeline.steps.map { step in
@@ -280,7 +280,7 @@ package struct TimelineResponse: ResponseObject {
 /// A step of a timeline in a response.
 package struct TimelineStepResponse: ResponseObject {
     package let step: TimelineStep
-    /// Milliseconds since the step before; `nil` for the first one.
+    /// The time since the previous step, in milliseconds; `nil` for the first step.
     package let since: Int64?
 
     package static let schemaName: String? = "TimelineStep"

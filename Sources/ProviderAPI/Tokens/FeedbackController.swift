@@ -37,7 +37,7 @@ struct FeedbackController: Controller {
         return try .json(FeedbackResponse(run: run, environment: environment, clocks: self.time.reading))
     }
 
-    /// Reads the service. The reading goes on if the client disconnects.
+    /// Reads the feedback service. The reading continues if the client disconnects.
     private func read(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)

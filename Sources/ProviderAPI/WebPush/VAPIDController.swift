@@ -93,7 +93,7 @@ struct VAPIDController: Controller {
 /// The VAPID keys of an app in a response, without their private halves.
 private struct VAPIDResponse: ResponseObject {
     let newest: VAPIDKeyRecord
-    /// The public keys of earlier subscriptions.
+    /// The earlier public keys, which subscriptions may still use.
     let earlier: [String]
 
     private var publicKey: String { Base64URL.encode(self.newest.publicKey) }

@@ -13,9 +13,9 @@ struct WebhooksController: Controller {
     let addresses: AddressPolicy
     /// The wake signal of webhook delivery.
     let wake: WakeSignal
-    /// Ends the post in flight to a webhook, before a change of the webhook is confirmed.
+    /// The closure that ends the post in flight to a webhook, before a change of the webhook is confirmed.
     let interrupt: @Sendable (UUID) async -> Void
-    /// Posts a test event to a webhook.
+    /// The closure that posts a test event to a webhook, and returns the result.
     let postTest: @Sendable (WebhookRecord, Topic) async -> WebhookTestResult
     let time: any TimeSource
 
@@ -130,7 +130,7 @@ struct WebhooksController: Controller {
         return try await self.response(moved, warnings: warnings)
     }
 
-    /// Posts a test event. The response is 200 whatever the receiver says.
+    /// Posts a test event. The response is 200, whatever the receiver responds.
     private func test(_ request: OperationRequest) async throws -> Response {
         let webhook = try await self.webhook(request)
         guard let app = try await self.store.app(id: webhook.app) else { throw RequestError.noSuch("webhook") }

@@ -10,11 +10,11 @@ package enum APIScope: String, CaseIterable, Hashable, Sendable, Codable {
     case send
     /// The permission to register and remove devices.
     case register
-    /// The permission for operation: credentials, paused environments, webhooks, withheld and deactivated tokens.
+    /// The permission to manage credentials, paused environments, webhooks, and withheld and deactivated tokens.
     case operate
     /// The permission to read devices, notifications and deliveries.
     case read
-    /// The permission to read the metrics, and nothing of any app.
+    /// The permission to read the server's metrics, but no data of apps.
     case metrics
     /// The permission of an installation to register its own device. A key with it has no other scope.
     case registerSelf
@@ -49,7 +49,7 @@ package struct APIKeyRecord: Hashable, Sendable {
 /// The result of deleting an API key.
 package enum KeyDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is deleted: it is the only key that can administer everything and never expires.
+    /// Nothing is deleted, because no other key can administer everything and never expires.
     case lastAdmin
 }
 
@@ -57,12 +57,12 @@ package enum KeyDeletionResult: Hashable, Sendable {
 package enum KeyChangeResult: Hashable, Sendable {
     case changed(APIKeyRecord)
     case missing
-    /// Nothing is changed: it is the only key that can administer everything and never expires.
+    /// Nothing is changed, because no other key can administer everything and never expires.
     case lastAdmin
 }
 
 extension APICaller {
-    /// Creates the caller of requests with an API key, or of a session that was begun with it.
+    /// Creates the caller for requests that carry an API key, or for a session that was started with the key.
     package init(_ key: APIKeyRecord, session: UUID? = nil) {
         self.init(
             id: key.id,
@@ -77,14 +77,15 @@ extension APICaller {
     /// `true` if the key is public, because every copy of an app contains it.
     package var isPublic: Bool { self.has(.registerSelf) }
 
-    /// Returns `true` if the caller has a scope, directly or by a broader one. The caller may be limited to apps besides.
+    /// Returns `true` if the caller has a scope, directly or through a broader one. It does not check the caller's
+    /// apps.
     ///
     /// The scope `admin` includes all others, and `read` includes `metrics`.
     package func allows(_ scope: APIScope) -> Bool {
         self.has(scope) || self.has(.admin) || scope == .metrics && self.has(.read)
     }
 
-    /// The caller as records that its requests create keep it.
+    /// The id and the name of the caller, for the records that its requests create.
     package var reference: KeyReference { KeyReference(id: self.id, name: self.name) }
 
     /// Returns the names of scopes in alphabetical order.
@@ -93,16 +94,16 @@ extension APICaller {
     private func has(_ scope: APIScope) -> Bool { self.scopes.contains(scope.rawValue) }
 }
 
-/// The API key of a request, as records that the request created keep it.
+/// The id and the name of the API key of a request, which are stored in the records that the request creates.
 package struct KeyReference: Hashable, Sendable {
     package var id: UUID
-    /// The name of the key at that time.
+    /// The name of the key at the time of the request.
     package var name: String
 
     package init(id: UUID, name: String) { (self.id, self.name) = (id, name) }
 }
 
-/// A secret with which an app's back end signs user proofs: that an installation belongs to a user.
+/// A secret with which an app's back end signs user proofs, which state that an installation belongs to a user.
 package struct UserSecretRecord: Hashable, Sendable {
     package var id: UUID
     package var createdAt: Timestamp

@@ -12,7 +12,7 @@ package struct APIKeyRequest: Sendable {
             as: .choice(of: APIScope.self)
         )
         static let expiresAt = Member.time("expiresAt")
-        /// The seconds from now until the key expires, ten years at most.
+        /// The number of seconds from the request until the key expires, ten years at most.
         static let expiresIn = Member.integer("expiresIn", 1...10 * 366 * 86_400).described("Seconds.")
         static let rate = Member.integer("rate", 1...100_000).clearable
             .described("Requests per second; default the server's.")

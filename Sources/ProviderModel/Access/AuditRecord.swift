@@ -7,7 +7,7 @@ package struct AuditRecord: Hashable, Sendable {
     package var at: Timestamp
     /// The API key that was used, or the person.
     package var key: UUID?
-    /// The name of the key, or of the person, at that time.
+    /// The name of the key, or of the person, at the time of the request.
     package var keyName: String
     /// `true` if ``key`` and ``keyName`` are those of a person.
     package var isPerson: Bool
@@ -38,7 +38,7 @@ package struct AuditRecord: Hashable, Sendable {
 
 /// The conditions on entries of the audit. All of them must hold.
 package struct AuditFilter: Hashable, Sendable {
-    /// The API key or the person, by the id.
+    /// The id of the API key or the person; `nil` for any.
     package var key: UUID?
     /// A part of the name that the caller had, regardless of the case of ASCII letters.
     package var name: String?
@@ -46,9 +46,9 @@ package struct AuditFilter: Hashable, Sendable {
     package var action: String?
     /// The id of the resource that the request created.
     package var resource: String?
-    /// `true` for rejected requests only, `false` for others only.
+    /// `true` for rejected requests only, `false` for successful requests only; `nil` for both.
     package var hasFailed: Bool?
-    /// The range of times; its end is exclusive.
+    /// The first time and the exclusive last time of the entries; `nil` for no bound.
     package var from, to: Timestamp?
 
     package init() {}

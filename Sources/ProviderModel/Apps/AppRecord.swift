@@ -11,7 +11,7 @@ package struct AppRecord: Hashable, Sendable {
     package var rate: Int?
     /// The tags and the attributes that installations may write themselves: none by default.
     package var installationTags = NamePatterns(), installationAttributes = NamePatterns()
-    /// The frequency cap of its users; `nil` for no limit.
+    /// The frequency cap for each user of the app; `nil` for no limit.
     package var cap: FrequencyCap?
     package var createdAt: Timestamp
     /// The maximum level of receipts that are reported for its notifications, unless a notification has its own.
@@ -34,7 +34,7 @@ package struct AppRecord: Hashable, Sendable {
     }
 }
 
-/// Changes of an app's settings. A setting that is `nil` stays.
+/// Changes to an app's settings. A setting that is `nil` is kept.
 package struct AppChanges: Hashable, Sendable {
     package var name: Update<String>?
     package var rate: Update<Int>?
@@ -74,10 +74,10 @@ package struct NamePatterns: Hashable, Sendable {
         }
     }
 
-    /// Reads the stored form: one pattern a line.
+    /// Reads the stored form, which has one pattern per line.
     package init(stored text: String?) { self.init((text ?? "").split(separator: "\n").map(String.init)) }
 
-    /// The form in the database; `nil` for none.
+    /// The form in the database; `nil` without any patterns.
     package var stored: String? { self.texts.isEmpty ? nil : self.texts.joined(separator: "\n") }
 }
 
@@ -112,17 +112,18 @@ package enum AppOwnedRecord: Hashable, Sendable {
     case publication(UUID)
     case issue(UUID)
     case upload(UUID)
-    /// The notification of a delivery.
+    /// The notification that a delivery belongs to.
     case delivery(DeliveryPrefix)
 }
 
-/// The stop of an app by a person.
+/// The stop of all pushes of an app, requested by a person.
 ///
-/// Nothing of a stopped app is sent, urgent or not, until the app is resumed. Its notifications are accepted and wait.
+/// No notification of a stopped app is sent, not even an urgent one. New notifications are accepted and wait until the
+/// app is resumed.
 package struct AppStop: Hashable, Sendable {
     package var app: Int64
     package var since: Timestamp
-    /// The reason that the person gave.
+    /// The reason that the person gave for the stop; `nil` for none.
     package var reason: String?
     package var by: KeyReference?
 
@@ -144,15 +145,15 @@ package struct FrequencyCap: Hashable, Sendable {
     package init(count: Int, window: Int64) { (self.count, self.window) = (count, window) }
 }
 
-/// A request to count a notification towards the caps of a page's users, before it is sent to them.
+/// A request to count a notification towards the frequency caps of a page's recipients, before it is sent to them.
 package struct FrequencyCapReservation: Hashable, Sendable {
     package var cap: FrequencyCap
     package var app: Int64
-    /// The number of the notification.
+    /// The number by which the store identifies the notification.
     package var notification: Int64
-    /// The holders of caps: users, or devices without a user.
+    /// The recipients whose notifications are counted: users, or devices without a user.
     package var holders: Set<BytewiseString>
-    /// The time by the steady clock.
+    /// The time of the reservation by the steady clock.
     package var now: Timestamp
 
     package init(_ cap: FrequencyCap, app: Int64, notification: Int64, holders: Set<BytewiseString>, now: Timestamp) {
@@ -161,19 +162,20 @@ package struct FrequencyCapReservation: Hashable, Sendable {
     }
 }
 
-/// A user of an app, or a whole app, that is being erased.
+/// The erasure of a user of an app, or of a whole app.
 package struct ErasureRecord: Hashable, Sendable {
     package var id: Int64
     package var app: Int64
-    /// The user; `nil` for a whole app, and after the rows have been deleted.
+    /// The user to erase; `nil` for a whole app, and after the rows have been deleted.
     package var user: String?
     /// The time of the request, by the steady clock.
     package var requestedAt: Timestamp
-    /// Indicates whether all rows have been deleted, so that only the free space of the file has to be overwritten.
+    /// Indicates whether all rows have been deleted, so that only the free space of the database file has to be
+    /// overwritten.
     package var isEmptied: Bool
     /// The number of the latest request that began or extended the erasure, from 1.
     package var request: Int64
-    /// The number of the latest request that was answered as complete; 0 for none.
+    /// The number of the latest request to which the erasure was reported as complete; 0 for none.
     package var answered: Int64
 
     package init(
@@ -189,6 +191,7 @@ package struct ErasureRecord: Hashable, Sendable {
         (self.isEmptied, self.request, self.answered) = (isEmptied, request, answered)
     }
 
-    /// Indicates whether the erasure is in progress. A further request for the same user only asks for its state then.
+    /// Indicates whether the erasure is in progress. Until it ends, a further request for the same user only returns
+    /// its state.
     package var isUnderWay: Bool { self.answered < self.request }
 }

@@ -63,7 +63,7 @@ extension FrequencyCap {
 }
 
 extension NamePatterns {
-    /// Makes a member that holds an array of patterns. `null` stands for an empty array.
+    /// Creates a request member that holds an array of patterns. `null` stands for an empty array.
     fileprivate static func member(_ name: String) -> RequestMember<NamePatterns> {
         let texts = Member.texts(name, 0...Self.maximum, maximum: Member.maximumText)
         let schema = texts.schema.orNull

@@ -33,7 +33,7 @@ package enum CredentialRequest {
         Schema.any(of: [RequestObject().schema] + Self.kinds.map { $0.schema }).named("CredentialTestRequest")
     }
 
-    /// Returns the protocol that a request names; HTTP/2 by default.
+    /// Returns the transport protocol that a request names; HTTP/2 by default.
     package static func transport(_ fields: JSONFields) throws(RequestError) -> PushTransport {
         try fields.value(Members.transport) ?? .http2
     }
@@ -74,7 +74,7 @@ package enum CredentialRequest {
 }
 
 extension CredentialRecord {
-    /// The word of the API for the kind of the credential.
+    /// The name of the credential's kind in the API.
     package var kind: String {
         switch self {
         case .key: "key"

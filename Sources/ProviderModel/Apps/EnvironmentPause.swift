@@ -7,7 +7,7 @@ package struct ConfigurationFault: Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         /// The push service rejects the credential.
         case credentialRejected
-        /// The push service calls every provider token too old: the clocks disagree.
+        /// The push service rejects every provider token as too old, because the clocks disagree.
         case clock
         /// The credential's certificate has expired.
         case credentialExpired
@@ -15,17 +15,17 @@ package struct ConfigurationFault: Hashable, Sendable {
         case credentialUnusable
         /// The app has no credential any more.
         case credentialMissing
-        /// The credential may not send to the app's topic.
+        /// The credential does not allow pushes to the app's topic.
         case topicDisallowed
         /// The push service's certificate is not trusted.
         case untrustedServer
         /// The push service rejects the client certificate, or requires one.
         case clientCertificateRejected
-        /// The address is not that of a push service.
+        /// The server at the configured address is not a push service.
         case wrongProtocol
-        /// The proxy opens no tunnel until a setting is changed.
+        /// The proxy refuses to open a tunnel until a setting is changed.
         case proxy
-        /// The proxy cannot be reached, or opens no tunnel at the moment.
+        /// The proxy cannot be reached, or temporarily opens no tunnel.
         case proxyUnavailable
         /// The push service's name has no address.
         case unknownHost
@@ -33,18 +33,18 @@ package struct ConfigurationFault: Hashable, Sendable {
         case refused
         /// The network has no route to the push service.
         case unreachable
-        /// The push service does not answer.
+        /// The push service does not respond.
         case timeout
-        /// The push service closes each connection before it is open.
+        /// The push service closes each connection before it is established.
         case closed
-        /// No connection can be opened, for another reason.
+        /// No connection to the push service can be opened, for another reason.
         case noConnection
     }
 
     package var cause: Cause
-    /// The push service's reason, or the text of the error.
+    /// The details of the fault: the push service's reason, or the text of the error.
     package var detail: String
-    /// The host that was tried; `nil` if none was.
+    /// The host to which a connection was attempted; `nil` if there was no attempt.
     package var host: String?
     package var port: Int?
 
@@ -67,7 +67,7 @@ package struct EnvironmentPause: Hashable, Sendable {
     package var fault: ConfigurationFault
     /// The time of the pause by the wall clock.
     package var since: Timestamp
-    /// The number of responses or failures that led to it.
+    /// The number of responses or failures that led to the pause.
     package var proofs: Int
 
     package init(_ target: AppEnvironment, _ fault: ConfigurationFault, since: Timestamp, proofs: Int) {
@@ -75,14 +75,14 @@ package struct EnvironmentPause: Hashable, Sendable {
     }
 }
 
-/// A request to pause an environment, unless its credential has changed since the proofs.
+/// A request to pause an environment, unless its credential has changed since the fault was observed.
 package struct EnvironmentPauseRequest: Hashable, Sendable {
     package var pause: EnvironmentPause
-    /// The epoch of the credential that the proofs are about (``StoredCredential/epoch``).
+    /// The epoch of the credential with which the fault was observed (``StoredCredential/epoch``).
     package var epoch: Int64
-    /// The event for webhooks: one JSON value; `nil` if no webhook wants it.
+    /// The event to post to webhooks, as one JSON value; `nil` if no webhook subscribes to it.
     package var event: Data?
-    /// Indicates whether the environment is paused already, and only the fault is replaced.
+    /// Indicates whether the environment is paused already, so that only the fault is replaced.
     package var replacesFault = false
 
     package init(_ pause: EnvironmentPause, epoch: Int64, event: Data?) {
@@ -95,7 +95,7 @@ package struct StoredCredential: Hashable, Sendable {
     package var credential: CredentialRecord
     /// A number that rises with each change of the environment's credential.
     package var epoch: Int64
-    /// The protocol of pushes with it.
+    /// The protocol of pushes that use the credential.
     package var transport: PushTransport
 
     package init(_ credential: CredentialRecord, epoch: Int64, transport: PushTransport = .http2) {
@@ -103,13 +103,13 @@ package struct StoredCredential: Hashable, Sendable {
     }
 }
 
-/// The environments whose pause holds a recipient or a shard back.
+/// The environments whose pause delays the sending to a recipient or a shard.
 package enum HoldingEnvironments: Hashable, Sendable {
     case one(PushEnvironment)
     /// All environments for which the app has a credential.
     case all
 
-    /// The environments whose pause may hold it back.
+    /// The environments whose pause may delay the sending.
     package var environments: [PushEnvironment] {
         switch self {
         case .one(let environment): [environment]

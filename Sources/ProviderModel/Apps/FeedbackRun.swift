@@ -3,12 +3,12 @@ package import PushTypes
 /// The last reading of an environment's feedback service for an app.
 package struct FeedbackRun: Hashable, Sendable {
     package var startedAt: Timestamp
-    /// `nil` while the service is being read, and for a reading that a crash has ended.
+    /// The end of the reading; `nil` while the service is being read, and for a reading that a crash interrupted.
     package var endedAt: Timestamp?
-    /// The earliest time of the next reading, of the steady clock.
+    /// The earliest time of the next reading, by the steady clock.
     package var nextAt: Timestamp
     package var counts = FeedbackCounts()
-    /// The failures in a row; 0 after a success.
+    /// The number of consecutive failed readings; 0 after a success.
     package var failures = 0
     /// The error of the latest reading; `nil` after a success.
     package var error: String?
@@ -22,7 +22,7 @@ package struct FeedbackCounts: Hashable, Sendable {
     package var tokens = 0
     /// The number of devices that were deactivated.
     package var deactivated = 0
-    /// The number of devices that stay active because they have registered since.
+    /// The number of devices that stay active because they registered at the time of their entry in the list or later.
     package var kept = 0
     /// The number of devices that stay active because the circuit breaker is open.
     package var withheld = 0

@@ -3,7 +3,7 @@ package import PushTypes
 /// The identity of the key that signs provider tokens.
 package struct ProviderTokenKey: Hashable, Sendable {
     package var teamID, keyID: String
-    /// SHA-256 of the public key, in hexadecimal: two keys may claim the same ids.
+    /// The SHA-256 of the public key, in hexadecimal. It distinguishes keys that claim the same ids.
     package var fingerprint: String
 
     package init(teamID: String, keyID: String, fingerprint: String) {
@@ -19,31 +19,31 @@ package struct ProviderTokenRecord: Hashable, Sendable {
     package static let renewal: Duration = .seconds(45 * 60)
     /// The maximum age of a token that is used: 55 min.
     package static let lifetime: Duration = .seconds(55 * 60)
-    /// The shortest time between two tokens of a key: 20 min.
+    /// The minimum time between two tokens of a key: 20 min.
     package static let spacing: Duration = .seconds(20 * 60)
 
     package var key: ProviderTokenKey
     package var text: String
     package var issuedAt: Timestamp
-    /// Indicates whether the push service has called it expired.
+    /// Indicates whether the push service has rejected the token as expired.
     package var isRejected: Bool
 
     package init(key: ProviderTokenKey, text: String, issuedAt: Timestamp, isRejected: Bool = false) {
         (self.key, self.text, self.issuedAt, self.isRejected) = (key, text, issuedAt, isRejected)
     }
 
-    /// Returns `true` if another token may not be issued at `now`.
+    /// Returns `true` if no further token of the key may be issued at `now`.
     package func forbidsAnother(at now: Timestamp) -> Bool {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }
 
-    /// Returns `true` if a new token is to replace it.
+    /// Returns `true` if a new token is to replace this one.
     package func isDue(at now: Timestamp) -> Bool {
         guard !self.forbidsAnother(at: now) else { return false }
         return self.isRejected || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal
     }
 
-    /// Returns `true` if requests may carry it.
+    /// Returns `true` if requests may still use the token.
     package func isUsable(at now: Timestamp) -> Bool {
         if self.forbidsAnother(at: now) { return true }
         return now >= self.issuedAt && now.since(self.issuedAt) < Self.lifetime

@@ -4,15 +4,16 @@ package import PushTypes
 
 /// The audience of a notification.
 package enum Audience: Hashable, Sendable {
-    /// Named tokens, registered or not.
+    /// The devices with the given tokens, whether the tokens are registered or not.
     case tokens([DeviceToken])
     /// The active devices for which the expression holds.
     case devices(AudienceExpression)
-    /// The devices that follow a channel. Only the push service knows them: the channel is the one recipient.
+    /// The devices that follow a channel. Only the push service knows them, so the channel counts as a single
+    /// recipient.
     case channel(BroadcastChannel)
 }
 
-/// The channel that a broadcast goes to.
+/// The channel to which a broadcast is sent.
 package struct BroadcastChannel: Hashable, Sendable {
     package var id: ChannelID
     package var storage: ChannelStorage
@@ -20,24 +21,24 @@ package struct BroadcastChannel: Hashable, Sendable {
     package init(id: ChannelID, storage: ChannelStorage) { (self.id, self.storage) = (id, storage) }
 }
 
-/// A condition on a device.
+/// A condition that devices of an audience satisfy.
 package indirect enum AudienceExpression: Hashable, Sendable {
     case everyone
     case token(DeviceToken)
     case user(String)
     case tag(String)
-    /// An attribute with such a value: a number, a text or a boolean.
+    /// A comparison of an attribute with a value: a number, a text or a Boolean.
     case attribute(name: String, Comparison, JSONValue)
-    /// An attribute with any value.
+    /// The presence of an attribute, whatever its value.
     case hasAttribute(String)
     /// A locale, with or without a region: `pt` matches `pt-BR` too.
     case locale(String)
     /// The version of the app, compared part by part as numbers.
     case appVersion(Comparison, AppVersion)
     case timeZone(String)
-    /// A Live Activity, by the app's id of it.
+    /// A Live Activity, by the id that the app gave it.
     case activity(String)
-    /// The time of the latest registration.
+    /// A comparison of the time of the device's latest registration.
     case lastSeen(Comparison, Timestamp)
     /// An outcome of an earlier notification. It is used by resends, and cannot occur in a request.
     case outcomes(RecipientOutcomes)
@@ -99,12 +100,12 @@ package struct NamedAudiences: Hashable, Sendable {
     /// A snapshot without named audiences.
     package static let none = NamedAudiences([:])
 
-    /// The conditions by their names, in the form of a request.
+    /// The conditions of the named audiences by name, in the form of a request.
     private let conditions: [BytewiseString: [String: JSONValue]]
 
     package init(_ conditions: [BytewiseString: [String: JSONValue]]) { self.conditions = conditions }
 
-    /// Returns the condition of that name; `nil` if there is none.
+    /// Returns the condition of the audience with that name; `nil` if there is none.
     func condition(_ name: String) -> [String: JSONValue]? { self.conditions[BytewiseString(name)] }
 
     /// Returns the names of all named audiences to which an audience in a request refers.
@@ -128,7 +129,7 @@ package struct NamedAudiences: Hashable, Sendable {
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>
-    /// The reasons that match; `nil` for all but ``exceptReasons``.
+    /// The reasons of the deliveries that match; `nil` for all but ``exceptReasons``.
     package var reasons: [String]?
     package var exceptReasons: [String]
 

@@ -7,11 +7,11 @@ package import PushTypes
 extension AudienceExpression {
     /// The maximum number of conditions in one expression.
     package static let maximumConditions = 200
-    /// The maximum nesting of and, or and not. An object with several members is an and of its own.
+    /// The maximum nesting depth of `and`, `or` and `not`. An object with several members counts as an `and`.
     package static let maximumDepth = 16
     /// The maximum length of a user id, tag, attribute name, attribute text, locale or time zone, in bytes.
     package static let maximumText = Member.maximumText
-    /// The minimum length of a token that names a device, in bytes: no shorter one was ever seen (reference 1.7).
+    /// The minimum length of a device token in an audience, in bytes. No shorter token is known (reference 1.7).
     package static let minimumToken = 32
 
     package static let object = RequestObject(
@@ -28,7 +28,7 @@ extension AudienceExpression {
     /// Reads the expression of a request.
     /// - Parameters:
     ///   - now: The time from which `withinDays` counts.
-    ///   - named: The named audiences that the expression may refer to; `nil` in such an audience itself.
+    ///   - named: The named audiences that the expression may refer to; `nil` in the expression of a named audience.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields, now: Timestamp, named: NamedAudiences? = NamedAudiences.none)
         throws(RequestError)
@@ -113,7 +113,7 @@ extension AudienceExpression {
             case .string(let text) where name == "appVersion":
                 return AppVersion(text).map { .appVersion(comparison, $0) }
             case .integer(let milliseconds) where name == "lastSeen":
-                // The form of version 0.1.
+                // Version 0.1 stored this form.
                 return .lastSeen(comparison, Timestamp(milliseconds: milliseconds))
             case .string(let text) where name == "lastSeen":
                 return Timestamp(rfc3339: text).map { .lastSeen(comparison, $0) }
@@ -129,7 +129,7 @@ extension AudienceExpression {
         }
     }
 
-    /// The nesting of and, or and not.
+    /// The nesting depth of `and`, `or` and `not`.
     private var depth: Int {
         switch self {
         case .and(let expressions), .or(let expressions): 1 + (expressions.map(\.depth).max() ?? 0)
@@ -142,7 +142,7 @@ extension AudienceExpression {
 /// Reads the expression of a request and counts its conditions.
 private struct AudienceParser {
     let now: Timestamp
-    /// The named audiences; `nil` within one of them.
+    /// The named audiences that may be referred to; `nil` within a named audience.
     private var named: NamedAudiences?
     /// The number of conditions so far; combinations do not count.
     private var conditions = 0
@@ -150,7 +150,7 @@ private struct AudienceParser {
     fileprivate enum Members {
         private static let limit = AudienceExpression.maximumText
 
-        /// Returns a member for each comparison.
+        /// Returns a request member for each comparison, such as `atLeast`.
         private static func compared<Value>(
             _ make: (String) -> RequestMember<Value>
         ) -> [(comparison: AudienceExpression.Comparison, member: RequestMember<Value>)] {
@@ -249,7 +249,7 @@ private struct AudienceParser {
         return all.count == 1 ? first : .and(all)
     }
 
-    /// The members that need no other.
+    /// The members with which a condition can select devices, for an error message.
     private static let subjects = """
         all, token, user, users, tag, attribute, activity, locale, appVersion, timeZone, lastSeen, named, and, or, not
         """
@@ -293,7 +293,7 @@ private struct AudienceParser {
         return all
     }
 
-    /// Requires a comparison: an object without one would select all devices.
+    /// Throws an error if there is no comparison: an object without one would select all devices.
     private static func requireComparison(
         _ comparisons: JSONFields,
         _ name: String,
@@ -342,7 +342,7 @@ private struct AudienceParser {
         }
     }
 
-    /// Returns the audience of the name that the member gives, as it is now.
+    /// Returns the named audience to which the member `named` refers, as it is now.
     private mutating func named(_ fields: JSONFields, depth: Int) throws(RequestError) -> AudienceExpression? {
         let member = NamedAudiences.member
         guard let name = try fields.value(Members.named) else { return nil }
@@ -403,8 +403,8 @@ extension AudienceExpression {
 }
 
 extension Member {
-    /// Makes a device token.
-    /// - Parameter message: The message of the error for a text that cannot be one.
+    /// Creates a request member that holds a device token.
+    /// - Parameter message: The error message for a text that cannot be a device token.
     package static func token(_ name: String, _ message: String) -> RequestMember<DeviceToken> {
         Self.text(name, maximum: DeviceToken.maximumLength * 4, as: .writtenToken)
             .parsed("invalid_token", message) { text -> DeviceToken? in
@@ -414,12 +414,12 @@ extension Member {
 }
 
 extension Schema {
-    /// A device token in hexadecimal or base64, with the spaces and brackets of old tools.
+    /// A device token in hexadecimal or base64. The spaces and brackets that old tools add are allowed.
     package static let writtenToken = Schema.string(
         length: 43...DeviceToken.maximumLength * 4,
         pattern: "^[A-Za-z0-9+/=<> \\t\\r\\n]+$"
     )
 
-    /// The value of an attribute of a device.
+    /// The schema for the value of a device's attribute.
     package static let attribute = Schema.any(of: [.string(length: 0...AudienceExpression.maximumText), .number, .bool])
 }

@@ -8,7 +8,7 @@ package struct LocaleTag: Hashable, Sendable {
     /// The maximum length of a text that is read, in bytes.
     package static let maximumLength = 64
 
-    /// The schema of a name of a localization.
+    /// The schema for the name of a localization.
     package static let schema = Schema.string(length: 2...Self.maximumLength)
 
     /// The regular expression of the texts that name a language.
@@ -35,7 +35,7 @@ package struct LocaleTag: Hashable, Sendable {
         self.subtags = subtags
     }
 
-    /// Returns `true` for a text that names a locale, and nothing else: a tag, with a character set or a modifier if need be.
+    /// Returns `true` if the whole text names a locale: a tag, optionally with a character set or a modifier.
     package static func isName(_ text: String) -> Bool {
         Self(text) != nil
             && text.utf8.allSatisfy { byte in
@@ -49,7 +49,7 @@ package struct LocaleTag: Hashable, Sendable {
     /// Returns `locale` with the hyphens of RFC 5646, as it is stored; some systems write `de_DE`. The case is kept.
     package static func stored(_ locale: String) -> String { locale.replacingOccurrences(of: "_", with: "-") }
 
-    /// The names of the tags that suit this one, best first.
+    /// The names of the tags that match this one, best match first.
     ///
     /// These are the tag with fewer and fewer subtags (RFC 4647 section 3.4). Before the language alone comes the language
     /// with the region only, and for Chinese the language with the script that the region writes.

@@ -2,10 +2,10 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The members that requests of several kinds have.
+/// The members that several kinds of requests have in common.
 extension Member {
-    /// Makes a member for an id.
-    /// - Parameter message: The message of the error for a text that is no UUID.
+    /// Creates a request member that holds an id.
+    /// - Parameter message: The error message for a text that is not a UUID.
     package static func id(_ name: String, _ message: String) -> RequestMember<UUID> {
         Self.text(name, maximum: 36, as: .uuid).parsed("invalid_id", message) { UUID(uuidString: $0) }
     }
@@ -15,17 +15,17 @@ extension Member {
     /// The maximum length of a URL, in bytes.
     package static let maximumURL = 2048
 
-    /// The URL of a server to which the provider connects.
+    /// The member `url`: the URL of a server to which the provider connects.
     package static let url = Self.text(
         "url",
         1...Self.maximumURL,
         pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\<>#]+$"
     )
 
-    /// The kind of a token.
+    /// The member `kind`: the kind of a device token.
     package static let tokenKind = Self.choice("kind", of: DeviceTokenKind.self, maximum: 32, code: "invalid_kind")
 
-    /// The environment: `sandbox` (or `development`) or `production`.
+    /// The member `environment`: `sandbox` (or `development`) or `production`.
     package static let environment = Self.text("environment", maximum: 32, as: .environment)
         .parsed("invalid_environment", "use sandbox or production") { PushEnvironment(named: $0) }
 }

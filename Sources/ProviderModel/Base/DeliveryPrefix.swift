@@ -1,6 +1,7 @@
 package import Foundation
 
-/// The first 60 bits of a notification's id besides the version, with which its `apns-id`s begin. They are unique in the store.
+/// The first 60 bits of a notification's id without the UUID version. The `apns-id`s of its pushes begin with them.
+/// They are unique in the store.
 package struct DeliveryPrefix: Hashable, Sendable {
     package let bits: Int64
 

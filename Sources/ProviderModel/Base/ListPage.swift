@@ -8,11 +8,11 @@ package struct ListPosition: Hashable, Sendable {
     package init(key: Int64 = 0, number: Int64) { (self.key, self.number) = (key, number) }
 }
 
-/// A page of a list that is read by a walk over an index.
+/// A page of a list that is read along an index.
 package struct ListPage<Entry: Hashable & Sendable>: Hashable, Sendable {
     package var entries: [Entry]
-    /// The place at which the next page begins; `nil` at the end of the list. A page with few entries may have one too,
-    /// because the number of rows of a walk is limited.
+    /// The place at which the next page begins; `nil` at the end of the list. A page that is not full may have one too,
+    /// because the number of rows that are read for a page is limited.
     package var next: ListPosition?
     /// The length of the entries' bodies, in bytes; 0 where they have none.
     package var bodyBytes = 0

@@ -9,12 +9,12 @@ package struct BridgeKind: RawRepresentable, Hashable, Sendable {
     /// The legacy binary interface for old providers. The name is the topic.
     package static let binary = BridgeKind("binary")
 
-    /// The name of the kind, in small letters.
+    /// The name of the kind, in lower case.
     package let rawValue: String
 
     package init(_ name: String) { self.rawValue = name }
 
-    /// Reads a name; `nil` for a text that cannot be one.
+    /// Reads the name of a kind; `nil` for a text that is not a valid name.
     package init?(rawValue: String) {
         guard !rawValue.isEmpty, rawValue.utf8.allSatisfy({ (0x61...0x7a).contains($0) }) else { return nil }
         self.rawValue = rawValue
@@ -30,16 +30,16 @@ package struct BridgeRecord: Hashable, Sendable {
     package static let maximumOfApp = 50
 
     package var kind: BridgeKind
-    /// The name by which the other system addresses it, unique among the bridges of its kind.
+    /// The name by which the other system addresses the bridge, unique among the bridges of its kind.
     package var name: String
     package var app: Int64
-    /// The environment of its pushes; `nil` for that of each device.
+    /// The environment of the bridge's pushes; `nil` for the environment of each device.
     package var environment: PushEnvironment?
-    /// The settings of the kind, a JSON object.
+    /// The settings that are specific to the kind, as a JSON object.
     package var settings: JSONValue
     /// The secret shared with the other system; empty for none. The store seals it with the master key.
     package var secret: String
-    /// The name of this version of the record, a new one with each change.
+    /// The id of this version of the record, which each change replaces.
     package var revision: UUID
     package var changedAt: Timestamp
     /// The position in the order in which bridges were added. The store assigns it.
@@ -74,17 +74,17 @@ package struct BridgeRecord: Hashable, Sendable {
     }
 }
 
-/// A bridge whose name begins with the bundle id of another app, which overrules it. The bridge was set before that app was
-/// added, or by an earlier version.
+/// A bridge that another app overrules, because the bridge's name begins with the bundle id of that app. The bridge was
+/// set before that app was added, or by an earlier version.
 ///
 /// A binary bridge loses all its pushes, and a Matrix bridge those that also match a bridge of the other app.
 package struct OverruledBridge: Hashable, Sendable {
     package var kind: BridgeKind
     package var name: String
-    /// The app of the bridge.
+    /// The number of the app that has the bridge.
     package var app: Int64
     package var bundleID: Topic
-    /// The bundle id of the app that overrules it.
+    /// The bundle id of the app that overrules the bridge.
     package var owner: Topic
 
     package init(kind: BridgeKind, name: String, app: Int64, bundleID: Topic, owner: Topic) {
@@ -106,7 +106,7 @@ package enum BridgeChangeResult: Hashable, Sendable {
     case tooMany
 }
 
-/// The bridge that a notification came over.
+/// The bridge through which a notification arrived.
 package struct NotificationOrigin: Hashable, Sendable, CustomStringConvertible {
     package var kind: BridgeKind
     /// The name of the bridge.
@@ -114,7 +114,7 @@ package struct NotificationOrigin: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ kind: BridgeKind, bridge: String) { (self.kind, self.bridge) = (kind, bridge) }
 
-    /// Reads the text of an origin; `nil` for any other.
+    /// Reads the text of an origin; `nil` for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let kind = BridgeKind(rawValue: String(parts[0])) else { return nil }
@@ -134,7 +134,8 @@ package struct LegacyToken: Hashable, Sendable {
     package init(token: DeviceToken, since: Timestamp) { (self.token, self.since) = (token, since) }
 }
 
-/// A named token that a response has proven invalid. It is stored for the bridge that the notification came over.
+/// A named token that a response has proven invalid. It is stored for the bridge through which the notification
+/// arrived.
 package struct InvalidNamedToken: Hashable, Sendable {
     package var token: DeviceToken
     package var environment: PushEnvironment
@@ -149,12 +150,12 @@ package struct InvalidNamedToken: Hashable, Sendable {
     }
 }
 
-/// A push that came over the legacy bridge. It is compared with later ones to recognize repetitions.
+/// A push that arrived through the legacy bridge. It is compared with later ones to recognize repetitions.
 package struct LegacyPush: Hashable, Sendable {
     package var app: Int64
     package var token: DeviceToken
     package var payload: Data
-    /// The value of the header `apns-expiration`; `nil` without one.
+    /// The value of the header `apns-expiration`; `nil` for a push without it.
     package var expiration: String?
 
     package init(app: Int64, token: DeviceToken, payload: Data, expiration: String? = nil) {
@@ -162,32 +163,32 @@ package struct LegacyPush: Hashable, Sendable {
     }
 }
 
-/// The comparison of one shadowed request: what the bridge would have sent, and what the old server answered.
+/// The comparison of one shadowed request: the bridge's result, and the response of the old server.
 package struct ShadowComparison: Hashable, Sendable {
     /// The maximum number of differences of one request that are kept. Further ones are only counted.
     package static let maximumDifferences = 100
 
-    /// The differences, one for each field; empty where both agree.
+    /// The differences, one for each field; empty if the bridge and the old server agree.
     package var differences: [ShadowDifference] = []
 
     package init() {}
 }
 
-/// A difference between the verdict of a bridge and the answer of the old server. It contains nothing of a notification's
-/// content.
+/// A difference between the result of a bridge and the response of the old server. It contains nothing of a
+/// notification's content.
 package struct ShadowDifference: Hashable, Sendable {
-    /// The maximum length of a verdict, in bytes.
+    /// The maximum length of a result, in bytes.
     package static let maximumText = 120
 
     /// The time of the request.
     package var at: Timestamp
-    /// The part of the answer that differs, such as `status`, `counts`, `token` or `notification`.
+    /// The part of the response that differs, such as `status`, `counts`, `token` or `notification`.
     package var subject: String
     /// The beginning of the token, or the member of the request at fault; `nil` for the whole request.
     package var field: String?
-    /// The verdict of the bridge, a reason or a number.
+    /// The result of the bridge: a reason or a number.
     package var ours: String
-    /// The verdict of the old server.
+    /// The result of the old server: a reason or a number.
     package var theirs: String
 
     package init(at: Timestamp, subject: String, field: String? = nil, ours: String, theirs: String) {
@@ -200,12 +201,12 @@ package struct ShadowReport: Hashable, Sendable {
     /// The maximum number of differences that are kept for a bridge.
     package static let maximumDifferences = 1000
 
-    /// The time of the first request.
+    /// The time of the first shadowed request.
     package var since: Timestamp
     package var requests: Int
-    /// The requests without any difference.
+    /// The number of requests without any difference.
     package var agreements: Int
-    /// The newest differences, the newest first.
+    /// The most recent differences, newest first.
     package var differences: [ShadowDifference]
 
     package init(since: Timestamp, requests: Int, agreements: Int, differences: [ShadowDifference]) {

@@ -11,11 +11,11 @@ package enum ChatProtocol: String, Hashable, Sendable, CaseIterable {
 package struct ChatSessionRecord: Hashable, Sendable {
     /// The state of a session.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// The provider stays signed in.
+        /// The provider keeps itself signed in.
         case active
-        /// A person has stopped it.
+        /// A person has stopped the session.
         case stopped
-        /// The server has refused it for good, such as for a wrong password.
+        /// The server has permanently refused the session, for example because of a wrong password.
         case failed
     }
 
@@ -31,16 +31,16 @@ package struct ChatSessionRecord: Hashable, Sendable {
     package var account: String
     /// The password at the server. The store seals it with the master key.
     package var password: String
-    /// The settings of the protocol, a JSON object.
+    /// The settings that are specific to the protocol, as a JSON object.
     package var settings: JSONValue
     package var state = State.active
-    /// The last failure in words; `nil` after a sign-in.
+    /// The description of the last failure; `nil` after a successful sign-in.
     package var lastError: String?
     /// The time of the newest message that was processed, by the server's clock, but not later than the provider's own.
     package var seenThrough: Timestamp
     /// `true` once the server has proven with SCRAM that it knows the password.
     package var usesSCRAM = false
-    /// The name of this version of the record, a new one with each change that a person makes.
+    /// The id of this version of the record, which each change by a person replaces.
     package var revision: UUID
     package var createdAt: Timestamp
     package var changedAt: Timestamp
@@ -65,7 +65,7 @@ package struct ChatSessionRecord: Hashable, Sendable {
     }
 }
 
-/// The name of a version of a session.
+/// The key of a version of a session.
 package struct ChatSessionKey: Hashable, Sendable {
     package var id: UUID
     package var revision: UUID
@@ -75,13 +75,13 @@ package struct ChatSessionKey: Hashable, Sendable {
 
 /// The progress of a session, to be stored in its record.
 package struct ChatSessionProgress: Hashable, Sendable {
-    /// `true` once the server has refused it for good.
+    /// `true` once the server has permanently refused the session.
     package var hasFailed: Bool
-    /// See ``ChatSessionRecord/lastError``.
+    /// The new value of ``ChatSessionRecord/lastError``.
     package var lastError: String?
-    /// See ``ChatSessionRecord/seenThrough``. It never goes back.
+    /// The new value of ``ChatSessionRecord/seenThrough``, which never decreases.
     package var seenThrough: Timestamp
-    /// See ``ChatSessionRecord/usesSCRAM``. It stays once it is `true`.
+    /// The new value of ``ChatSessionRecord/usesSCRAM``. Once `true`, the stored value stays `true`.
     package var usesSCRAM: Bool
 
     package init(hasFailed: Bool = false, lastError: String? = nil, seenThrough: Timestamp, usesSCRAM: Bool = false) {
@@ -93,8 +93,8 @@ package struct ChatSessionProgress: Hashable, Sendable {
 /// The result of adding a session.
 package enum ChatSessionAdditionResult: Hashable, Sendable {
     case added(ChatSessionRecord)
-    /// Nothing is added: the user has as many as allowed.
+    /// Nothing is added: the user has the maximum number of sessions.
     case tooManyOfUser
-    /// Nothing is added: the app has as many as allowed.
+    /// Nothing is added: the app has the maximum number of sessions.
     case tooManyOfApp
 }

@@ -1,7 +1,8 @@
 package import Foundation
 package import PushTypes
 
-/// A node of a push component: the address that a user's server publishes to, for an installation or a user of an app.
+/// A node of a push component: the address to which a user's chat server publishes for an installation or a user of an
+/// app.
 package struct XMPPNodeRecord: Hashable, Sendable {
     /// The maximum number of nodes of an installation or a user. A further one replaces the oldest.
     package static let maximumPerOwner = 20
@@ -14,15 +15,15 @@ package struct XMPPNodeRecord: Hashable, Sendable {
         case user(String)
     }
 
-    /// The name, unique among the nodes of all apps.
+    /// The name of the node, unique among the nodes of all apps.
     package var node: String
     package var app: Int64
     /// The domain of the component, which is the name of its bridge.
     package var component: String
-    /// The SHA-256 of the secret that each publish contains.
+    /// The SHA-256 of the secret that each publish request contains.
     package var secretHash: Data
     package var owner: Owner
-    /// The domain of the chat account. Only its server may publish.
+    /// The domain of the chat account. Only the server of this domain may publish.
     package var domain: String
     /// The app's name for the chat account, which each push contains; `nil` for none.
     package var account: String?

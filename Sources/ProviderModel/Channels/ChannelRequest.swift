@@ -18,7 +18,7 @@ package enum ChannelRequest {
 }
 
 extension ChannelStorage {
-    /// The word of the API for the storage.
+    /// The name of the storage policy in the API.
     package var word: String {
         switch self {
         case .none: "none"

@@ -3,11 +3,11 @@ import PushTypes
 
 /// Builds `aps.alert` and `aps.sound` from the members of a request (reference 3.2, 3.3).
 ///
-/// A request writes the keys in camel case: `titleLocKey` is `title-loc-key`.
+/// A request writes the keys in camel case: `titleLocKey` stands for `title-loc-key`.
 struct AlertBuilder {
     /// The maximum length of a text, in bytes. It exceeds every limit on payloads, so that those limits apply.
     static let maximumText = 8192
-    /// The maximum number of arguments of one text.
+    /// The maximum number of arguments of one localized text.
     private static let maximumArguments = 32
 
     private static func argumentsMember(_ name: String) -> RequestMember<[String]> {
@@ -41,7 +41,7 @@ struct AlertBuilder {
         $0.withMembers
     }
 
-    /// The alert as a text, which may be an object instead.
+    /// The member `alert`: a text, or an object instead.
     static let alertMember = Member.text(
         "alert",
         maximum: Self.maximumText,
@@ -55,7 +55,7 @@ struct AlertBuilder {
         static let object = RequestObject(optional: [Self.critical, Self.name, Self.volume])
     }
 
-    /// The sound as the name of a file, which may be an object instead.
+    /// The member `sound`: the name of a file, or an object instead.
     static let soundMember = Member.text("sound", maximum: 256, as: .any(of: [Sound.name.schema, Sound.object.schema]))
 
     let fields: JSONFields
@@ -83,7 +83,7 @@ struct AlertBuilder {
         return object
     }
 
-    /// Returns a text, or in a Live Activity also a ``Localized`` one.
+    /// Returns the text of a member. In a Live Activity, it may be ``Localized``.
     private func text(_ member: RequestMember<String>, _ fields: JSONFields) throws(RequestError) -> JSONValue? {
         guard self.pushType == .liveactivity, case .object? = fields.members[member.name],
             let text = try fields.fields(member.name, known: Localized.object.known)

@@ -1,19 +1,20 @@
 import PushSupport
 import PushTypes
 
-/// The expiration of a request: a time (`expiration`), or a length of time from each recipient's start (`expiresIn`).
+/// The expiration of a request: a time (`expiration`), or a length of time from the start of sending to each recipient
+/// (`expiresIn`).
 struct ContentExpiration: Hashable, Sendable {
     /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (reference 7.1).
     private static let maximumSeconds = Expiration.longestStorage.components.seconds
 
-    /// A time: 0, UNIX seconds, or RFC 3339 text.
+    /// The member `expiration`: a time as 0, UNIX seconds, or RFC 3339 text.
     static let absolute = RequestMember<Expiration>(
         "expiration",
         .any(of: [.integer(0...0), .integer(Self.times), .rfc3339])
             .described("RFC 3339 or UNIX seconds; 0 for one attempt without storage.")
     ) { (fields, name) throws(RequestError) in try Self.time(fields, name) }
 
-    /// A length of time: seconds, or a text such as `90s`, `30m`, `6h` or `2d`.
+    /// The member `expiresIn`: a length of time in seconds, or as a text such as `90s`, `30m`, `6h` or `2d`.
     static let relative = RequestMember<Int64>(
         "expiresIn",
         .any(of: [.integer(1...Self.maximumSeconds), .string(length: 2...12, pattern: DurationText.pattern)])
@@ -24,7 +25,7 @@ struct ContentExpiration: Hashable, Sendable {
 
     /// The expiration that is a time; ``Expiration/servicePolicy`` if ``seconds`` is set.
     var expiration = Expiration.servicePolicy
-    /// The seconds from each recipient's start; `nil` if ``expiration`` applies.
+    /// The number of seconds from the start of sending to each recipient; `nil` if ``expiration`` applies.
     var seconds: Int64?
 
     /// - Throws: ``RequestError`` that names the member at fault.
@@ -52,8 +53,8 @@ struct ContentExpiration: Hashable, Sendable {
         return seconds
     }
 
-    /// The numbers that are accepted as times, in seconds since 1970. A smaller number, such as 2,592,000 for thirty days, is
-    /// a duration by mistake.
+    /// The numbers that are accepted as times, in seconds since 1970. A smaller number, such as 2,592,000 for thirty
+    /// days, is probably meant as a duration.
     private static let times: ClosedRange<Int64> = 1_000_000_001...4_102_444_800
 
     private static func time(_ fields: JSONFields, _ name: String) throws(RequestError) -> Expiration? {

@@ -28,7 +28,7 @@ struct ContentHeaders {
         [Members.pushType, Members.topic, Members.priority, Members.collapseID]
     )
 
-    /// The content with an empty payload.
+    /// The content with the values of its headers. Its payload is still empty.
     let content: NotificationContent
     /// `true` if the push updates a pass: its payload is empty.
     let isWallet: Bool

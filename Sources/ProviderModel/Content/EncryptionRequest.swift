@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// The members of a request by which its content is encrypted.
+/// The members of a request that encrypt its content.
 enum EncryptionRequest {
     private static let encrypted = Member.bool("encrypted")
         .described("Encrypts the content to the key of each installation.")

@@ -3,23 +3,23 @@ import PushSupport
 
 /// The payload that Apple sees in place of encrypted content: a placeholder, and the text around the ciphertext.
 package struct EnvelopeText: Sendable {
-    /// The stored placeholder cannot be decoded.
+    /// The error of a stored placeholder that cannot be decoded.
     package struct Damage: Error, Hashable {}
 
     /// The placeholder of a request that names none.
     static let standardPlaceholder: [String: JSONValue] = ["body": .string("New notification")]
 
-    /// The text of the payload up to the name of the key.
+    /// The text of the payload up to the name of the encryption key.
     package let opening: [UInt8]
-    /// The text between the name of the key and the ciphertext.
+    /// The text between the name of the encryption key and the ciphertext.
     package static let middle = Array(#"","data":""#.utf8)
     /// The text after the ciphertext.
     package static let closing = Array(#""}}}"#.utf8)
 
-    /// The bytes that encryption adds: the encapsulated key and the tag.
+    /// The number of bytes that encryption adds: the encapsulated key and the tag.
     private static let overhead = 32 + 16
 
-    /// - Returns: `nil` for content that is not encrypted.
+    /// Creates the text for a notification; `nil` for content that is not encrypted.
     /// - Throws: ``Damage``.
     package init?(_ content: NotificationContent, notification: UUID) throws(Damage) {
         guard let placeholder = content.placeholder else { return nil }

@@ -6,7 +6,7 @@ struct FieldNames {
     let isRaw: Bool
     /// The locale as the caller wrote it; `nil` for the default payload.
     let locale: String?
-    /// `true` if the payload is the member `web`.
+    /// `true` if the payload comes from the member `web` of the request.
     var isWeb = false
 
     /// Returns the path of the member of the request.
@@ -73,7 +73,7 @@ struct PayloadMember<Value>: ObjectMember {
 
     func check(_ fields: JSONFields) throws(RequestError) { try self.member.check(fields) }
 
-    /// - Parameter make: Makes the member of the request from its name.
+    /// - Parameter make: A function that creates the member of the request from its name.
     init(_ key: String, _ make: (String) -> RequestMember<Value>) {
         (self.key, self.member) = (key, make(FieldNames.camelCase(key)))
     }

@@ -15,7 +15,7 @@ struct LiveActivityBuilder {
         PayloadMember(key) { Member.text($0, 1...256) }
     }
     private static let inputPushToken = PayloadMember("input-push-token") { Member.bool($0) }
-    /// The keys in `aps` (reference 3.4).
+    /// The keys of a Live Activity in `aps` (reference 3.4).
     static let keys = Set([Self.event.name, Self.inputPushToken.key]).union(Self.times.map { $0.key })
         .union(Self.objects.map { $0.key }).union(Self.texts.map { $0.key })
 
@@ -25,10 +25,10 @@ struct LiveActivityBuilder {
     )
 
     let fields: JSONFields
-    /// The timestamp of the state if the request names none; with `nil` the request must name one.
+    /// The default timestamp of the activity's state; `nil` if the request must name the timestamp.
     let now: Timestamp?
 
-    /// Returns the members; none if the request has no `liveActivity`.
+    /// Returns the members of `aps`; an empty object if the request has no `liveActivity`.
     func members() throws(RequestError) -> [String: JSONValue] {
         guard let activity = try self.fields.value(Self.member) else { return [:] }
         var aps: [String: JSONValue] = [:]

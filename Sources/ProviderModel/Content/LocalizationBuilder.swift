@@ -22,7 +22,7 @@ struct LocalizationBuilder {
         [AlertBuilder.alertMember, AlertBuilder.soundMember, PayloadBuilder.dataMember]
     )
     private static let whole: [any ObjectMember] = [PayloadBuilder.payloadMember, WebContent.contentMember]
-    /// The content of each locale, as far as it differs.
+    /// The member `localizations`: the content for each locale, as far as it differs from the default.
     static let member = Member.openObject(
         "localizations",
         as: .map(
@@ -35,7 +35,7 @@ struct LocalizationBuilder {
     let fields: JSONFields
     let pushType: PushType
     let isRaw: Bool
-    /// The default payload.
+    /// The default payload, which the localizations change.
     let base: [String: JSONValue]
 
     /// Returns the localizations, sorted by key.

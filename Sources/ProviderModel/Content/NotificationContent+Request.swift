@@ -27,10 +27,10 @@ extension NotificationContent {
     ///
     /// - Parameters:
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
-    ///   - now: The timestamp of a Live Activity's state if the request names none; with `nil` the request must name one.
+    ///   - now: The default timestamp of a Live Activity's state; `nil` if the request must name the timestamp.
     ///   - receipts: The app's level of receipts, which applies if the request names none.
-    ///   - isBroadcast: `true` for a broadcast, which goes to a channel and not to tokens.
-    /// - Returns: The content, and warnings about members that are allowed and probably not meant.
+    ///   - isBroadcast: `true` for a broadcast, which is sent to a channel and not to tokens.
+    /// - Returns: The content, and warnings about members that are allowed, but probably a mistake.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
         _ fields: JSONFields,
@@ -106,7 +106,7 @@ extension NotificationContent {
         var names: FieldNames
         var payload: [String: JSONValue]
 
-        /// Checks the size before anything is copied.
+        /// Checks the size of the payload's text before anything is copied.
         func checkTextSize() throws(RequestError) {
             guard let text = try? JSONValue.object(self.payload).text
             else { throw self.error("invalid_value", "the payload cannot be written as JSON") }
@@ -243,11 +243,11 @@ extension NotificationContent {
     }
 }
 
-/// A warning about a member of a request that is allowed and probably not meant.
+/// A warning about a member of a request that is allowed, but probably a mistake.
 package struct ContentWarning: Hashable, Sendable {
     /// The member of the request, as a path such as `localizations.de.alert`.
     package var field: String
-    /// The explanation for the caller.
+    /// The explanation of the probable mistake, for the caller.
     package var message: String
 
     package init(field: String, message: String) { (self.field, self.message) = (field, message) }

@@ -6,12 +6,13 @@ import PushWire
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
-    /// The kind of its recipients' tokens; `nil` for any kind, if it was accepted by a version without kinds.
+    /// The kind of the recipients' tokens; `nil` for any kind, in a notification that a version without kinds accepted.
     package var tokenKind: DeviceTokenKind?
     package var priority: Priority
     /// The expiration for all recipients; ``Expiration/servicePolicy`` if ``expiresIn`` is set.
     package var expiration: Expiration
-    /// The seconds from the start of a recipient to its expiration; `nil` if ``expiration`` applies.
+    /// The number of seconds from the start of sending to a recipient until the expiration of its push; `nil` if
+    /// ``expiration`` applies.
     package var expiresIn: Int64?
     package var collapseID: String?
     /// The payload in JSON; for a template, the text from which the payload of each recipient is rendered.

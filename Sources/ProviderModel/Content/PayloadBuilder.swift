@@ -5,7 +5,7 @@ import PushTypes
 /// checks the result.
 struct PayloadBuilder {
     private enum Members {
-        /// Makes a member for a text that devices do not show.
+        /// Creates a member for a text that devices do not show.
         static func text(_ name: String) -> RequestMember<String> { Member.text(name, 1...1024) }
 
         static let payload = Member.openObject("payload")

@@ -30,7 +30,8 @@ struct PayloadLint {
         }
     }
 
-    /// Members that belong inside `aps`. Beside it they are warned of, because the app hardly expects them there.
+    /// The members that belong inside `aps`. A member of these beside `aps` causes a warning, because the app hardly
+    /// expects it there.
     private static let onlyInside: Set<String> = [
         "alert", "badge", "sound", "content-available", "mutable-content", "interruption-level", "thread-id",
     ]
@@ -127,7 +128,7 @@ struct PayloadLint {
 }
 
 extension JSONValue {
-    /// The number; `nil` for a value that is none.
+    /// The value as a number; `nil` if it is not a number.
     fileprivate var double: Double? {
         switch self {
         case .integer(let value): Double(value)

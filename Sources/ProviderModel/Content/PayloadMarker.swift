@@ -7,14 +7,14 @@ import PushTypes
 package struct PayloadMarker: Sendable {
     /// The name of the member.
     package static let name = "martlet"
-    /// The id in place of that of a notification that is not accepted yet. It has the same length.
+    /// The placeholder for the id of a notification that is not accepted yet. It has the length of an id.
     package static let sampleID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     /// The member with its name, as JSON text.
     package let text: String
 
-    /// Makes the member for a notification; `nil` if its payload has no such member, and for encrypted content, where the
-    /// ``EnvelopeText`` has the member.
+    /// Creates the member for a notification; `nil` if its payload has no such member, and for encrypted content, where
+    /// the ``EnvelopeText`` has the member.
     package init?(_ content: NotificationContent, notification: UUID) {
         guard content.receipts != .none, content.placeholder == nil else { return nil }
         self.text = #""\#(Self.name)":{"id":"\#(notification.uuidString)","receipts":"\#(content.receipts.word)"}"#

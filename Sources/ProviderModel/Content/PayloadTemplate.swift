@@ -7,7 +7,7 @@ package import PushSupport
 /// It is stored as `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`. If the
 /// payload does not depend on the device, only the payload is stored.
 package struct PayloadTemplate: Hashable {
-    /// The stored text cannot be decoded.
+    /// The error of a stored text that cannot be decoded.
     package struct Damage: Error, Hashable {
         package init() {}
     }
@@ -28,7 +28,7 @@ package struct PayloadTemplate: Hashable {
     /// `true` if the payload depends on the device.
     var isTemplate: Bool { self.hasVariables || !self.localizations.isEmpty || self.badge != nil }
 
-    /// The stored text. Equal templates have equal texts.
+    /// The text in which the template is stored. Equal templates have equal texts.
     var text: Data {
         get throws {
             guard self.isTemplate else { return try JSONValue.object(self.payload).text }
@@ -105,7 +105,7 @@ extension PayloadTemplate {
 }
 
 extension TemplateText.Part {
-    /// The text of the part for a device without a value.
+    /// The text of this part for a device without a value for the variable.
     fileprivate var shortest: String {
         switch self {
         case .text(let text): text

@@ -10,7 +10,7 @@ struct ReceiptSetting {
     private let wanted: ReceiptLevel?
     let privacy: ReceiptLevel
 
-    /// - Parameter standard: The app's level.
+    /// - Parameter standard: The app's level, which applies if the request names none.
     /// - Throws: ``RequestError`` if the request wants receipts of a push for which an app can send none.
     init(_ fields: JSONFields, _ pushType: PushType, isWallet: Bool, standard: ReceiptLevel) throws(RequestError) {
         self.wanted = try fields.value(Self.member)

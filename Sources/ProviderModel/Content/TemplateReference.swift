@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// The member `template` of a request as an object: it names the template from which the content is made.
+/// The member `template` of a request as an object: it names the template that provides the content.
 ///
 /// As a boolean, the member says whether the content of the request has variables (``TemplateValidator``).
 package struct TemplateReference: Hashable, Sendable {

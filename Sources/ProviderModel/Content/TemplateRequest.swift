@@ -9,7 +9,7 @@ package enum TemplateRequest {
     ) { (fields, name) throws(RequestError) in try fields.fields(name, known: NotificationContent.object.known) }
     package static let bodies = LibraryItemRequest.Bodies(Self.content)
 
-    /// Reads the content of a template, which is required and has no time.
+    /// Reads the content of a template. The content is required, and must not expire at a fixed time.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func content(_ fields: JSONFields) throws(RequestError) -> JSONFields {
         guard let content = try fields.value(Self.content) else {

@@ -49,7 +49,7 @@ package struct TemplateVariables: Hashable, Sendable {
     /// Fills the values into the content of a template.
     /// - Parameters:
     ///   - content: The members of the content. Request headers have no variables.
-    ///   - place: The path of the template in the request, for errors.
+    ///   - place: The path of the template's reference in the request, for errors.
     /// - Throws: ``RequestError`` for a variable that no text of the template has.
     func filled(_ content: [String: JSONValue], at place: String) throws(RequestError) -> [String: JSONValue] {
         guard !self.values.isEmpty else { return content }

@@ -13,22 +13,22 @@ package struct SkipCount: Hashable, Sendable {
 package struct DeliveryRecord: Hashable, Sendable {
     /// The state of a recipient. All but ``sending`` are final.
     package enum State: Int64, Hashable, Sendable, CaseIterable {
-        /// The push may be in flight. This state is written only under the guarantee `atMostOnce`, and becomes ``unknown`` at
-        /// the start after a crash.
+        /// The push may be in flight. This state is written only under the guarantee `atMostOnce`, and becomes
+        /// ``unknown`` when the provider starts after a crash.
         case sending = 0
-        /// The push service accepted it.
+        /// The push service accepted the push.
         case accepted = 1
-        /// The push service rejected it.
+        /// The push service rejected the push.
         case rejected = 2
-        /// It could not be sent in time or within the allowed number of tries, and the push service has not accepted it.
+        /// The push could not be sent in time or within the allowed number of attempts, and was not accepted.
         case failed = 3
-        /// It was not sent, for example because the device was removed, or its token got the notification by another
-        /// registration.
+        /// The push was not sent, for example because the device was removed, or its token got the notification through
+        /// another registration.
         case skipped = 4
-        /// It was sent, its response was lost, and it is not sent again. It may have arrived.
+        /// The push was sent, and its response was lost. It may have arrived, so it is not sent again.
         case unknown = 5
 
-        /// The name in the API.
+        /// The name of the state in the API.
         package var word: String {
             switch self {
             case .sending: "sending"
@@ -42,17 +42,17 @@ package struct DeliveryRecord: Hashable, Sendable {
     }
 
     package var notification: UUID
-    /// The place of the notification in the list of all.
+    /// The position of the notification in the list of all notifications.
     package var position: NotificationCursor
     /// The recipient, unique within the notification: a device's id, or below zero for a named token.
     package var recipient: Int64
-    /// The device; `nil` if the token is not registered.
+    /// The id of the recipient's device; `nil` if the token is not registered.
     package var device: Int64?
-    /// The token; `nil` once the device is gone.
+    /// The token; `nil` once the device has been removed.
     package var token: DeviceToken?
     package var environment: PushEnvironment?
     package var state: State
-    /// The push service's reason, or the provider's own.
+    /// The reason for the state, given by the push service or the provider; `nil` for none.
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
@@ -78,7 +78,7 @@ package struct DeliveryRecord: Hashable, Sendable {
     }
 }
 
-/// A place in a list of notifications. Only the store knows its meaning.
+/// A position in a list of notifications. Only the store knows its meaning.
 package struct NotificationCursor: Hashable, Sendable {
     package var number: Int64
 
@@ -86,9 +86,9 @@ package struct NotificationCursor: Hashable, Sendable {
 }
 
 extension DeliveryRecord.State {
-    /// Returns the final state of a recipient that ends in this one.
-    /// - Parameter mayHaveArrived: Indicates whether the response to an earlier try was lost. Then only a response of the
-    ///   push service tells more than ``unknown``.
+    /// Returns the final state of a recipient whose last attempt ended in this state.
+    /// - Parameter mayHaveArrived: Indicates whether the response to an earlier attempt was lost. Then ``failed`` and
+    ///   ``skipped`` become ``unknown``.
     package func ending(mayHaveArrived: Bool) -> Self {
         guard mayHaveArrived else { return self }
         return switch self {
@@ -98,7 +98,8 @@ extension DeliveryRecord.State {
     }
 }
 
-/// The cause for which a recipient is not tried, or not tried again. The raw value is the reason that the delivery gets.
+/// The cause for which no attempt, or no further attempt, is made for a recipient. The raw value becomes the reason of
+/// the delivery.
 package enum EndingCause: String, Hashable, Sendable {
     case deviceRemoved = "the device was removed before it could be sent"
     case unreadable = "what is stored of its device cannot be read"
@@ -110,7 +111,7 @@ package enum EndingCause: String, Hashable, Sendable {
     case erased = "its user was erased before it could be sent"
     case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
 
-    /// The final state of a recipient whose earlier tries did not reach the push service.
+    /// The final state of a recipient whose earlier attempts did not reach the push service.
     package var state: DeliveryRecord.State {
         switch self {
         case .deviceRemoved, .hadAlready, .leftAudience, .otherKind, .erased: .skipped

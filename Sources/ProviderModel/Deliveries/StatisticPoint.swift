@@ -38,7 +38,7 @@ package enum StatisticStep: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The pushes that were sent and opened in one interval.
+/// The numbers of pushes in one interval, by outcome, and of openings.
 package struct StatisticPoint: Hashable, Sendable {
     /// The beginning of the interval.
     package var at: Timestamp
@@ -51,18 +51,18 @@ package struct StatisticPoint: Hashable, Sendable {
     package init(at: Timestamp) { self.at = at }
 }
 
-/// The times from the sending of a page to the responses of its pushes, in buckets.
+/// A histogram of the times from the sending of a page of recipients to the responses to its pushes.
 package struct LatencyHistogram: Hashable, Sendable {
     /// The upper bounds of the buckets, in milliseconds. The last bucket has none.
     package static let bounds: [Int32] = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000]
-    /// The number of buckets.
+    /// The number of buckets of a histogram.
     package static let count = Self.bounds.count + 1
 
     package var buckets = [Int](repeating: 0, count: LatencyHistogram.count)
 
     package init() {}
 
-    /// Returns the bucket of a time.
+    /// Returns the index of the bucket that counts a time.
     package static func bucket(of milliseconds: Int32) -> Int {
         Self.bounds.firstIndex { milliseconds <= $0 } ?? Self.bounds.count
     }

@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// The limits on a device's attributes and tags, with those of earlier registrations.
+/// The limits on a device's attributes and tags. Those of earlier registrations count too.
 package enum DeviceBounds {
     /// The maximum number of attributes of a device.
     package static let attributes = 100
@@ -8,7 +8,7 @@ package enum DeviceBounds {
     package static let attributeBytes = 16 * 1024
     /// The maximum number of tags of a device.
     package static let tags = 100
-    /// The maximum size of a device's tags together, in bytes.
+    /// The maximum total size of a device's tags, in bytes.
     package static let tagBytes = 16 * 1024
     /// The maximum number of update tokens of Live Activities of an installation. The end of an activity is not reported, so
     /// a further token replaces the oldest.
@@ -43,7 +43,7 @@ package enum DeviceBounds {
         return ExceededDeviceBound(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
     }
 
-    /// The number and size of stored attributes.
+    /// The number and the size of a device's stored attributes.
     package struct Size: Hashable, Sendable {
         package var count, bytes: Int
 

@@ -49,7 +49,7 @@ package struct DeviceProfile: Hashable, Sendable {
     /// The notification types that the user allows and the app supports.
     package var capabilities: DeviceCapabilities = []
     package var tags: Set<BytewiseString> = []
-    /// The attributes: texts, numbers and truth values.
+    /// The attributes: texts, numbers and Booleans.
     package var attributes: [String: JSONValue] = [:]
     package var preferences = Preferences()
     /// The key to which encrypted content is sealed: the newest one that the installation has registered.
@@ -100,15 +100,15 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var capabilities: DeviceCapabilities?
     /// The tags that replace all earlier ones.
     package var tags: Set<BytewiseString>?
-    /// The attributes to set or remove. The others stay.
+    /// The attributes to set or remove. Other attributes are kept.
     package var attributes: [String: Update<JSONValue>] = [:]
     package var preferences: Update<Preferences>?
     package var encryptionKey: Update<InstallationPublicKey>?
     /// The browser's subscription of a token of the kind web.
     package var subscription: SubscriptionRegistration?
-    /// The tags that ``tags`` replaces; `nil` for all. Other tags of the device stay.
+    /// The patterns of the tags that ``tags`` replaces; `nil` for all tags. Other tags of the device are kept.
     package var ownTags: NamePatterns?
-    /// The attributes that are removed before ``attributes`` are set; `nil` for none.
+    /// The patterns of the attributes that are removed before ``attributes`` are set; `nil` for none.
     package var clearedAttributes: NamePatterns?
 
     package init(environment: PushEnvironment, token: DeviceToken) {
@@ -121,9 +121,9 @@ package struct RegistrationResult: Hashable, Sendable {
     /// The effect of a registration.
     package enum Kind: Hashable, Sendable {
         case added, refreshed
-        /// The installation had another token, which this one replaces.
+        /// The registered token replaces another token of the installation.
         case tokenReplaced
-        /// Nothing was stored: the device would exceed a bound.
+        /// Nothing was stored, because the device would exceed a bound.
         case rejected(ExceededDeviceBound)
     }
 
@@ -148,7 +148,7 @@ package struct UserPeriod: Hashable, Sendable {
     package var device: Int64
     /// The beginning, which is the end of the period before; `nil` for a device that had no other user before.
     package var since: Timestamp?
-    /// The end; `nil` while the device belongs to the user.
+    /// The end of the period; `nil` while the device belongs to the user.
     package var until: Timestamp?
 
     package init(device: Int64, since: Timestamp? = nil, until: Timestamp? = nil) {
@@ -176,7 +176,7 @@ package struct DeviceSearch: Hashable, Sendable {
     package static let minimumPrefix = 2
 
     package var app: Int64
-    /// The first bytes of the token.
+    /// The first bytes of the devices' tokens; `nil` for any.
     package var tokenPrefix: [UInt8]?
     package var user: String?
     package var installation: String?
@@ -187,19 +187,19 @@ package struct DeviceSearch: Hashable, Sendable {
 
     package init(app: Int64) { self.app = app }
 
-    /// Indicates whether so few devices match that they can be sorted for each page.
+    /// Indicates whether the search matches so few devices that they can be sorted for each page.
     package var isNarrow: Bool { self.tokenPrefix != nil || self.user != nil || self.installation != nil }
 }
 
 /// The order of a list of devices. Each order has an index.
 package enum DeviceSort: String, Hashable, Sendable, CaseIterable {
-    /// By the first registration, oldest first.
+    /// The order by the first registration, oldest first.
     case oldest
-    /// By the first registration, newest first.
+    /// The order by the first registration, newest first.
     case newest
-    /// By the latest registration, newest first.
+    /// The order by the latest registration, newest first.
     case lastSeen
-    /// By the bytes of the user's id. Devices without a user are left out.
+    /// The order by the bytes of the user's id. Devices without a user are left out.
     case user
     case token
 }

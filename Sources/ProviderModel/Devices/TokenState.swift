@@ -23,17 +23,17 @@ package enum TokenState: Hashable, Sendable {
 /// The provider's token invalidation policy decides it from the response to a push, and the store applies it
 /// (`TokenInvalidation`). Each change but ``Kind/confirmed`` is recorded as an event (``TokenEventRecord/Action``).
 package struct TokenStateChange: Hashable, Sendable {
-    /// The kind of a change.
+    /// The kind of a change to a token's state.
     package enum Kind: Hashable, Sendable {
-        /// The token was suspected, and a push to it was accepted.
+        /// The token was suspected before, and a push to it was accepted.
         case confirmed
-        /// The device is inactive from now on, unless it registered at this time or later (reference 7.7).
+        /// The device becomes inactive, unless it registered at the time `since` or later (reference 7.7).
         case deactivated(since: Timestamp)
         /// The token is invalid, or the environment or topic is wrong. It is not proven which.
         case suspected
-        /// The device would be deactivated, but too many other devices would be as well. An operator decides.
+        /// The device is not deactivated yet, because too many other devices would be as well. An operator decides.
         case withheld(since: Timestamp)
-        /// The token works in this environment and not in its own.
+        /// The token works in this environment, and not in the one with which it was registered.
         case moved(to: PushEnvironment)
     }
 
@@ -41,8 +41,8 @@ package struct TokenStateChange: Hashable, Sendable {
     package var kind: Kind
     /// The reason that the push service gave.
     package var reason: String?
-    /// The token that was sent to or that a feedback list names. A device that has another token by now does not change.
-    /// `nil` if the time of the registration decides.
+    /// The token that was sent to or that a feedback list names. A device that has another token by now does not
+    /// change. `nil` if the time of the registration decides instead.
     package var token: DeviceToken?
 
     package init(device: Int64, kind: Kind, reason: String? = nil, token: DeviceToken? = nil) {
@@ -98,7 +98,7 @@ package struct TokenEventRecord: Hashable, Sendable {
 
 /// The conditions on deactivations of tokens that are to be undone.
 package struct DeactivationFilter: Hashable, Sendable {
-    /// The range of times of the deactivations; its end is exclusive.
+    /// The first and the exclusive last time of the deactivations.
     package var from, to: Timestamp
     /// The reason that the push service gave; `nil` for any.
     package var reason: String?
@@ -121,9 +121,9 @@ package struct DeactivationFilter: Hashable, Sendable {
 
 /// The result of undoing deactivations.
 package struct Reactivation: Hashable, Sendable {
-    /// The devices that are active again.
+    /// The number of devices that are active again.
     package var devices: Int
-    /// `false` if the limit was reached before the end. The same call continues then.
+    /// `false` if the limit of one call was reached before the end. Repeating the call continues.
     package var isComplete: Bool
 
     package init(devices: Int, isComplete: Bool) { (self.devices, self.isComplete) = (devices, isComplete) }

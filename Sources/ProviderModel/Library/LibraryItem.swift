@@ -17,9 +17,9 @@ package struct LibraryItem: Hashable, Sendable {
     package var number: Int64 = 0
     package var name: String
     package var description: String?
-    /// The audience in the form of a request, or the members of the content.
+    /// The audience as in a request, or the members of the template's content.
     package var body: [String: JSONValue]
-    /// The number of the current version, from 1. Each change makes a new version, and versions never change.
+    /// The number of the current version, from 1. Each change creates a new version, and versions never change.
     package var version: Int64
     package var createdAt: Timestamp
     /// The caller that added the item; `nil` if it is not known.
@@ -62,7 +62,7 @@ package struct LibraryVersion: Hashable, Sendable {
     package var body: [String: JSONValue]
     package var at: Timestamp
     package var by: KeyReference?
-    /// The earlier version that this one restores; `nil` for others.
+    /// The earlier version whose contents this one restores; `nil` for a version with new contents.
     package var restoredFrom: Int64?
 
     package init(
@@ -97,21 +97,21 @@ package struct LibraryUse: Hashable, Sendable {
     package init(item: UUID, version: Int64? = nil) { (self.item, self.version) = (item, version) }
 }
 
-/// The limits on the items of one kind and app.
+/// The limits on an app's items of one kind.
 package struct LibraryLimits: Hashable, Sendable {
-    /// The maximum number of items. Default 500.
+    /// The maximum number of items of the kind in an app. Default 500.
     package var items = 500
     /// The maximum number of versions of an item that are kept, besides those that schedules name. Default 100.
     package var versions = 100
-    /// The maximum size of a body, in bytes. Default 64 kB.
+    /// The maximum size of an item's body, in bytes. Default 64 kB.
     package var bytes = 64 * 1024
-    /// The size of bodies after which a page of a list ends, in bytes. Default 1 MiB.
+    /// The total size of the bodies at which a page of a list ends, in bytes. Default 1 MiB.
     package var pageBytes = 1024 * 1024
 
     package init() {}
 }
 
-/// A change of an item by a person.
+/// A change of an item that a caller requests.
 package struct LibraryChange: Hashable, Sendable {
     /// The kind of a change.
     package enum Action: Hashable, Sendable {
@@ -130,11 +130,11 @@ package struct LibraryChange: Hashable, Sendable {
     package var kind: LibraryItem.Kind
     /// The item to change.
     package var item: LibraryItemName
-    /// The name from now on; `nil` keeps it.
+    /// The new name; `nil` to keep the current one.
     package var name: String?
-    /// The description from now on; `nil` keeps it, and an empty one removes it.
+    /// The new description; `nil` to keep the current one, empty to remove it.
     package var description: String?
-    /// The body from now on; `nil` keeps it.
+    /// The new body; `nil` to keep the current one.
     package var body: [String: JSONValue]?
     /// The version that the item must still have; `nil` for any.
     package var expected: Int64?
@@ -155,16 +155,16 @@ package struct LibraryChange: Hashable, Sendable {
 
 /// The result of a change of an item.
 package enum LibraryChangeResult: Hashable, Sendable {
-    /// The item after the change.
+    /// The item was changed, or added if `isNew` is `true`.
     case changed(LibraryItem, isNew: Bool)
     case deleted
     case missing
-    /// The version to be restored is not kept any more.
+    /// Nothing is changed: the version to be restored is not kept any more.
     case missingVersion
-    /// The item has this version, which is not the expected one.
+    /// Nothing is changed: the item has this version, and not the expected one.
     case stale(version: Int64)
     case nameTaken
-    /// The app has as many items of the kind as the limits allow.
+    /// Nothing is added: the app has as many items of the kind as the limits allow.
     case tooMany
     /// Schedules use the item: it can be neither renamed nor deleted.
     case inUse(schedules: [String])

@@ -30,7 +30,7 @@ extension DailyHours {
                 .parsed("invalid_time", "write it as 09:30, from 00:00 to 23:59") { LocalTime($0) }
         }
 
-        /// The names of the weekdays, in any case.
+        /// The regular expression of the weekdays' names, in upper or lower case.
         private static let dayPattern: String = {
             let days = Weekday.allCases.map { day in day.rawValue.map { "[\($0.uppercased())\($0)]" }.joined() }
             return "^(\(days.joined(separator: "|")))$"
@@ -42,8 +42,8 @@ extension DailyHours {
             .described("from and to (HH:MM) come together; days are mon, tue …; see docs/provider.md.")
     }
 
-    /// Reads `{"from":"09:00","to":"21:00","days":["mon","tue"]}`. `days` is every day if left out; `from` and `to` are
-    /// the whole day if both are.
+    /// Reads `{"from":"09:00","to":"21:00","days":["mon","tue"]}`. Without `days`, the range applies every day. Without
+    /// `from` and `to`, it is the whole day.
     init(_ fields: JSONFields) throws(RequestError) {
         let (from, to) = (try fields.value(Members.from), try fields.value(Members.to))
         let days = try Self.days(fields)

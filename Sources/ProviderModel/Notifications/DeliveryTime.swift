@@ -11,30 +11,30 @@ package struct DeliveryTime: Hashable, Sendable {
         /// Sending begins at once.
         case now
         case at(Timestamp)
-        /// Sending begins when the clocks of ``DeliveryTime/zone`` show this.
+        /// Sending begins when the clocks of ``DeliveryTime/zone`` show this date and time.
         case local(LocalDateTime, past: PastPolicy)
     }
 
     /// The policy for devices in whose zone the local time had passed when the request was accepted.
     package enum PastPolicy: String, CaseIterable, Hashable, Sendable {
-        /// They are sent to at once.
+        /// The notification is sent to these devices at once.
         case send
-        /// They are left out.
+        /// These devices are left out.
         case skip
-        /// They are sent to when their clocks next show that time of day.
+        /// The notification is sent to these devices when their clocks next show that time of day.
         case nextDay
     }
 
-    /// The clock that counts.
+    /// The time zone in which local times are interpreted.
     package enum Zone: Hashable, Sendable {
         /// The device's own zone, or the standard one for a device without a known zone.
         case device(standard: TimeZone)
         case fixed(TimeZone)
     }
 
-    /// The maximum age of a time in a request, as the request takes time to arrive.
+    /// The maximum age of the start time that a request names, because the request takes time to arrive.
     package static let tolerance: Duration = .seconds(60)
-    /// The maximum time ahead that a request may name.
+    /// The maximum time from a request to the start time that it names.
     package static let maximumDelay: Duration = .seconds(366 * 86_400)
 
     package var beginning: Beginning
@@ -49,7 +49,7 @@ package struct DeliveryTime: Hashable, Sendable {
         return self.window == nil
     }
 
-    /// Returns the first time at which devices in `zone` may be sent to; `nil` if they are left out.
+    /// Returns the first time at which sending to devices in `zone` is allowed; `nil` if they are left out.
     /// - Parameters:
     ///   - zone: The zone that the devices reported; `nil` for none or an unknown one.
     ///   - acceptedAt: The time at which the request was accepted, so that the result is always the same.
@@ -59,8 +59,9 @@ package struct DeliveryTime: Hashable, Sendable {
         return self.window?.nextOpening(onOrAfter: beginning, in: zone) ?? beginning
     }
 
-    /// Returns the time at which sending to devices in `zone` may continue: `timestamp` itself inside open hours, otherwise the
-    /// next opening. The dispatcher asks before each page, since hours may end during a long campaign.
+    /// Returns the time at which sending to devices in `zone` may continue: `timestamp` itself inside open hours,
+    /// otherwise the next opening. The dispatcher calls this method before each page, because open hours may end during
+    /// a long campaign.
     package func opening(onOrAfter timestamp: Timestamp, for zone: TimeZone?) -> Timestamp {
         self.window?.nextOpening(onOrAfter: timestamp, in: self.effectiveZone(zone)) ?? timestamp
     }
@@ -261,7 +262,7 @@ extension DeliveryTime {
 }
 
 extension Schema {
-    /// A time from 1970 on without a time zone.
+    /// The schema for a local date and time from 1970 on, without a time zone.
     package static let localTime = Schema.string(
         length: 16...19,
         pattern: "^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]"

@@ -10,7 +10,7 @@ package struct LibraryContents: Hashable, Sendable {
     package private(set) var audiences = NamedAudiences.none
     /// The members of the template's content, with the values of the request filled in; `nil` if the request names no template.
     private var content: [String: JSONValue]?
-    /// The items that cannot be deleted while a schedule has this request.
+    /// The items that the request uses. They cannot be deleted while a schedule has the request.
     package private(set) var uses: Set<LibraryUse> = []
 
     package init() {}

@@ -5,25 +5,26 @@ package import PushTypes
 package struct NotificationRecord: Hashable, Sendable {
     /// The state of the notification.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// It is stored, and its time has not come.
+        /// The notification is stored, and its start time has not been reached.
         case scheduled
-        /// It is stored and due, and nothing has been sent.
+        /// The notification is stored and due, and nothing has been sent.
         case accepted
-        /// Some of its recipients have been tried.
+        /// Sending has begun, and some recipients may not have a final state yet.
         case sending
-        /// It is paused until a caller resumes it.
+        /// The notification is paused until a caller resumes it.
         case paused
-        /// It was cancelled, and cannot be resumed.
+        /// The notification was cancelled, and cannot be resumed.
         case cancelled
         /// Every recipient has a final state.
         case done
     }
 
-    /// The guarantee for recipients whose page a crash interrupts.
+    /// The delivery guarantee for recipients in a page whose sending a crash interrupts.
     package enum Guarantee: String, Hashable, Sendable, CaseIterable {
-        /// They may get the notification twice, with the same `apns-id`.
+        /// The page is sent again after a crash. Its recipients may get the notification twice, with the same
+        /// `apns-id`.
         case atLeastOnce
-        /// They may not get the notification at all.
+        /// The page is not sent again after a crash. Some of its recipients may never get the notification.
         case atMostOnce
     }
 
@@ -42,7 +43,7 @@ package struct NotificationRecord: Hashable, Sendable {
     package var audience: Audience
     /// The positions, from 1, of named tokens that were erased with their user. The other tokens keep their positions.
     package var erasedPositions: Set<Int64> = []
-    /// The environment; `nil` for the devices of both.
+    /// The environment of the devices; `nil` for both environments.
     package var environment: PushEnvironment?
     package var guarantee: Guarantee
     package var lane: Lane
@@ -52,18 +53,18 @@ package struct NotificationRecord: Hashable, Sendable {
     package var pace: PaceSettings?
     package var consent = ConsentRules()
     package var createdAt: Timestamp
-    /// The time at which the notification is to be opened.
+    /// The earliest time at which sending may begin.
     package var startsAt: Timestamp
     package var state: State
-    /// The schedule and the run that made it.
+    /// The run of a schedule that created the notification; `nil` for other notifications.
     package var run: ScheduleRun?
-    /// The API key of the request, or of the schedule's; `nil` if it is not known.
+    /// The API key of the request that created the notification or its schedule; `nil` if it is not known.
     package var key: KeyReference?
-    /// The notification whose failed recipients are the audience of this one.
+    /// The notification whose failed recipients are the audience of this one; `nil` if this is not a resend.
     package var resendOf: UUID?
-    /// The details of its acceptance, which are written but not read with the record.
+    /// The details of the notification's acceptance, which are written but not read with the record.
     package var acceptance = AcceptanceRecord()
-    /// `true` once some of its deliveries have been deleted for their age.
+    /// `true` once some deliveries of the notification have been deleted because of their age.
     package var isForgotten = false
     package var progress = NotificationProgress()
 
@@ -106,12 +107,13 @@ package struct ScheduleRun: Hashable, Sendable {
 
 /// The progress of a notification.
 package struct NotificationProgress: Hashable, Sendable {
-    /// The number of recipients: as counted at the opening, and the sum of all final states once the notification is done.
+    /// The number of recipients, which is counted when sending begins. Once the notification is done, it is the sum of
+    /// all final states.
     package var recipients = 0
     package var accepted = 0, rejected = 0, failed = 0, skipped = 0, unknown = 0
-    /// The number of recipients that wait for another try.
+    /// The number of recipients that wait for another attempt.
     package var retrying = 0
-    /// The time of the first page; `nil` before it.
+    /// The time at which the first page was sent; `nil` before that.
     package var startedAt: Timestamp?
     package var lastPageAt, finishedAt: Timestamp?
     /// The reason for which the provider paused the notification; `nil` if a caller did.
@@ -136,9 +138,9 @@ package struct WaveProgress: Hashable, Sendable {
 
 /// The identity of a request, by which a repetition is recognized.
 package struct Idempotency: Hashable, Sendable {
-    /// The key that the caller chose, unique per app.
+    /// The idempotency key that the caller chose, unique per app.
     package var key: String
-    /// The SHA-256 of the request. The same key with another one is an error.
+    /// The SHA-256 of the request. A request with the same key and another hash is an error.
     package var fingerprint: [UInt8]
 
     package init(key: String, fingerprint: [UInt8]) { (self.key, self.fingerprint) = (key, fingerprint) }
@@ -155,7 +157,7 @@ package enum Acceptance: Hashable, Sendable {
     case tokenOfOtherKind(DeviceToken, DeviceTokenKind)
     /// A named token is invalid, and ``AcceptanceRecord/tokensSince`` excludes such tokens.
     case inactiveToken(DeviceToken)
-    /// The deliveries of the notification that it resends are being deleted.
+    /// The deliveries of the notification that is to be resent are being deleted.
     case originalForgotten
     /// The schedule of the run was deleted, paused or changed after the run was decided.
     case scheduleChanged
@@ -165,7 +167,7 @@ package enum Acceptance: Hashable, Sendable {
     case sessionRemoved
 }
 
-/// The details of a notification's acceptance that are kept.
+/// The details of a notification's acceptance that are kept with it.
 package struct AcceptanceRecord: Hashable, Sendable {
     /// The time at which the request had arrived completely.
     package var receivedAt: Timestamp?
@@ -173,7 +175,7 @@ package struct AcceptanceRecord: Hashable, Sendable {
     package var checkedIn: Int64?
     /// The warnings about members that were accepted, but are probably a mistake.
     package var warnings: [String]
-    /// The bridge whose request it was; `nil` for a request of the API.
+    /// The bridge that translated the request; `nil` for a request of the API.
     package var origin: NotificationOrigin?
     /// The time since which the caller has had the named tokens. A token that is known to have become invalid since then is
     /// not accepted (``Acceptance/inactiveToken(_:)``). `nil` accepts all tokens. It is not stored.
@@ -195,13 +197,13 @@ package struct AcceptanceRecord: Hashable, Sendable {
 package struct RemainingWork: Hashable, Sendable {
     /// The number of shards that have not been read to their end.
     package var shards = 0
-    /// Indicates whether a page is in flight.
+    /// Indicates whether a page of pushes is being sent.
     package var isInFlight = false
-    /// The earliest and the latest time at which one of these shards may be sent, by the wall clock.
+    /// The earliest and the latest time at which sending to one of these shards may begin, by the wall clock.
     package var firstShardAt, lastShardAt: Timestamp?
-    /// Indicates whether nothing of the earliest shard has been sent.
+    /// Indicates whether sending to the earliest shard has not begun.
     package var isFirstShardUnread = false
-    /// The time zone of the shard that comes last; `nil` if it has no named zone.
+    /// The time zone of the shard that is sent to last; `nil` if it has no named zone.
     package var lastZone: String?
     /// The time before which no further page is sent, by the steady clock.
     package var nextPageAt: Timestamp?
@@ -222,12 +224,12 @@ package struct NotificationDetail: Hashable, Sendable {
     package init(_ notification: NotificationRecord) { self.notification = notification }
 }
 
-/// A notification with few recipients and the states of these, read in one snapshot.
+/// A notification with few recipients and the recipients' states, read in one snapshot.
 package struct NotificationOutcomes: Hashable, Sendable {
     package var notification: NotificationRecord
-    /// The states of the recipients that have one.
+    /// The deliveries of the recipients that have a state.
     package var deliveries: [DeliveryRecord] = []
-    /// The devices of the audience while it is in progress; empty for other audiences.
+    /// The devices of an audience of devices, while the notification is in progress; otherwise empty.
     package var devices: [DeviceRecord] = []
 
     package init(_ notification: NotificationRecord) { self.notification = notification }
@@ -243,17 +245,17 @@ package struct NotificationFilter: Hashable, Sendable {
     /// The apps of the notifications.
     package var apps: [Int64]
     package var state: NotificationRecord.State?
-    /// The whole name.
+    /// The exact name; `nil` for any.
     package var name: String?
-    /// A part of the name, regardless of the case of ASCII letters.
+    /// A part of the name, regardless of the case of ASCII letters; `nil` for any.
     package var nameContains: String?
-    /// The API key or the person that sent it, by the id.
+    /// The id of the API key or the person that sent the notifications; `nil` for any.
     package var key: UUID?
     package var lane: NotificationRecord.Lane?
     package var pushType: PushType?
-    /// The schedule that made it.
+    /// The schedule that created the notifications; `nil` for any.
     package var schedule: UUID?
-    /// The range of times of acceptance; its end is exclusive.
+    /// The first and the exclusive last time of acceptance; `nil` for no bound.
     package var from, to: Timestamp?
 
     package init(apps: [Int64]) { self.apps = apps }
@@ -262,14 +264,14 @@ package struct NotificationFilter: Hashable, Sendable {
 /// The order of a list of notifications. Each order has an index.
 package enum NotificationSort: String, Hashable, Sendable, CaseIterable {
     case newest
-    /// By the bytes of the name. Notifications without a name are left out.
+    /// The order by the bytes of the name. Notifications without a name are left out.
     case name
-    /// By the number of recipients, largest first. Notifications with a single recipient are left out.
+    /// The order by the number of recipients, largest first. Notifications with a single recipient are left out.
     case recipients
-    /// By the state in the order of ``states``, and within a state newest first.
+    /// The order by the state as in ``states``, and within a state newest first.
     case state
 
-    /// The order of the states.
+    /// The order of the states in a list that is sorted by state.
     package static let states: [NotificationRecord.State] = [
         .sending, .accepted, .paused, .scheduled, .cancelled, .done,
     ]

@@ -23,16 +23,16 @@ package struct NotificationRequest: Hashable, Sendable {
     package var environment: PushEnvironment?
     package var guarantee: NotificationRecord.Guarantee = .atLeastOnce
     package var lane: NotificationRecord.Lane
-    /// The time at which to send; `nil` for at once.
+    /// The delivery time; `nil` to send at once.
     package var delivery: DeliveryTime?
-    /// The pace at which to send; `nil` for as fast as possible.
+    /// The pace of sending; `nil` for as fast as possible.
     package var pace: PaceSettings?
     /// The rules that decide which recipients are skipped.
     package var consent = ConsentRules()
-    /// The notification whose failed recipients this one is sent to.
+    /// The notification whose failed recipients this request addresses; `nil` if it is not a resend.
     package var resendOf: UUID?
 
-    /// The members that do not belong to the content.
+    /// The members of a request that do not belong to the content.
     enum Members {
         static let name = Member.text("name", 1...NotificationRequest.maximumName)
         static let guarantee = Member.choice(
@@ -57,7 +57,7 @@ package struct NotificationRequest: Hashable, Sendable {
 
     package static let object = Self.makeObject(named: "NotificationRequest")
 
-    /// Returns the object of a request with further members.
+    /// Returns the description of a request's object that has further members.
     package static func makeObject(named name: String, with more: [any ObjectMember] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],
@@ -73,7 +73,7 @@ package struct NotificationRequest: Hashable, Sendable {
         }
     }
 
-    /// Makes a request to send to one audience.
+    /// Creates a request to send to one audience.
     package init(
         content: NotificationContent,
         audience: Audience,
@@ -201,7 +201,7 @@ package struct NotificationRequest: Hashable, Sendable {
 }
 
 extension ConsentRules {
-    /// Makes the default rules of a push type: quiet hours and the cap apply to alerts only.
+    /// Creates the default rules of a push type: quiet hours and the cap apply to alerts only.
     init(for pushType: PushType) { self.init(ignoresQuietHours: pushType != .alert, ignoresCap: pushType != .alert) }
 
     fileprivate static let categoryMember = Member.text("consentCategory", 1...Preferences.maximumCategory)
@@ -231,7 +231,7 @@ extension ConsentRules {
 package enum DeprecatedTimes {
     /// The members whose values are times, or objects of times.
     private static let members: Set<String> = ["at", "from", "until", "lastSeen", "since"]
-    /// The members whose objects may hold such a time.
+    /// The members whose objects may contain a time.
     private static let objects: Set<String> = ["when", "to", "and", "or", "not", "lastSeen", "audience", "schedule"]
 
     /// Returns a warning for each time that is given in milliseconds.

@@ -2,7 +2,7 @@ package import PushSupport
 
 /// The pace of a notification: the member `pace` of a request.
 package enum PaceSettings: Hashable, StoredJSON {
-    /// A number of recipients per second.
+    /// A fixed rate, in recipients per second.
     case rate(Int)
     /// Waves of `size` recipients. The next wave starts `interval` seconds after the last one, and not before the app's
     /// downloads are below the limits of `steering`.
@@ -10,10 +10,10 @@ package enum PaceSettings: Hashable, StoredJSON {
 
     package static let maximumRate: Int64 = 1_000_000
     package static let maximumWave: Int64 = 100_000_000
-    /// A week, in seconds.
+    /// The maximum time between two waves, in seconds: a week.
     package static let maximumInterval: Int64 = 7 * 86_400
 
-    /// The recipients of a wave, and the seconds between two waves.
+    /// The members for the number of recipients in a wave and for the seconds between two waves.
     package static let size = Member.integer("size", 1...Self.maximumWave)
     package static let interval = Member.integer("intervalSeconds", 1...Self.maximumInterval)
 
@@ -69,11 +69,11 @@ package enum PaceSettings: Hashable, StoredJSON {
 
 /// The limits of an app's downloads beyond which the next wave of a notification waits. At least one is set.
 package struct SteeringLimits: Hashable, Sendable {
-    /// In bytes per second.
+    /// The bandwidth of the app's downloads, in bytes per second; `nil` for no limit.
     package let maximumBandwidth: Int?
     package let maximumDownloads: Int?
 
-    /// The limits, each of which `null` leaves out.
+    /// The members for the limits. `null` stands for no limit.
     package static let bandwidth = Member.integer("maximumBandwidth", 1...1_000_000_000_000)
         .described("Bytes per second of the app's downloads beyond which the next wave waits.")
     package static let downloads = Member.integer("maximumDownloads", 1...1_000_000)
@@ -86,13 +86,13 @@ package struct SteeringLimits: Hashable, Sendable {
         }
     )
 
-    /// `nil` without any limit.
+    /// Creates the limits; `nil` if both are `nil`.
     package init?(maximumBandwidth: Int?, maximumDownloads: Int?) {
         guard maximumBandwidth != nil || maximumDownloads != nil else { return nil }
         (self.maximumBandwidth, self.maximumDownloads) = (maximumBandwidth, maximumDownloads)
     }
 
-    /// Reads the member `steering` of waves; `nil` if it is absent.
+    /// Reads the member `steering` of the object `waves`; `nil` if it is absent.
     fileprivate init?(_ waves: JSONFields) throws(RequestError) {
         guard let fields = try waves.value(Self.member) else { return nil }
         let (bandwidth, downloads) = (try fields.value(Self.bandwidth), try fields.value(Self.downloads))

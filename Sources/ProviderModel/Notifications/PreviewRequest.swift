@@ -27,7 +27,7 @@ package enum PreviewRequest {
 
     package static let notification = NotificationRequest.makeObject(named: "PreviewRequest", with: Self.subjects)
 
-    /// The members of the reference to the template.
+    /// The members that refer to the template and give values to its variables.
     package static let reference: [any ObjectMember] = [TemplateReference.versionMember, TemplateVariables.member]
     package static let template = RequestObject(optional: Self.reference, Self.subjects)
 }

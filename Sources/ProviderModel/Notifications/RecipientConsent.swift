@@ -17,12 +17,12 @@ package enum SkipReason: Hashable, Sendable, CaseIterable {
     case optedOut
     /// The device has reported its capabilities, and alerts are not among them.
     case alertsNotAllowed
-    /// The installation has no encryption key.
+    /// The content is encrypted, but the installation has no encryption key.
     case noEncryptionKey
     case quietHours
     case capReached
 
-    /// The reason in the ledger.
+    /// Returns the text of the reason, as the ledger stores it.
     /// - Parameter category: The consent category of the notification.
     package func text(category: String?) -> String {
         switch self {
@@ -49,11 +49,11 @@ package struct RecipientConsent: Hashable, Sendable {
     }
 }
 
-/// The recipients of an audience that are skipped or not for the same reasons.
+/// A group of recipients of an audience to whom the same reasons for skipping apply.
 package struct ConsentGroup: Hashable, Sendable {
     package var consent: RecipientConsent
     package var timeZone: String?
-    /// Indicates whether the users have reached the cap.
+    /// Indicates whether the users of the group have reached the frequency cap.
     package var isCapReached: Bool
     package var count: Int
 

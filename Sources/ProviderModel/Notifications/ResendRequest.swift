@@ -17,11 +17,11 @@ package struct ResendRequest: Sendable {
 
     /// The states that a request may name.
     private static let states: [DeliveryRecord.State] = [.rejected, .failed, .unknown]
-    /// The states of a request that names none. Recipients in the state unknown may have the notification, so that the
-    /// request has to name that state.
+    /// The states of a request that names none. Recipients in the state `unknown` may have got the notification, so a
+    /// request has to name that state explicitly.
     static let defaultStates: Set<DeliveryRecord.State> = [.rejected, .failed]
 
-    /// The reasons that concern the token: another push to it would be rejected too.
+    /// The reasons that concern the token. Another push to the token would be rejected too.
     static let reasonsOfTokens =
         [Reason.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered].map(\.rawValue)
         + [EndingCause.registeredElsewhere.rawValue]
@@ -58,7 +58,7 @@ package struct ResendRequest: Sendable {
     }
 
     /// Returns the request for the new notification.
-    /// - Parameter deliveries: The deliveries, for a notification to named tokens.
+    /// - Parameter deliveries: The deliveries of the original, if it was sent to named tokens.
     /// - Throws: ``RequestError`` if the original has not ended, has expired, or has no failed recipient.
     package func request(
         _ original: NotificationRecord,
@@ -115,13 +115,13 @@ package struct ResendRequest: Sendable {
         return .tokens(chosen)
     }
 
-    /// The error if no recipient has failed.
+    /// The error of a resend if no recipient has failed.
     package static var nobody: RequestError {
         let message = "none of its recipients failed for a reason that another try could mend"
         return RequestError(.conflict, code: "nothing_to_resend", message: message, path: "notification")
     }
 
-    /// The error if the ledger has only a part of the deliveries.
+    /// The error of a resend if some of the original's deliveries are not in the ledger any more.
     package static var forgotten: RequestError {
         RequestError(
             .conflict,

@@ -2,8 +2,8 @@ package import Foundation
 import PushSupport
 package import PushTypes
 
-/// The hours of the week in which recipients may be sent to, in local time: inside one of the windows, if there are any, and
-/// outside all closed hours.
+/// The hours of the week in which sending to recipients is allowed, in local time: inside one of the windows, if there
+/// are any, and outside all closed hours.
 ///
 /// Closed hours are the member `quietHours` of a request's `when`, and delay a notification. The ``QuietHours`` of a user
 /// skip it.
@@ -115,7 +115,7 @@ extension SendWindow {
         return window
     }
 
-    /// The members that ``parse(_:)`` reads.
+    /// The send window as members of a request, which ``parse(_:)`` reads.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         for (name, hours) in [("window", self.windows), ("quietHours", self.closedHours)] where !hours.isEmpty {

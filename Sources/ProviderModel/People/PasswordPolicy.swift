@@ -5,11 +5,11 @@ package import PushSupport
 ///
 /// There are no rules about kinds of characters, and a password does not expire.
 package enum PasswordPolicy {
-    /// The minimum and maximum number of characters.
+    /// The minimum and maximum number of characters of a password.
     package static let characters = 12...128
     /// The maximum length of a password, in bytes of UTF-8.
     package static let maximumBytes = 1000
-    /// The minimum number of different characters.
+    /// The minimum number of different characters in a password.
     private static let minimumDifferent = 5
     /// The minimum number of characters besides the names of the person and the product.
     private static let minimumOwn = 8
@@ -52,7 +52,7 @@ package enum PasswordPolicy {
         }
     }
 
-    /// Signs that stand for letters.
+    /// The signs that are often written in place of letters.
     private static let lookalikes: [Character: Character] = [
         "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "!": "i",
     ]

@@ -10,17 +10,17 @@ package struct PersonRecord: Hashable, Sendable {
     package var id: UUID
     /// The position in the list of all people, which the store assigns.
     package var number: Int64
-    /// The name for signing in. Upper and lower case make no difference.
+    /// The name with which the person signs in, regardless of case.
     package var name: String
     package var role: PersonRole
     /// The apps that the person is limited to; `nil` for all.
     package var apps: Set<Topic>?
-    /// `true` once the person has redeemed a link.
+    /// `true` once the person has redeemed a link and chosen a password.
     package var hasPassword: Bool
     package var createdAt: Timestamp
     /// The time of the last request, written at most once a minute; `nil` for a person who never signed in.
     package var lastSeenAt: Timestamp?
-    /// `true` for a person who cannot sign in now.
+    /// `true` if the person is disabled, and cannot sign in.
     package var isDisabled: Bool
     /// The language of the pages, such as `de`; `nil` for that of the browser.
     package var language: String?
@@ -52,7 +52,7 @@ package struct PersonRecord: Hashable, Sendable {
 }
 
 extension APICaller {
-    /// Creates the caller of a session that a person has begun.
+    /// Creates the caller for requests in a session of a person.
     package init(_ person: PersonRecord, session: UUID? = nil) {
         self.init(
             id: person.id,
@@ -71,24 +71,24 @@ package enum PersonChangeResult: Hashable, Sendable {
     case missing
     /// Nothing is changed: another person has the name.
     case nameTaken
-    /// Nothing is changed: no other person could sign in and administer everything.
+    /// Nothing is changed, because no other person could sign in and administer everything.
     case lastAdmin
 }
 
 /// The result of deleting a person.
 package enum PersonDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is deleted: no other person could sign in and administer everything.
+    /// Nothing is deleted, because no other person could sign in and administer everything.
     case lastAdmin
 }
 
 /// The role of a person, which decides what the person may do.
 package enum PersonRole: String, CaseIterable, Hashable, Sendable {
-    /// The role of people who only read.
+    /// The role of people who may only read.
     case viewer
-    /// The role of people who also send notifications.
+    /// The role of people who may read and send notifications.
     case author
-    /// The role of people who also register devices and operate the provider.
+    /// The role of people who may read, send notifications, register devices and operate the provider.
     case `operator`
     /// The role of people who may do everything.
     case admin
@@ -104,7 +104,7 @@ package enum PersonRole: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// A link by which a person chooses a password, once. Only the hash of its token is stored.
+/// A link with which a person chooses a password, valid once. Only the hash of its token is stored.
 package struct LinkRecord: Hashable, Sendable {
     /// The SHA-256 of the token.
     package var hash: [UInt8]
@@ -120,7 +120,7 @@ package struct LinkRecord: Hashable, Sendable {
 
 /// A link that can still be redeemed.
 package enum ValidLink: Hashable, Sendable {
-    /// The link makes the first person, an admin.
+    /// The link creates the first person, an admin.
     case firstAdmin
     /// The link sets the password of a person.
     case person(PersonRecord)

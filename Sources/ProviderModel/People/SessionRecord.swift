@@ -7,7 +7,7 @@ package enum SessionHolder: Hashable, Sendable {
     case person(UUID)
     case key(UUID)
 
-    /// The holder of a caller's sessions.
+    /// Creates the holder of a caller's sessions.
     package init(_ caller: APICaller) { self = caller.isPerson ? .person(caller.id) : .key(caller.id) }
 }
 
@@ -23,7 +23,7 @@ package struct SessionRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     /// The time of the last request, written at most once a minute.
     package var lastUsedAt: Timestamp
-    /// The time at which the session ends even if it is used.
+    /// The time at which the session ends, even if it is in use.
     package var expiresAt: Timestamp
     /// The browser's `User-Agent`.
     package var agent: String
@@ -68,16 +68,16 @@ package struct SignInCandidate: Hashable, Sendable {
     }
 }
 
-/// A session that begins, with everything that is written in its transaction.
+/// A new session, with everything that is written in the transaction that begins it.
 package struct SignInRecord: Sendable {
     package var session: SessionRecord
     /// The SHA-256 of the session's token.
     package var hash: [UInt8]
-    /// The network from which it begins.
+    /// The network from which the session begins.
     package var network: [UInt8]
-    /// The time of the wall clock.
+    /// The time of the sign-in by the wall clock.
     package var now: Timestamp
-    /// The longest idle time of a session.
+    /// The idle time after which a session ends.
     package var idle: Duration
 
     package init(session: SessionRecord, hash: [UInt8], network: [UInt8], now: Timestamp, idle: Duration) {

@@ -2,8 +2,8 @@ package import PushTypes
 
 /// The failed attempts to sign in with a name or from a network, and the delay that they cause.
 ///
-/// An attempt counts as failed before its password is checked, so that concurrent attempts are limited like consecutive ones.
-/// It does no I/O; the time of the steady clock is passed in.
+/// An attempt counts as failed before its password is checked, so that concurrent attempts are limited like consecutive
+/// ones. The value does no I/O; the time of the steady clock is passed in.
 package struct SignInLock: Hashable, Sendable {
     /// The limits of a lock.
     package struct Limits: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct SignInLock: Hashable, Sendable {
         package static let network = Limits(attempts: 20, longest: .seconds(3600))
     }
 
-    /// The answer to an attempt.
+    /// The decision about an attempt to sign in.
     package enum Decision: Hashable, Sendable {
         case proceed
         /// The attempt is refused, and so are further ones until this time has passed.
@@ -51,13 +51,13 @@ package struct SignInLock: Hashable, Sendable {
         return .proceed
     }
 
-    /// Takes back the failure that was counted for an attempt that succeeded. Earlier failures stay.
+    /// Undoes the failure that was counted for an attempt that succeeded. Earlier failures stay.
     package mutating func succeeded() { self.failures = max(0, self.failures - 1) }
 
     /// Returns `true` if the failures are so old that they do not count any more.
     package func isForgotten(now: Timestamp) -> Bool { now.since(self.at) >= Self.memory }
 
-    /// The maximum number of failures that are counted. No delay grows beyond it.
+    /// The maximum number of failures that are counted. Further failures do not increase the delay.
     private static let maximumFailures = 1000
 
     private func delay(_ limits: Limits) -> Duration {

@@ -13,16 +13,16 @@ package struct EntitlementProof: Hashable, Sendable {
 
     /// The signed transactions of the App Store.
     package var transactions: [String] = []
-    /// The publisher's account.
+    /// The name of the reader's account with the publisher; `nil` for none.
     package var account: String?
-    /// The token that the publisher's server has given to the app's user.
+    /// The token that the publisher's server has given to the app's user; `nil` for none.
     package var authToken: String?
 
     package init() {}
 }
 
 extension EntitlementProof {
-    /// The members of requests with a proof.
+    /// The members of a proof in requests.
     package static let accountMember = Member.text("account", 1...Self.maximumAccount)
     package static let tokenMember = Member.text("authToken", 1...Self.maximumToken)
     package static let products = Member.texts("productIds", 1...100, maximum: IssueRecord.maximumProductID)
@@ -50,7 +50,7 @@ extension EntitlementProof {
     }
 }
 
-/// The request that asks the publisher's server as a test.
+/// The request that sends a test query to the publisher's server.
 package enum EntitlementTestRequest {
     package static let products = Member.texts("productIds", 1...100, maximum: IssueRecord.maximumProductID)
     package static let object = RequestObject(

@@ -2,21 +2,22 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The publisher's server that is asked which issues an account is entitled to.
+/// The publisher's server that decides which issues an account is entitled to.
 package struct EntitlementServerRecord: Hashable, Sendable {
-    /// The form of the question and of the answer.
+    /// The format of the queries and the responses.
     package enum Form: String, Hashable, Sendable, CaseIterable {
-        /// A signed post with JSON, answered with JSON.
+        /// A signed POST with JSON, and a response with JSON.
         case json
-        /// The direct entitlement API of Adobe DPS: a GET with the account's token, answered with XML.
+        /// The direct entitlement API of Adobe DPS: a GET with the account's token, and a response with XML.
         case xml
     }
 
-    /// The policy while the server does not answer.
+    /// The policy while the server does not respond.
     package enum WhenDown: String, Hashable, Sendable, CaseIterable {
         /// The account is entitled to nothing.
         case refuse
-        /// An account that was entitled within the last hours still is. Other requests are to be repeated later.
+        /// An account that was entitled within the last hours remains entitled. Requests of other accounts have to be
+        /// repeated later.
         case allowKnown
         /// Every account is entitled.
         case allow
@@ -26,9 +27,10 @@ package struct EntitlementServerRecord: Hashable, Sendable {
     package var url: String
     package var form: Form
     package var whenDown: WhenDown
-    /// The secret that signs the questions. The store seals it with the master key.
+    /// The secret that signs the queries. The store seals it with the master key.
     package var secret: String
-    /// The id of this version of the record, which each change replaces. Answers to an earlier version do not count.
+    /// The id of this version of the record, which each change replaces. Responses to queries of an earlier version do
+    /// not count.
     package var revision: UUID
     package var changedAt: Timestamp
 

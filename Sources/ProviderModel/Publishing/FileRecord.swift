@@ -2,13 +2,13 @@ package import Crypto
 package import Foundation
 package import PushTypes
 
-/// A file of an app, complete and checked.
+/// A complete file of an app, whose hash has been verified.
 package struct FileRecord: Hashable, Sendable {
     /// The maximum number of files of an app, including its incomplete uploads.
     package static let maximumOfApp = 100_000
 
     package var hash: ContentHash
-    /// The size in bytes.
+    /// The size of the file, in bytes.
     package var size: Int
     package var contentType: String
     /// The name that the file had when it was uploaded.
@@ -51,10 +51,10 @@ package struct UploadRecord: Hashable, Sendable {
     package var hash: ContentHash
     package var contentType: String
     package var name: String
-    /// The number of bytes that are on disk.
+    /// The number of bytes that have arrived and are on disk.
     package var received = 0
     package var createdAt: Timestamp
-    /// The time of the last bytes.
+    /// The time at which the last bytes arrived.
     package var changedAt: Timestamp
     /// The time at which the file was complete and its hash verified; `nil` before.
     package var completedAt: Timestamp?
@@ -81,7 +81,7 @@ package enum UploadAdditionResult: Hashable, Sendable {
     case tooMany
     /// The app has reached the maximum number of files.
     case tooManyFiles
-    /// The app would exceed its quota. Its files and uploads have this number of bytes.
+    /// The app would exceed its quota. `used` is the size of its files and uploads, in bytes.
     case overQuota(used: Int)
     /// The app does not exist any more.
     case noApp

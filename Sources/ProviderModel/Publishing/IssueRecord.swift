@@ -8,15 +8,15 @@ package enum IssueState: String, CaseIterable, Hashable, Sendable {
     case draft
     /// The issue is in the catalogue, and can be downloaded.
     case published
-    /// The issue was published, and is neither in the catalogue nor can be downloaded any more.
+    /// The issue was published, but has been removed from the catalogue and can no longer be downloaded.
     case withdrawn
 }
 
 /// The condition on which an issue may be downloaded.
 package enum IssueAccess: String, CaseIterable, Hashable, Sendable {
-    /// Every account may download it.
+    /// Every account may download the issue.
     case free
-    /// Accounts that are entitled by a purchase or a subscription may download it.
+    /// Only accounts that are entitled by a purchase or a subscription may download the issue.
     case retail
 }
 
@@ -44,7 +44,7 @@ package struct IssueRecord: Hashable, Sendable {
     package var cover: FileRecord?
     /// The renditions, the smallest first.
     package var renditions: [RenditionRecord] = []
-    /// The notification of its latest *Notify*.
+    /// The notification that the latest *Notify* of the issue sent.
     package var notification: UUID?
     /// The position of the issue among those of the same date.
     package var position: Int64 = 0
@@ -76,7 +76,7 @@ package struct IssueRecord: Hashable, Sendable {
 
 /// A position in a list of issues.
 package struct IssueCursor: Hashable, Sendable {
-    /// The number of the date, in days since 1970.
+    /// The date of the issue, in days since 1970.
     package let day: Int64
     package let position: Int64
 
@@ -96,7 +96,7 @@ package enum IssueOrder: String, CaseIterable, Hashable, Sendable {
     case newest, oldest
 }
 
-/// Changes of an issue. A property that is `nil` stays.
+/// Changes to an issue. A property that is `nil` is kept.
 package struct IssueChanges: Hashable, Sendable {
     package var productID, title: String?
     package var number: Update<String>?
@@ -117,7 +117,7 @@ package enum IssueChangeResult: Hashable, Sendable {
     case tooMany
     /// The product id cannot be changed, because the issue was published.
     case wasPublished
-    /// A draft cannot be withdrawn.
+    /// Nothing is changed, because a draft cannot be withdrawn.
     case isDraft
     /// The app has no file with this hash.
     case noFile

@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// The requests that add, change and notify of an issue.
+/// The requests that add and change an issue, and that notify devices of it.
 package enum IssueRequest {
     private static let productID = Member.text("productId", maximum: IssueRecord.maximumProductID, as: .productID)
         .checked("invalid_product_id", "use 1 to 256 letters, digits, dots, hyphens or underscores") { text in
@@ -50,9 +50,9 @@ package enum IssueRequest {
 }
 
 extension Schema {
-    /// The product id of an issue, as the App Store and pushes name it.
+    /// The schema for the product id of an issue, as the App Store and pushes name it.
     package static let productID = Schema.string(length: 1...IssueRecord.maximumProductID, pattern: "^[A-Za-z0-9._-]+$")
-    /// A SHA-256 in hexadecimal.
+    /// The schema for a SHA-256 in hexadecimal.
     package static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
     package static let screenSize = Schema.string(length: 3...11, pattern: "^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$")
     package static let date = Schema.string(
@@ -62,7 +62,7 @@ extension Schema {
 }
 
 extension Member {
-    /// Makes a member that holds the SHA-256 of a file's content.
+    /// Creates a member that holds the SHA-256 of a file's content.
     package static func contentHash(_ name: String) -> RequestMember<ContentHash> {
         Self.text(name, maximum: 64, as: .contentHash)
             .parsed("invalid_hash", "use the 64 hexadecimal digits of a SHA-256") { ContentHash(hex: $0) }

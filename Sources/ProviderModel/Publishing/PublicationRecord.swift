@@ -12,7 +12,7 @@ package struct PublicationRecord: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var name: String
-    /// The publisher's account whose devices see its issues; `nil` for all devices.
+    /// The publisher's account whose devices see the publication's issues; `nil` for all devices.
     package var account: String?
     package var waves: NotifyWaves
     /// The product ids of App Store subscriptions. A subscription entitles to the issues whose date is within its period.
@@ -46,7 +46,7 @@ package struct NotifyWaves: Hashable, Sendable {
     package init() {}
 }
 
-/// Changes of a publication. A property that is `nil` stays.
+/// Changes to a publication. A property that is `nil` is kept.
 package struct PublicationChanges: Hashable, Sendable {
     package var name: String?
     package var account: Update<String>?

@@ -50,7 +50,7 @@ package enum NotifyWavesSetting {
         RequestObject(optional: [PaceSettings.size, PaceSettings.interval, Self.steering]) { $0.named("NotifyWaves") }
     )
 
-    /// Reads the changes of the waves.
+    /// Reads the changes to the waves that a request names.
     static func read(_ fields: JSONFields, into changes: inout PublicationChanges) throws(RequestError) {
         guard let waves = try fields.value(Self.member) else { return }
         changes.waveSize = try waves.value(PaceSettings.size).map(Int.init)

@@ -7,10 +7,10 @@ package struct UploadRequest: Sendable {
     /// The content type of a file whose upload names none.
     package static let plainType = "application/octet-stream"
 
-    /// The pattern of a type and a subtype without parameters.
+    /// The regular expression of a media type without parameters.
     private static let mediaType = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$"
 
-    /// Returns `true` for a type and a subtype without parameters.
+    /// Returns `true` for a media type without parameters.
     package static func isMediaType(_ text: String) -> Bool {
         text.wholeMatch(of: #/[A-Za-z0-9!#$&^_.+\-]+\/[A-Za-z0-9!#$&^_.+\-]+/#) != nil
     }

@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A receipt as it arrives.
+/// A receipt that arrives from a sender.
 package struct IncomingReceipt: Hashable, Sendable {
     /// The id that the sender gave the receipt, by which a repetition is recognized.
     package var id: UUID
@@ -9,7 +9,7 @@ package struct IncomingReceipt: Hashable, Sendable {
     /// The name of the action or the conversion, in Unicode's normalization form C, so that equal names have equal bytes;
     /// `nil` for other events.
     package let action: String?
-    /// The time by the device's clock.
+    /// The time of the event by the device's clock.
     package var at: Timestamp
 
     /// The maximum length of the name of an action, in bytes of normalization form C.
@@ -57,7 +57,7 @@ package struct ReceiptBatch: Hashable, Sendable {
     }
 }
 
-/// The result of a receipt.
+/// The result of processing a receipt.
 package enum ReceiptResult: Hashable, Sendable {
     case accepted
     /// The receipt was accepted before.
@@ -65,16 +65,16 @@ package enum ReceiptResult: Hashable, Sendable {
     case refused(ReceiptRefusal)
 }
 
-/// The cause for which a receipt is refused. Another try would not help.
+/// The cause for which a receipt is refused. Sending the receipt again would not help.
 package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The app has no such notification, or this installation has not had it.
+    /// The app has no such notification, or the installation did not get it.
     case unknownNotification = "unknown_notification"
-    /// The notification ended too long ago.
+    /// The notification ended too long ago to accept receipts.
     case tooLate = "too_late"
     /// The maximum number of receipts, or of names of actions, is reached.
     case tooMany = "too_many"
-    /// The notification is sent without receipts.
+    /// The notification was sent without receipts.
     case receiptsOff = "receipts_off"
-    /// A member cannot be read.
+    /// A member of the receipt has an invalid value.
     case invalidValue = "invalid_value"
 }

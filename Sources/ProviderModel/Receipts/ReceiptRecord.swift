@@ -29,7 +29,7 @@ package struct ReceiptRecord: Hashable, Sendable {
     }
 }
 
-/// The place of a receipt in the list of a notification's receipts: its key.
+/// The position of a receipt in the list of a notification's receipts.
 package struct ReceiptPlace: Hashable, Sendable {
     package var subject, event, id: Int64
 
@@ -40,7 +40,7 @@ package struct ReceiptPlace: Hashable, Sendable {
 package struct ReceiptPage: Hashable, Sendable {
     /// The receipts, without those that are damaged or of a later version.
     package var receipts: [ReceiptRecord]
-    /// The place of the last receipt that was examined; `nil` at the end of the list.
+    /// The position after which the next page begins; `nil` at the end of the list.
     package var next: ReceiptPlace?
 
     package init(_ receipts: [ReceiptRecord], next: ReceiptPlace?) { (self.receipts, self.next) = (receipts, next) }
@@ -51,9 +51,9 @@ package struct ReceiptCount: Hashable, Sendable {
     package var event: ReceiptEvent
     /// The name of the action or of the conversion; `nil` for the event as a whole.
     package var action: String?
-    /// The number of installations.
+    /// The number of different installations that sent such receipts.
     package var unique: Int
-    /// The number of receipts.
+    /// The number of such receipts.
     package var total: Int
 
     package init(event: ReceiptEvent, action: String? = nil, unique: Int, total: Int) {
@@ -89,17 +89,17 @@ package struct NewReceipt: Hashable, Sendable {
 
 /// The event that a receipt reports.
 package enum ReceiptEvent: Int64, Hashable, Sendable, CaseIterable {
-    /// The device has it, by its app or by the gateway.
+    /// The device received the notification, as reported by its app or the gateway.
     case delivered = 1
-    /// The user could see it.
+    /// The user could see the notification.
     case shown = 2
-    /// The user opened the app with it.
+    /// The user opened the app with the notification.
     case opened = 3
-    /// The user removed it.
+    /// The user removed the notification.
     case dismissed = 4
-    /// The user chose one of its actions.
+    /// The user chose one of the notification's actions.
     case action = 5
-    /// The user reached the aim of the notification.
+    /// The user did what the notification aims at.
     case converted = 6
 
     /// The name in the API.
@@ -131,11 +131,11 @@ package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
 
 /// The level of detail of receipts that are reported and kept.
 package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
-    /// No receipts.
+    /// No receipts are reported or kept.
     case none = 0
-    /// Only counts. No row names a device, and times are rounded.
+    /// Only counts are kept. No row names a device, and times are rounded.
     case counts = 1
-    /// The receipts of each device.
+    /// The receipts of each device are kept.
     case device = 2
 
     /// The name in the API, and in a payload.
@@ -158,7 +158,7 @@ package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
 
 /// The limits on receipts.
 package enum ReceiptLimits {
-    /// The longest time after a notification's end for which its receipts are accepted.
+    /// The maximum time after a notification's end at which its receipts are accepted.
     package static let latest: Duration = .seconds(30 * 86_400)
     /// The maximum number of receipts of one installation for one event of a notification.
     package static let perEvent = 20
@@ -170,16 +170,17 @@ package enum ReceiptLimits {
 
 /// The place up to which the events of a gateway have been read: the newest event that was read.
 package struct GatewayCursor: Hashable, Sendable {
-    /// The number of the event; 0 before the first one.
+    /// The number of the newest event that was read; 0 before the first one.
     package var position: Int64
-    /// The time of the event, which distinguishes it from an event of the same number in another log; `nil` if it is not known.
+    /// The time of that event, which distinguishes it from an event with the same number in another log; `nil` if it is
+    /// not known.
     package var at: Timestamp?
 
     package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }
 }
 
 extension Member {
-    /// Makes a member for a level of receipts.
+    /// Creates a request member that holds a level of receipts.
     package static func receiptPrivacy(
         _ name: String,
         of levels: [ReceiptLevel] = ReceiptLevel.allCases

@@ -10,8 +10,8 @@ package import PushTypes
 package struct CronExpression: Hashable, Sendable {
     /// The maximum length of an expression, in bytes.
     package static let maximumLength = 256
-    /// The maximum number of years ahead in which a run is searched. 29 February falls on a given weekday every 28 years, or
-    /// 40 across a century without a leap year.
+    /// The maximum number of years ahead in which the next run is searched for. 29 February falls on a given weekday
+    /// every 28 years, or 40 across a century without a leap year.
     private static let horizon: Int64 = 40
 
     /// The expression as written, with single spaces.
@@ -85,7 +85,8 @@ package struct CronExpression: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the first minute of the local clock that matches, `minute` or later. Both count from the clock's 1970.
+    /// Returns the first minute of the local clock that matches, `minute` or later. Minutes count from 1970-01-01T00:00
+    /// on the same clock.
     private func match(from minute: Int64) -> Int64? {
         var date = CivilDate(dayNumber: minute.floored(by: 1440))
         // After the end of the calendar its last day would repeat forever.

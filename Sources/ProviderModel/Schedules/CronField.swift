@@ -17,7 +17,7 @@ package enum CronField: String, CaseIterable, Sendable {
         }
     }
 
-    /// The names of numbers. The first is that of the lower bound of the range.
+    /// The names that stand for numbers. The first name stands for the lower bound of the range.
     private var names: [String] {
         switch self {
         case .minute, .hour, .dayOfMonth: []
@@ -96,7 +96,7 @@ package enum CronField: String, CaseIterable, Sendable {
 
 /// The values that one field allows.
 struct CronValues: Hashable, Sendable {
-    /// The set of values, one bit each.
+    /// The set of allowed values, with one bit for each value.
     var bits: UInt64
     /// `true` if the field begins with `*` or allows everything: cron does not regard it as fixed then.
     var isWildcard: Bool

@@ -10,9 +10,9 @@ package struct RecurringSchedule: Hashable, Sendable {
     package var cron: CronExpression
     package var timeZone: TimeZone
     package var missedRuns = MissedRuns.runOnce(maximumLateness: RecurringSchedule.standardLateness)
-    /// The time before which there is no run.
+    /// The time before which there is no run; `nil` for no bound.
     package var from: Timestamp?
-    /// The time from which there is no run.
+    /// The time from which on there are no more runs; `nil` for no bound.
     package var until: Timestamp?
 
     /// Returns the first run later than `timestamp` and within the bounds; `nil` if there is none.
@@ -30,9 +30,9 @@ extension RecurringSchedule {
     package enum MissedRuns: Hashable, Sendable {
         /// Missed runs are not made up for.
         case skip
-        /// Only the latest due run is made up for, if it is less than this late.
+        /// Only the latest due run is made up for, if it is late by less than `maximumLateness`.
         case runOnce(maximumLateness: Duration)
-        /// The latest due runs are made up for, up to this number, oldest first.
+        /// The latest due runs are made up for, at most `maximum` of them, oldest first.
         case runAll(maximum: Int)
     }
 

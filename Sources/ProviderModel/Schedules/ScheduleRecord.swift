@@ -1,21 +1,21 @@
 package import Foundation
 package import PushTypes
 
-/// A recurring notification.
+/// A recurring notification with its schedule.
 package struct ScheduleRecord: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var name: String
     /// The body of the notification's request, as it was received.
     package var request: Data
-    /// The rule of its runs.
+    /// The rule that determines the times of its runs.
     package var rule: RecurringSchedule
     /// The time of the next run; `nil` once there is none.
     package var nextRunAt: Timestamp?
     package var lastRunAt: Timestamp?
     package var isPaused: Bool
     package var createdAt: Timestamp
-    /// The API key that added or replaced it; `nil` if it is not known.
+    /// The API key that added or last replaced the schedule; `nil` if it is not known.
     package var key: KeyReference?
     /// The problem of the latest runs; `nil` after a successful run.
     package var problem: ScheduleProblem?

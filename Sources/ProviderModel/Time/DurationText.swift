@@ -16,7 +16,7 @@ package enum DurationText {
         return overflow ? nil : seconds
     }
 
-    /// Returns the text of a duration: in the largest unit that divides it, and not in days below three days.
+    /// Returns the text of a duration in the largest unit that divides it. Days are used only from three days on.
     package static func text(_ seconds: Int64) -> String {
         let unit = Self.units.first { seconds % $0.seconds == 0 && ($0.name != "d" || seconds >= 3 * 86_400) }
         guard let unit else { return "\(seconds)s" }

@@ -7,7 +7,7 @@ package import PushTypes
 /// or a later one. A time that is skipped (spring) occurs right after the gap, and a time that is repeated (autumn) occurs
 /// only the first time.
 extension TimeZone {
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of the name of a time zone, in bytes.
     static let maximumName = 256
 
     /// Creates a zone from a name that a caller gave; `nil` for a name that is not in the zone database.
@@ -67,9 +67,9 @@ struct ClockSpan {
     static let never: Int64 = 1 << 52
 
     var start: Int64
-    /// The end, exclusive.
+    /// The exclusive end of the span.
     var end: Int64
-    /// The offset from UTC, in seconds.
+    /// The offset of the local clock from UTC during the span, in seconds.
     var offset: Int64
 
     var localStart: Int64 { self.start + self.offset }

@@ -59,14 +59,14 @@ package struct PushMessageRecord: Hashable, Sendable {
 
     package var id: UUID
     package var app: Int64
-    /// The push resource to which it was posted.
+    /// The push resource to which the message was posted.
     package var resource: UUID
-    /// The SHA-256 of the token that is needed to fetch it.
+    /// The SHA-256 of the token with which the app fetches the message.
     package var tokenHash: [UInt8]
-    /// The topic; a newer message of the same topic replaces it. `nil` for none.
+    /// The topic of the message; a newer message of the same topic replaces it. `nil` for none.
     package var topic: String?
     package var body: Data
-    /// The time of expiry.
+    /// The time at which the message expires.
     package var expiresAt: Timestamp
 
     package init(

@@ -26,7 +26,7 @@ package struct WebhookRecord: Hashable, Sendable {
     package var events: Set<Event>
     package var isActive: Bool
     package var createdAt: Timestamp
-    /// The position of the last block of events that was accepted.
+    /// The position of the last block of events that the receiver accepted.
     package var cursor: Int64
     /// The number of posts that failed since the last accepted one.
     package var failures: Int
@@ -71,7 +71,7 @@ package struct EventBlock: Hashable, Sendable {
 package struct WebhookList: Sendable {
     /// The webhooks that can be read, oldest first.
     package var webhooks: [WebhookRecord]
-    /// The stored ids of those that cannot be read.
+    /// The ids of the stored webhooks that cannot be read.
     package var unreadable: [String]
 
     package init(webhooks: [WebhookRecord], unreadable: [String] = []) {
@@ -85,7 +85,7 @@ package struct WebhookList: Sendable {
 package enum WebhookSecret {
     package static let prefix = "whsec_"
 
-    /// Makes a new secret.
+    /// Creates a new secret.
     package static func make() -> String { self.prefix + RandomText.make() }
 
     /// Returns a new secret together with the newest of `stored`, so that receivers which know either of them accept the posts.
@@ -114,7 +114,7 @@ package struct WebhookDeliveryRecord: Hashable, Sendable {
     /// The position of the block, from which events can be posted again.
     package var block: Int64
     package var kind: WebhookRecord.Event
-    /// The time of its events.
+    /// The time of the block's events.
     package var at: Timestamp
     /// The stored length of the events, in bytes; 0 for token events, which are stored in a table of their own.
     package var bytes: Int

@@ -2,8 +2,8 @@ import Foundation
 
 /// A chart of one or more series over time, which the server draws.
 ///
-/// It is a value: ``ChartDrawing`` makes it SVG, and ``model(id:format:)`` the variables of the partial `chart`, which has the
-/// same numbers as a table.
+/// ``ChartDrawing`` renders it as SVG. ``model(id:format:)`` returns the variables of the partial `chart`, which shows
+/// the same numbers as a table.
 package struct Chart: Sendable {
     /// The way in which values are drawn.
     package enum Kind: Sendable {
@@ -48,7 +48,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// Indicates whether there is no value at all.
+    /// Indicates whether the chart has no value at all.
     var isEmpty: Bool { self.series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
 
     /// The largest value that is drawn, which is that of a line or of a whole bar.

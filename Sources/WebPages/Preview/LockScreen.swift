@@ -5,7 +5,7 @@ package import PushTypes
 ///
 /// Everything is text: nothing of a payload becomes markup, script or an address.
 package struct LockScreen: Hashable, Sendable {
-    /// The kind of the display.
+    /// The kind of display that the push leads to.
     package enum Kind: Hashable, Sendable {
         /// A notification with an alert.
         case alert
@@ -20,7 +20,7 @@ package struct LockScreen: Hashable, Sendable {
         case background, voip, complication, fileprovider, mdm, location, pushtotalk, widgets, controls
         /// An alert push without text and sound: it may change the badge.
         case badgeOnly
-        /// The payload is not one that the system understands.
+        /// The system does not understand the payload.
         case unreadable
     }
 

@@ -94,7 +94,7 @@ package struct PageLanguages: Sendable {
         return self.texts[Self.standard] ?? .none
     }
 
-    /// Returns the languages that a browser accepts, the most wanted first (RFC 9110 section 12.5.4).
+    /// Returns the languages that a browser accepts, the most preferred first (RFC 9110 section 12.5.4).
     private static func accepted(_ header: String) -> [String] {
         let ranges = header.prefix(200).split(separator: ",").map { item -> (language: String, weight: Double) in
             let parts = item.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }

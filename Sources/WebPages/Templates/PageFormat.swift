@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 package import PushTypes
 
-/// The format of numbers and times in a page, by its language and the present time.
+/// The format of numbers and times in a page, by its language and the current time.
 package struct PageFormat: Sendable {
     /// The format of the page that is being rendered.
     @TaskLocal static var current = PageFormat(texts: .none, now: Timestamp(milliseconds: 0))

@@ -2,7 +2,7 @@ import Foundation
 import Mustache
 package import PushSupport
 
-/// The variables of a template, by name. ``PageValue`` makes them from JSON.
+/// The variables of a template, by name. ``PageValue`` creates them from JSON.
 package typealias PageModel = [String: Any]
 
 /// Converts JSON into the variables of templates.

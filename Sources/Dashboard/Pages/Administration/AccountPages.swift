@@ -81,7 +81,7 @@ struct AccountPages: PageArea {
         }
     }
 
-    /// Changes the password. This ends all sessions of the person, including the present one.
+    /// Changes the password. This ends all sessions of the person, including the current one.
     private func setPassword(_ request: PageRequest) async throws -> Response {
         do {
             let (new, again) = (request.form["password"] ?? "", request.form["again"] ?? "")

@@ -19,7 +19,7 @@ enum AppLimit {
     /// Returns the limit as a member of a request; `null` for all apps.
     static func member(_ apps: [Topic]?) -> JSONValue { apps?.json ?? .null }
 
-    /// Returns the fields that choose all apps or some. They have the posted values if there are any, else the stored
+    /// Returns the fields that choose all apps or some. They show the posted values if there are any, else the stored
     /// limit.
     static func fields(_ request: PageRequest, set: [Topic]?, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts

@@ -128,7 +128,7 @@ struct SignInPages: PageArea {
         return isOurs && isPlain ? item : Dashboard.root
     }
 
-    /// The lengths of names and passwords.
+    /// The template variables with the allowed lengths of names and passwords.
     private static var bounds: PageModel {
         [
             "nameMaximum": PersonRequest.addition["name"].maximumLength.map { "\($0)" } ?? false,

@@ -130,7 +130,7 @@ struct CredentialPages: PageArea {
         ]
     }
 
-    /// Returns the template variables of the steps of a test. A step that was not made is shown as waiting.
+    /// Returns the template variables of the steps of a test. A step that was not run is shown as waiting.
     private static func test(_ response: CredentialTestResponse, _ texts: LocalizedTexts) -> PageModel {
         let test = response.test
         var model = PageValue.members(response)
@@ -189,8 +189,8 @@ struct CredentialPages: PageArea {
 
     /// Carries out a change of the environment that the path names.
     ///
-    /// - Parameter change: Makes the change for the path of the credential in the API. It returns the result of a test,
-    ///   which the page shows; `nil` redirects to the page.
+    /// - Parameter change: Makes the change, given the path of the credential in the API. It returns the result of a
+    ///   test, which the page shows; `nil` redirects to the page.
     private func change(
         _ request: PageRequest,
         done: String = "credentialSet",

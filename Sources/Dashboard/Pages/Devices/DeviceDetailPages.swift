@@ -9,7 +9,7 @@ import WebPages
 
 /// The page of one device token, with its devices, their history, and a test.
 struct DeviceDetailPages: PageArea {
-    /// The longest time for which a test waits for the push service, in seconds.
+    /// The maximum time for which a test waits for the push service, in seconds.
     private static let wait = 8
 
     var routes: [PageRoute] {
@@ -51,7 +51,7 @@ struct DeviceDetailPages: PageArea {
         return model
     }
 
-    /// Sends a notification to this device alone, and goes to its timeline.
+    /// Sends a notification to this device alone, and redirects to the timeline of the delivery.
     private func test(_ request: PageRequest) async throws -> Response {
         let body: JSONValue = .object([
             "name": .string("Test from the dashboard"),

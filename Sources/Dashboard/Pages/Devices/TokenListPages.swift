@@ -125,7 +125,7 @@ struct TokenListPages: PageArea {
         }
     }
 
-    /// Counts the devices in a dry run first. Makes them active when the form with the count is posted.
+    /// Counts the devices in a dry run first, and reactivates them when the form with the count is posted.
     private func reactivate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let isDry = request.form["step"] != "do"

@@ -112,9 +112,9 @@ struct AudienceForm: Sendable, Equatable {
         }
     }
 
-    /// Adds or removes a row, if the button that was pressed does that.
+    /// Adds or removes a row, as the pressed button requests.
     ///
-    /// - Returns: `true` for such a button.
+    /// - Returns: `true` for a button that adds or removes a row, `false` for any other.
     mutating func change(by action: String) -> Bool {
         if action == "add-condition" {
             if self.rows.count < Self.maximumRows { self.rows.append(Row()) }
@@ -140,7 +140,7 @@ struct AudienceForm: Sendable, Equatable {
         return .object([self.isAny ? "or" : "and": .array(conditions)])
     }
 
-    /// Makes the form of an audience. Conditions that rows cannot show become the JSON.
+    /// Creates the form of an audience. Conditions that rows cannot show become the JSON.
     init(_ expression: JSONValue) {
         var conditions = [expression]
         if case .object(let members) = expression {
@@ -184,7 +184,7 @@ extension AudienceForm.Row {
         return ["true": .bool(true), "false": .bool(false)][self.value] ?? .string(self.value)
     }
 
-    /// Makes the row of one condition; `nil` for a condition that a row cannot show.
+    /// Creates the row of one condition; `nil` for a condition that a row cannot show.
     fileprivate init?(_ condition: JSONValue) {
         guard case .object(let members) = condition else { return nil }
         if members.count == 1, let inner = members["not"], let row = Self(inner), row.comparison == "is" {

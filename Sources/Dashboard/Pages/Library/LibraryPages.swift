@@ -10,9 +10,9 @@ protocol LibraryForm: Sendable {
     init()
     init(_ fields: FormData)
 
-    /// Adds or removes a part, if the button that was pressed does that.
+    /// Adds or removes a part, as the pressed button requests.
     ///
-    /// - Returns: `true` for such a button.
+    /// - Returns: `true` for a button that adds or removes a part, `false` for any other.
     mutating func change(by action: String) -> Bool
 }
 
@@ -25,7 +25,7 @@ protocol LibraryPages: PageArea {
     /// The name of the template that shows the preview.
     var previewTemplate: String { get }
 
-    /// Makes the form of the contents of a stored item.
+    /// Creates the form of the contents of a stored item.
     func form(of body: JSONValue) -> Form
 
     /// Returns the members of the item besides its name, its description and its version.
@@ -41,7 +41,7 @@ protocol LibraryPages: PageArea {
     /// - Parameter error: The error of the API, unless it concerns the name, the description or the version.
     func values(of form: Form, _ request: PageRequest, error: RequestError?) -> PageModel
 
-    /// Returns the query with which the form of a new notification uses the item.
+    /// Returns the query of the page that composes a new notification with the item.
     func use(_ request: PageRequest, name: String) -> KeyValuePairs<String, String?>
 }
 

@@ -35,7 +35,7 @@ struct ComposeForm: Sendable {
 
     init() {}
 
-    /// Makes the form from the fields that were posted.
+    /// Creates the form from the fields that were posted.
     init(_ form: FormData) {
         for name in Self.names {
             let values = form.values(name).map(Self.normalized)
@@ -66,9 +66,9 @@ struct ComposeForm: Sendable {
         return text.isEmpty ? nil : text
     }
 
-    /// Adds or removes a language, if the button that was pressed does that.
+    /// Adds or removes a language, as the pressed button requests.
     ///
-    /// - Returns: `true` for such a button.
+    /// - Returns: `true` for a button that adds or removes a language, `false` for any other.
     mutating func change(by action: String) -> Bool {
         if action == "add-language" {
             if self.languages.count < Self.maximumLanguages { self.languages.append(Language()) }
@@ -370,8 +370,8 @@ extension ComposeForm {
         (self["when"], self["zone"]) = (zone == nil ? "local" : "at", zone ?? "")
     }
 
-    /// Returns the members of a request that make a payload; `nil` for a payload that only the member `payload` can
-    /// give.
+    /// Returns the members of a request that produce a payload; `nil` for a payload that only the member `payload` can
+    /// express.
     private static func members(payload: JSONValue) -> [String: JSONValue]? {
         guard case .object(var data) = payload, case .object(let aps)? = data["aps"] else { return nil }
         (data["aps"], data["martlet"]) = (nil, nil)

@@ -58,8 +58,8 @@ struct ComposePages: PageArea {
 
     // MARK: Steps
 
-    /// Sends a notification to one user at once. For all others, it shows the number of recipients and asks for a
-    /// confirmation.
+    /// Sends a notification for a single user at once. For any other audience, it shows the number of recipients and
+    /// asks for a confirmation.
     private func ask(_ form: ComposeForm, _ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let wanted = try await self.wanted(form, request, isChecked: true)
@@ -110,7 +110,7 @@ struct ComposePages: PageArea {
         form["when"] == "recurring" || !request.parameter("schedule").isEmpty
     }
 
-    /// Returns the request that the form makes.
+    /// Returns the request that the form describes.
     ///
     /// - Parameter isChecked: Whether a schedule must not have been changed since the form was shown.
     /// - Throws: ``RequestError`` for JSON that cannot be read, and for a schedule that was changed since.
@@ -238,7 +238,8 @@ struct ComposePages: PageArea {
         return request.page("compose-confirm", title: "compose.ask.title", values)
     }
 
-    /// Returns the idempotency key of the form, with which it is sent only once however often it is posted.
+    /// Returns the idempotency key of the form, so that the notification is sent only once, however often the form is
+    /// posted.
     private func key(_ request: PageRequest) -> String {
         let key = request.form["key"] ?? ""
         let isPlain = (1...200).contains(key.utf8.count) && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }

@@ -2,19 +2,19 @@ import Foundation
 import PushSupport
 import WebPages
 
-/// The request that a form makes, and its audience, time and environment in words.
+/// The request that a form describes, and its audience, time and environment in words.
 ///
-/// The field for further members can contain these as well. So pages show, and decide by, the request that is sent, and
-/// not the fields of the form.
+/// The audience, time and environment can also be in the field for further members. So pages show, and decide by, the
+/// request that is sent, and not the fields of the form.
 struct ComposeRequest: Sendable {
-    /// The body of the notification. A schedule has one too.
+    /// The body of the request that sends the notification. A schedule has one too.
     let notification: JSONValue
     /// The times of the schedule; `nil` for a notification that is sent once.
     let rule: JSONValue?
     private let name: String
 
     /// - Parameters:
-    ///   - isRecurring: Whether it is a schedule.
+    ///   - isRecurring: Whether the form describes a schedule.
     ///   - stored: The schedule that the form changes. Members that no field shows stay as they are: further members of
     ///     its rule, and the name of its notification.
     /// - Throws: ``RequestError`` for JSON that cannot be read; its path is the field's name.
@@ -42,7 +42,7 @@ struct ComposeRequest: Sendable {
         self.rule.map { .object(["name": .string(self.name), "schedule": $0, "notification": self.notification]) }
     }
 
-    /// Indicates whether it is for one user. Such a notification is sent without a confirmation.
+    /// Indicates whether the notification is for one user. Such a notification is sent without a confirmation.
     var isForOneUser: Bool {
         guard case .object(let to) = self.notification["to"], to["user"]?.stringValue?.isEmpty == false else {
             return false
@@ -50,7 +50,7 @@ struct ComposeRequest: Sendable {
         return to.keys.allSatisfy { ["user", "locale"].contains($0) }
     }
 
-    /// Indicates whether it names a time at which it is sent.
+    /// Indicates whether the notification names a time at which it is sent.
     var isLater: Bool {
         let when = self.notification["when"]
         return when["at"] != .null || when["localTime"] != .null

@@ -17,7 +17,7 @@ struct CronPlan: Equatable {
     /// The cron expression, for ``Frequency/cron``.
     var cron = ""
 
-    /// Makes the plan of a cron expression, and recognizes those of the common frequencies.
+    /// Creates the plan of a cron expression, and recognizes those of the common frequencies.
     init(cron: String) {
         self.cron = cron
         let parts = cron.split(separator: " ").map { $0.lowercased() }
@@ -35,7 +35,7 @@ struct CronPlan: Equatable {
         }
     }
 
-    /// Makes the plan from the fields of a form.
+    /// Creates the plan from the fields of a form.
     init(_ form: ComposeForm) {
         self.frequency = Frequency(rawValue: form["frequency"]) ?? .daily
         (self.time, self.weekday, self.monthday) = (form["time"], form["weekday"], form["monthday"])

@@ -37,7 +37,7 @@ struct PushPreview {
         self.model = model
     }
 
-    /// Makes the preview that shows an error of the API.
+    /// Creates the preview that shows an error of the API.
     init(_ error: RequestError) {
         self.model = ["error": ["message": error.message, "field": error.path ?? ""] as PageModel]
     }

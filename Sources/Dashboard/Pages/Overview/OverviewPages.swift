@@ -56,7 +56,7 @@ struct OverviewPages: PageArea {
 
 /// A problem that the API reports, as pages show it, with a button that leads to the remedy.
 struct HealthProblemModel {
-    /// The button: a link to a page, or a form that is posted at once.
+    /// The button that leads to the remedy of a problem: a link to a page, or a form that is posted at once.
     enum Button {
         case page(label: String, path: String)
         case form(label: String, path: String)
@@ -78,8 +78,8 @@ struct HealthProblemModel {
     /// Indicates whether the problem keeps pushes from being sent, or soon will.
     var isBad: Bool { [.appStopped, .environmentPaused, .diskLow, .certificateExpired].contains(self.code) }
 
-    /// The variables of the template partial `trouble`. The remedy of the API is written for the command line. So a
-    /// problem with a button shows it only for kinds that need the advice in it.
+    /// The variables of the template partial `trouble`. The API words the remedy for the command line. So a problem
+    /// with a button shows the remedy only for kinds that need its advice.
     var model: PageModel {
         let title = self.texts["trouble.\(self.code.rawValue)", ["app": self.app, "environment": self.environment]]
         var model: PageModel = [
@@ -99,7 +99,7 @@ struct HealthProblemModel {
         return model
     }
 
-    /// The button that the caller's scopes allow; `nil` for none.
+    /// The button that leads to the problem's remedy, as the caller's scopes allow; `nil` for a problem without one.
     private var button: Button? {
         let mayOperate = self.request.may(.operate)
         let credentials = "\(self.appPath)/credentials"

@@ -6,7 +6,7 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The page of the publisher's server, which is asked who is entitled to retail issues: its settings, a test, and its
+/// The page of the publisher's server, which decides who is entitled to retail issues: its settings, a test, and its
 /// removal.
 struct EntitlementPages: PageArea {
     /// The result of a form that a page shows besides the settings.
@@ -159,7 +159,7 @@ struct EntitlementPages: PageArea {
 
     // MARK: Changes
 
-    /// Sets the server. A secret that the provider has made is shown by no later page.
+    /// Sets the server. If the provider has created the secret, the page shows it, and no later page does.
     private func set(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         do {

@@ -62,7 +62,7 @@ struct IssuePages: PageArea {
         return request.page("issue", title: issue.title, model, error: above, status: extra.error?.kind.status ?? .ok)
     }
 
-    /// Adds the variables of the notification with its progress, of the button that makes one, or of the reason for
+    /// Adds the variables of the notification with its progress, of the button that sends one, or of the reason for
     /// which Notify would be refused.
     private static func addNotify(
         to model: inout PageModel,
@@ -160,16 +160,16 @@ struct IssuePages: PageArea {
     }
 }
 
-/// The form of an issue: its fields, and the request to the API that they make.
+/// The form of an issue: its fields, and the request to the API that they describe.
 struct IssueForm {
     private var values: [String: String]
     /// Indicates whether the product id may be changed. It may until the issue is published for the first time.
     private let hasProductID: Bool
 
-    /// Makes an empty form.
+    /// Creates an empty form.
     init() { (self.values, self.hasProductID) = ([:], true) }
 
-    /// Makes the form of a stored issue.
+    /// Creates the form of a stored issue.
     init(_ issue: IssueRecord) {
         self.values = [
             "productId": issue.productID, "title": issue.title, "number": issue.number ?? "",
@@ -178,7 +178,7 @@ struct IssueForm {
         self.hasProductID = issue.publishedAt == nil
     }
 
-    /// Makes the form from the fields that were posted.
+    /// Creates the form from the fields that were posted.
     ///
     /// - Parameter stored: The issue that it changes; `nil` for a new one.
     init(typed request: PageRequest, stored: IssueRecord? = nil) {

@@ -7,9 +7,9 @@ import WebPages
 
 /// The form that uploads a file of an issue, or chooses a file that the app has already.
 ///
-/// The file goes to the API as it arrives, and is never whole in memory.
+/// The file is passed to the API as it arrives, and is never held in memory as a whole.
 struct IssueUploadPages: PageArea {
-    /// The maximum number of files that can be chosen from.
+    /// The maximum number of files that the form offers to choose from.
     private static let choices = 100
 
     var routes: [PageRoute] { [.upload("/apps/{app}/publishing/issues/{issue}/upload", self.upload)] }

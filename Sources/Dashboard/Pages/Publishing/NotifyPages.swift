@@ -62,7 +62,7 @@ struct NotifyPages: PageArea {
         ]
     }
 
-    /// Calls the operation *Notify* of the API, which makes one notification however often it is called.
+    /// Calls the operation *Notify* of the API, which creates one notification, however often it is called.
     private func notify(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
         _ = try await request.issue()

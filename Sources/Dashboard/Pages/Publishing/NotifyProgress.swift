@@ -5,7 +5,7 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The progress of the notification of an issue, which is sent in waves, with the downloads for which they wait.
+/// The progress of the notification of an issue, which is sent in waves, and the downloads for which the waves wait.
 struct NotifyProgress {
     private let response: NotificationResponse
     /// The downloads of the app; `nil` while they are not known.
@@ -43,7 +43,7 @@ struct NotifyProgress {
         return steering
     }
 
-    /// The number of the present wave, which counts from 1, and the number of all waves; `nil` for a notification
+    /// The number of the current wave, which counts from 1, and the number of all waves; `nil` for a notification
     /// without waves.
     var wave: (present: Int, all: Int)? {
         guard case .waves(let size, _, _)? = self.notification.pace, size > 0 else { return nil }

@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The form of a publication: its fields, and the request to the API that they make.
+/// The form of a publication: its fields, and the request to the API that they describe.
 struct PublicationForm {
     /// The names of fields by the members of the API, where the two differ.
     static let names = [
@@ -17,10 +17,10 @@ struct PublicationForm {
 
     private let values: [String: String]
 
-    /// Makes an empty form.
+    /// Creates an empty form.
     init() { self.values = [:] }
 
-    /// Makes the form of a stored publication.
+    /// Creates the form of a stored publication.
     init(_ response: PublicationResponse) {
         let (publication, waves) = (response.publication, response.publication.waves)
         var values = ["name": publication.name, "waveSize": "\(waves.size)", "waveInterval": "\(waves.interval)"]
@@ -31,7 +31,7 @@ struct PublicationForm {
         self.values = values
     }
 
-    /// Makes the form from the fields that were posted.
+    /// Creates the form from the fields that were posted.
     init(typed request: PageRequest) {
         let names = ["name", "account", "waveSize", "waveInterval", "maximumDownloads", "maximumBandwidth"]
         var values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })

@@ -89,7 +89,7 @@ struct SchedulePages: PageArea {
 
     private func calendar(_ request: PageRequest) async throws -> Response {
         let now = Self.date(request.interface.time.now.milliseconds)
-        // An unknown time zone stands for UTC, as an invalid month stands for the present one.
+        // An unknown time zone stands for UTC, as an invalid month stands for the current one.
         let asked = request.query("zone") ?? ""
         let name = TimeZone(named: asked) == nil ? "UTC" : asked
         let grid = MonthGrid(request.query("month"), now: now, zone: TimeZone(named: name) ?? .gmt)
