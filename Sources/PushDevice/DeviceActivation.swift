@@ -8,7 +8,7 @@ public import PushTypes
 import SwiftASN1
 import X509
 
-/// Obtains a device certificate: makes a key and sends a certificate signing request to the gateway's admin API.
+/// Obtains a device certificate: creates a key and sends a certificate signing request to the gateway's admin API.
 public struct DeviceActivation: Sendable {
     /// The maximum size of a response, in bytes.
     private static let maximumResponseLength = 64 * 1024

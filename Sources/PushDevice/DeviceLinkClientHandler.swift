@@ -114,7 +114,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
 }
 
 extension DeviceLinkMessage {
-    /// The number of bytes of its texts.
+    /// The number of bytes of the message's texts.
     fileprivate var texts: Int {
         [self.apnsID, self.pushType, self.collapseID, self.channelID].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     }

@@ -3,9 +3,9 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// A log for lines that requests and responses cause. It writes a limited number of lines with each message for each app.
+/// A log for lines that requests and responses cause. It limits the number of lines with the same message for each app.
 ///
-/// The next line that is written has the number of lines with the same message that were omitted before it.
+/// If lines were omitted, the next line with the same message states their number.
 package final class RateLimitedLog: Sendable {
     private let logger: Logger
     private let lines: Budget

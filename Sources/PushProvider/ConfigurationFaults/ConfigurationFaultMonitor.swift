@@ -46,7 +46,7 @@ package struct ConfigurationFaultMonitor: Service {
         }
     }
 
-    /// Makes the probes that are due, one after the other, so that tests are deterministic.
+    /// Runs the probes that are due, one after the other, so that tests are deterministic.
     /// - Returns: `true` if there were any.
     @discardableResult
     package func step() async throws -> Bool {
@@ -60,7 +60,7 @@ package struct ConfigurationFaultMonitor: Service {
     package func probe(_ target: AppEnvironment) async throws {
         try await self.faults.load()
         guard let pause = self.faults.takeProbe(of: target) else { return }
-        // The probe ends even if its caller has gone.
+        // The probe runs to its end even if the caller is cancelled.
         await Task { await self.probe(pause) }.value
     }
 

@@ -9,7 +9,7 @@ import PushTypes
 /// push in between voids the proofs. A paused environment is probed with back-off, by the steady clock. Only environments
 /// with a fault have a state here.
 struct ConfigurationFaultStateMachine {
-    /// The numbers of proofs, and the times.
+    /// The numbers of proofs that pause an environment, and the timing of proofs and probes.
     struct Settings: Hashable, Sendable {
         /// The number of rejected pushes that pause an environment.
         var proofs = 3
@@ -131,7 +131,7 @@ struct ConfigurationFaultStateMachine {
         return .paused(pause, isNew: true)
     }
 
-    /// Returns `true` if a proof counts beside the earlier ones.
+    /// Returns `true` if a proof counts in addition to the earlier ones.
     private func counts(_ fault: ConfigurationFault, _ state: State, now: Timestamp) -> Bool {
         guard fault.cause == .clock, let last = state.lastProofAt, state.proofs > 0 else { return true }
         return now >= last.advanced(by: self.settings.tokenSpacing)
@@ -179,7 +179,7 @@ struct ConfigurationFaultStateMachine {
         self.states[target] = State(epoch: epoch)
     }
 
-    /// Forgets an app that is gone.
+    /// Forgets the state of an erased app.
     mutating func forget(app: Int64) {
         for environment in PushEnvironment.allCases {
             self.states[AppEnvironment(app: app, environment: environment)] = nil
@@ -197,8 +197,8 @@ struct ConfigurationFaultStateMachine {
     /// The time of the next probe by the steady clock.
     var nextProbeAt: Timestamp? { self.states.values.compactMap(\.nextProbeAt).min() }
 
-    /// Returns the pauses whose probe is due, the earliest first, within the limits on probes at the same time. The next
-    /// probe of each gets its time when this one ends.
+    /// Returns the pauses whose probe is due, the earliest first, within the limits on probes at the same time. The
+    /// time of an environment's next probe is set when this one ends.
     mutating func takeProbes(now: Timestamp) -> [EnvironmentPause] {
         var due: [(at: Timestamp, pause: EnvironmentPause)] = []
         var (all, ofHosts) = (0, [String?: Int]())
@@ -222,7 +222,8 @@ struct ConfigurationFaultStateMachine {
         return taken
     }
 
-    /// Makes the probes of all environments due that could not connect to the address at which a fault has ended.
+    /// Makes the probes due of all environments that could not connect to the same address, after a fault there has
+    /// ended.
     mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
         guard fault.cause.isOfAddress else { return }
         for (target, state) in self.states {
@@ -233,7 +234,8 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Returns the pause of an environment whose probe is made now, due or not; `nil` if it is not paused, or is being probed.
+    /// Returns the pause of an environment that is to be probed now, due or not; `nil` if it is not paused, or is being
+    /// probed.
     mutating func takeProbe(of target: AppEnvironment) -> EnvironmentPause? {
         guard let pause = self.states[target]?.pause, self.states[target]?.nextProbeAt != nil else { return nil }
         self.states[target]?.nextProbeAt = nil

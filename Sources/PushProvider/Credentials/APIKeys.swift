@@ -18,8 +18,8 @@ package struct APIKeys: Sendable {
 
     private let store: any APIKeyStore
     private let time: any TimeSource
-    /// The hashes of keys that are or were valid. A client that sends one of them is not guessing, whatever other clients at
-    /// its address send.
+    /// The hashes of keys that are or were valid. They are looked up even if other clients at the client's address have
+    /// used up the budget of wrong keys.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
     /// Records the time of each key's last request.
     package let uses: KeyUsageWriter

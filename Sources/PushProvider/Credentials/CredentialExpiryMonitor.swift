@@ -97,7 +97,7 @@ package final class CredentialExpiryMonitor: Service {
 
 /// Decides at what time the end of a certificate is announced: once at each stage.
 package enum CertificateExpiryStage {
-    /// The first stage in days, from which the overview lists the certificate as trouble.
+    /// The first stage, in days before the end, from which the overview lists the certificate as trouble.
     package static let first: Int64 = 30
     /// The stages: the maximum numbers of days that are left; 0 for a certificate that has expired.
     static let all = [Int(first), 14, 7, 1, 0]

@@ -16,7 +16,7 @@ package struct GatewayReceiptReader: Service {
     private static let pause: Duration = .seconds(1)
     /// The maximum pause after a failure.
     private static let longestPause: Duration = .seconds(60)
-    /// The names of the events that say that a device has a push.
+    /// The names of the events that report the delivery of a push to a device.
     private static let names: Set<String> = ["delivered", "delivered_from_storage"]
 
     private let gateway: GatewayEventClient

@@ -24,11 +24,11 @@ package struct NotificationForecast: Hashable, Sendable {
         case pushService
         /// The only recipients left are those that wait for a retry.
         case retry
-        /// A configuration fault pauses its environment.
+        /// A configuration fault pauses an environment of the notification.
         case environment
     }
 
-    /// The maximum wait that is not shown.
+    /// The maximum wait that still counts as sending now, so that no next moment is shown.
     private static let moment: Duration = .seconds(1)
     /// The maximum time ahead for which an end is estimated.
     private static let horizon: Duration = .seconds(366 * 86_400)
@@ -49,7 +49,7 @@ package struct NotificationForecast: Hashable, Sendable {
     /// - Parameters:
     ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``; `nil` if it is not known.
     ///   - paused: An environment of the notification that is paused.
-    ///   - steered: The wait of its next wave for downloads; `nil` if it does not wait.
+    ///   - steered: The wait of the notification's next wave for downloads; `nil` if it does not wait.
     package init(
         _ notification: NotificationRecord,
         firstStart: Timestamp? = nil,

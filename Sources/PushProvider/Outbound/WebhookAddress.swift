@@ -73,7 +73,7 @@ package struct WebhookAddress: Hashable, Sendable {
         }
     }
 
-    /// The flag that allows private addresses, which error messages name.
+    /// The command-line option that allows private addresses, for error messages.
     static let hint = "--allow-private-webhooks"
 
     /// Splits an authority into the host, in brackets if it is IPv6, and the port.

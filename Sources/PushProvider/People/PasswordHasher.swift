@@ -17,7 +17,7 @@ package final class PasswordHasher: Sendable {
     enum Verdict: Hashable {
         case wrong
         case right
-        /// The password is right, but its hash has other parameters than new hashes. The text is to be stored instead.
+        /// The password is right, but its hash has other parameters than new hashes. `renewed` is to be stored instead.
         case outdated(renewed: String)
     }
 
@@ -80,14 +80,14 @@ package final class PasswordHasher: Sendable {
 
     /// Returns the text to store for a password.
     ///
-    /// - Throws: ``RetryLaterError`` if too many wait.
+    /// - Throws: ``RetryLaterError`` if too many requests wait.
     func hash(_ password: String, for caller: Caller) async throws -> String {
         try await self.admitted(caller) { try await $0.hash(password) }
     }
 
     /// Waits for a place, and runs `body` with it.
     ///
-    /// - Throws: ``RetryLaterError`` if too many wait; `body` has not run then.
+    /// - Throws: ``RetryLaterError`` if too many requests wait; `body` has not run then.
     func admitted<Value>(_ caller: Caller, _ body: (Place) async throws -> Value) async throws -> Value {
         let budget = caller.isKnown ? self.places : self.strangersPlaces
         let permit: BudgetPermit

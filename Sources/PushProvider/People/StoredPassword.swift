@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 import PushTypes
 
-/// The stored form of a password: the HMAC-SHA256 of its scrypt (RFC 7914), with the parameters and the salt, in one text.
+/// The stored form of a password: the HMAC-SHA256 of its scrypt hash (RFC 7914), with parameters and salt, in one text.
 ///
 /// The text is `$scrypt-hmac$ln=15,r=8,p=3$SALT$HASH`, in base64 without padding. The key of the HMAC is a secret outside the
 /// database, so that passwords cannot be guessed from the database alone.

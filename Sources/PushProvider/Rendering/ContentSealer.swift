@@ -22,7 +22,7 @@ package struct ContentSealer: Sendable {
 
     /// Returns the base64 text of a payload, encrypted so that only the installation with the key can read it.
     ///
-    /// Each call makes an ephemeral key, so that equal payloads have different texts.
+    /// Each call creates an ephemeral key, so that equal payloads have different texts.
     /// - Parameters:
     ///   - payload: The JSON text of the whole payload, without the member `martlet`.
     ///   - key: The raw X25519 public key of the installation, which ``InstallationPublicKey/isUsable(_:)`` has checked.

@@ -15,7 +15,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var cause: ConnectionFault.Cause
     /// Indicates whether the push service has another port that has not failed yet.
     var hasAlternative = false
-    /// Indicates whether the proxy itself failed, whatever port it was asked for.
+    /// `true` if the proxy itself failed, whatever port was requested from it.
     private var isProxyItself = false
 
     static let closedByServer = Self(description: "the push service closed the connection", cause: .closed)

@@ -130,7 +130,7 @@ enum KeyDerivation {
             guard try ASN1ObjectIdentifier(berEncoded: &derivation) == .pbkdf2 else { throw Unsupported() }
             parameters = try Self.children(Self.next(&derivation))
         }
-        // The salt.
+        // Skips the salt.
         _ = try Self.next(&parameters)
         let rounds = try Int(berEncoded: &parameters)
         guard rounds > 0 else { throw Unsupported() }

@@ -9,7 +9,7 @@ import Synchronization
 
 /// The connections for one environment and one credential, and the pushes that wait for them.
 ///
-/// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock.
+/// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock is released.
 final class ConnectionPool: PushConnectionDelegate {
     /// A connection of the pool, from the attempt to open it to its end.
     private struct Connection {
@@ -362,7 +362,7 @@ final class ConnectionPool: PushConnectionDelegate {
         }
     }
 
-    /// Adds a handle, or drains the connection if it is no longer wanted.
+    /// Stores the handle of a connection, or drains the connection if it is no longer wanted.
     private func register(_ id: Int, _ handle: ConnectionHandle) {
         let isWanted = self.state.withLock { state in
             state.connections[id, default: Connection()].handle = handle

@@ -34,7 +34,8 @@ struct PoolStateMachine {
 
     private let maximum: Int
     private let backoff: Backoff
-    /// The maximum number of consecutive connections that end within ``Backoff/base`` of their start and delay no other.
+    /// The number of consecutive connections that may end within ``Backoff/base`` of their start without delaying the
+    /// next one.
     private static let allowedShortLives = 3
 
     private var connections: [Connection] = []
@@ -80,7 +81,7 @@ struct PoolStateMachine {
         self.change(id, to: .ready(isConfirmed: false, isIdle: false))
     }
 
-    /// - Parameter isIdle: Is `true` if the connection could have taken more.
+    /// - Parameter isIdle: `true` if the connection could have taken more pushes.
     mutating func workTaken(_ id: Int, isIdle: Bool, waiting: Int, now: NIODeadline) -> [Action] {
         guard case .ready(let isConfirmed, _) = self.status(id) else { return [] }
         self.change(id, to: .ready(isConfirmed: isConfirmed, isIdle: isIdle))
@@ -129,8 +130,8 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Handles the end of a connection. The next attempt is delayed if it ended by itself before it was confirmed, or if
-    /// it is the last of several that ended soon after their start.
+    /// Handles the end of a connection. The next attempt is delayed if the connection ended by itself before it was
+    /// confirmed, or if it is the last of several that ended soon after their start.
     mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,

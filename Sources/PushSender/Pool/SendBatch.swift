@@ -52,7 +52,7 @@ final class SendBatch: Sendable {
     /// - Parameter connection: The connection that carried them; `nil` for none.
     func finish(_ results: some Collection<SendResult>, over connection: OpenedConnection? = nil) {
         self.metrics.count(results)
-        // Before the count, whose completion ends the stream of results.
+        // The observer is called before the count, whose completion ends the stream of results.
         self.observer?(Array(results))
         let completed = self.state.withLock { state in
             if self.observer == nil {

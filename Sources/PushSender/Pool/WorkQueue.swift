@@ -56,7 +56,7 @@ struct WorkQueue {
 
     /// Inserts pushes that the service did not process in front of all others, except those that were recalled meanwhile.
     ///
-    /// A recall that comes later finds its pushes in the queue.
+    /// A later recall finds the pushes in the queue.
     /// - Returns: The recalled pushes.
     mutating func prepend(_ returned: [PushTicket]) -> [PushTicket] {
         var recalled: [PushTicket] = []

@@ -22,13 +22,13 @@ struct AdaptiveRateLimiter: Sendable {
     /// The outcomes of one page, in recipients.
     struct Report: Hashable, Sendable {
         var accepted = 0
-        /// The rejected recipients, which are no sign of strain.
+        /// The number of rejected recipients, which are no sign of strain.
         var rejected = 0
-        /// Responses with status 429.
+        /// The number of responses with status 429.
         var throttled = 0
-        /// Responses with a 5xx status.
+        /// The number of responses with a 5xx status.
         var unavailable = 0
-        /// Pushes that were not sent, or had no response.
+        /// The number of pushes that were not sent, or had no response.
         var unreachable = 0
         /// The maximum `retry-after` in the push service's responses.
         var retryAfter: Duration?
@@ -66,7 +66,7 @@ struct AdaptiveRateLimiter: Sendable {
         self.pageSize = max(1, settings.page)
     }
 
-    /// Takes the report of a page.
+    /// Evaluates the report of a page.
     /// - Returns: The time to wait before the next page; zero without strain.
     mutating func record(_ report: Report, using generator: inout some RandomNumberGenerator) -> Duration {
         self.pending.add(report)

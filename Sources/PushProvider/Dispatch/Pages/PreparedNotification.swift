@@ -31,7 +31,7 @@ final class PreparedNotification: Sendable {
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
 
-    /// - Parameter zone: The devices of the shard; `nil` for retries.
+    /// - Parameter zone: The time zone of the shard's devices; `nil` for retries.
     init(
         _ record: NotificationRecord,
         _ decoded: DecodedNotification,
@@ -119,7 +119,7 @@ extension PreparedNotification {
         )
     }
 
-    /// Returns the final state of a recipient that is not tried, or not again.
+    /// Returns the final state of a recipient for which no attempt, or no further one, is made.
     func ended(_ retry: EndedRetry, at now: Timestamp) -> DeliveryResult {
         DeliveryResult(
             recipient: retry.id,
@@ -133,7 +133,7 @@ extension PreparedNotification {
 
     /// Returns the final state of a recipient that is skipped.
     ///
-    /// The state is unknown if an earlier try, whose response was lost, may have arrived.
+    /// The state is unknown if an earlier attempt, whose response was lost, may have arrived.
     func skipped(_ recipient: Recipient, _ reason: SkipReason, at now: Timestamp) -> DeliveryResult {
         DeliveryResult(
             recipient: recipient.id,

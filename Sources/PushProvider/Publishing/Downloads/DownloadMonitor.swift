@@ -212,7 +212,7 @@ struct BandwidthLimiter: Sendable {
 
     /// The bytes per second; 0 for no limit.
     private let rate: Int
-    /// The time at which all reserved pieces are sent, since 1970; `nil` before the first one.
+    /// The time at which all reserved pieces will have been sent, since 1970; `nil` before the first one.
     private var freeAt: Duration?
 
     init(rate: Int) { self.rate = max(0, rate) }
@@ -255,7 +255,7 @@ struct ThroughputMeter: Sendable {
     /// The number of seconds over which it measures.
     static let window: Int64 = 10
 
-    /// The bytes of each second in the window. The index is the second modulo ``window``.
+    /// The number of bytes in each second of the window. The index is the second modulo ``window``.
     private var seconds = [(second: Int64, bytes: Int)](repeating: (.min, 0), count: Int(Self.window))
 
     mutating func add(_ bytes: Int, now: Timestamp) {

@@ -26,7 +26,7 @@ package enum EntitlementDecision: Hashable, Sendable {
     case refused(reason: String, message: String)
     /// No decision can be made now.
     case unavailable(message: String, retryAfter: Duration)
-    /// Too many questions or checks are in progress. It says nothing about the account or the publisher's server.
+    /// Too many requests or checks are in progress, which says nothing about the account or the publisher's server.
     case tooMany(BudgetRefusal)
 }
 

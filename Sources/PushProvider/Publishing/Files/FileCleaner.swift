@@ -63,7 +63,7 @@ package final class FileCleaner: Sendable {
         self.logger.info("parts of uploads were removed", metadata: ["count": "\(abandoned.count)"])
     }
 
-    /// Removes the contents with a hash that begins with a byte, if no row names them.
+    /// Removes the contents whose hash begins with a byte, if no row names them.
     /// - Returns: Their number.
     private func removeContents(beginning byte: UInt8, before oldest: Timestamp) async throws -> Int {
         let folder = self.folder

@@ -12,11 +12,11 @@ struct EntitlementCache: Sendable {
     struct Limits: Hashable, Sendable {
         /// The maximum number of answers of all apps together.
         var count: Int
-        /// The time for which a grant is used without another question.
+        /// The time for which a grant is used without another request.
         var grant: Duration
-        /// The time for which a refusal is used without another question.
+        /// The time for which a refusal is used without another request.
         var refusal: Duration
-        /// The time for which a granted product stays known, for the case that the server does not answer.
+        /// The time for which a granted product stays known, for the case that the server does not respond.
         var known: Duration
     }
 
@@ -57,8 +57,8 @@ struct EntitlementCache: Sendable {
         var at: Timestamp
     }
 
-    /// The maximum number of generations of a share, beyond which the two oldest are merged. A generation has at most this
-    /// fraction of all answers.
+    /// The maximum number of generations of a share, beyond which the two oldest are merged. A generation has at most
+    /// `1 / generations` of all answers.
     private static let generations = 20
 
     /// The answers of one version of an app's server.
@@ -107,14 +107,14 @@ struct EntitlementCache: Sendable {
 
     init(limits: Limits) { self.limits = limits }
 
-    /// Returns the cached verdict about a product; `nil` if the server has to be asked.
+    /// Returns the cached verdict about a product; `nil` if the server has to be queried.
     mutating func verdict(_ key: Key, at now: Timestamp) -> Verdict? {
         guard let entry = self.entry(key) else { return nil }
         let lifetime = entry.verdict == .granted ? self.limits.grant : self.limits.refusal
         return Self.age(of: entry, at: now) < lifetime ? entry.verdict : nil
     }
 
-    /// Returns `true` if a product is known: it was granted recently enough to be granted while the server does not answer.
+    /// Returns `true` if a product was granted recently enough to be granted while the server does not respond.
     mutating func isKnown(_ key: Key, at now: Timestamp) -> Bool {
         guard let entry = self.entry(key), entry.verdict == .granted else { return false }
         return Self.age(of: entry, at: now) < self.limits.known
