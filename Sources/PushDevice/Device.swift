@@ -197,7 +197,7 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var deviceToken: String
     /// The topic; `nil` if the device did not request a token for it.
     public var topic: String?
-    /// The JSON text of the provider, unchanged.
+    /// The JSON text that the provider sent, unchanged.
     public var payload: Data
     /// The time until which the service would have stored it; `nil` for one that was not to be stored.
     public var expiresAt: Date?
@@ -238,7 +238,7 @@ public struct DeviceConfiguration: Sendable {
     ///
     /// After a minute on it, and then less often, a reconnect tries the first port again.
     public var fallbackPort: Int?
-    /// Indicates whether the device is in use at first, see ``Device/setActive(_:)``. Default true.
+    /// `true` if the device is in use at first, see ``Device/setActive(_:)``. Default true.
     public var isActive = true
     /// The interval between two keep-alive packets. Default 30 s.
     public var keepAlive: Duration = .seconds(30)

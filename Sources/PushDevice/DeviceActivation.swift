@@ -122,7 +122,7 @@ public struct DeviceActivation: Sendable {
 ///
 /// Store it between runs: the same identity keeps the same device tokens. It contains a private key.
 public struct DeviceIdentity: Codable, Hashable, Sendable {
-    /// A UUID, chosen by the push service.
+    /// The id of the device, a UUID that the push service has chosen.
     public var deviceID: String
     /// The certificate in PEM, issued by the service's device authority.
     public var certificate: String

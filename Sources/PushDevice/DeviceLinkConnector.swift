@@ -53,7 +53,7 @@ struct DeviceLinkConnector: Sendable {
     }
 
     /// Connects, runs `session` to its end and closes the connection.
-    /// - Returns: Whether the service had accepted the device.
+    /// - Returns: `true` if the service had accepted the device.
     func run(
         _ session: DeviceLinkSession,
         connect: DeviceLinkConnectRequest,
@@ -103,7 +103,7 @@ struct DeviceLinkConnector: Sendable {
         .get()
     }
 
-    /// Adds TLS and the device link to an open connection.
+    /// Adds the handlers of TLS and of the device link to an open connection.
     private func addHandlers(
         to channel: any Channel,
         connect: DeviceLinkConnectRequest,

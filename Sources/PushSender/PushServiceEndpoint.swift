@@ -69,7 +69,7 @@ extension PushServiceEndpoint {
         return self.port == 443 ? host : "\(host):\(self.port)"
     }
 
-    /// Indicates whether a text has certificates in PEM, as ``additionalTrustRoots`` needs them.
+    /// Returns `true` if a text has certificates in PEM, as ``additionalTrustRoots`` needs them.
     package static func hasCertificates(_ pem: String) -> Bool {
         (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))?.isEmpty == false
     }

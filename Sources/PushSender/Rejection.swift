@@ -53,7 +53,7 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// Indicates whether the connection must be replaced after this response (reference 1.9, column Conn).
+    /// `true` if the connection must be replaced after this response (reference 1.9, column Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true

@@ -12,7 +12,7 @@ package final class RateLimitedLog: Sendable {
     /// The number of omitted lines of each message of each app.
     private let omitted = Mutex<[BudgetCaller: Int]>([:])
 
-    /// - Parameter lines: The budget of log lines.
+    /// - Parameter lines: The budget that limits the log lines.
     package init(_ logger: Logger, _ lines: Budget) { (self.logger, self.lines) = (logger, lines) }
 
     /// Decides whether a line with this message is written, and counts it.

@@ -44,7 +44,7 @@ extension ConfigurationFault.Cause {
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether the fault affects all apps at the same address: it is a fault of the connection, and not of a client
+    /// `true` if the fault affects all apps at the same address: it is a fault of the connection, and not of a client
     /// certificate.
     var isOfAddress: Bool { self.isOfConnection && self != .clientCertificateRejected }
 }

@@ -9,7 +9,7 @@ import ServiceLifecycle
 package struct ConfigurationFaultMonitor: Service {
     /// The maximum time for which the monitor sleeps without a signal.
     private static let sleep: Duration = .seconds(60)
-    /// The pause after an error of the store.
+    /// The pause before the next attempt after an error of the store.
     private static let errorPause: Duration = .seconds(1)
 
     private let faults: ConfigurationFaultTracker

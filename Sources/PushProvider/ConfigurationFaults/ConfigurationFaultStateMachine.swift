@@ -24,7 +24,7 @@ struct ConfigurationFaultStateMachine {
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
         /// The minimum delay before a probe.
         var leastDelay: Duration = .seconds(1)
-        /// The maximum number of probes at the same time, in all and to one host, so that a host that does not answer leaves
+        /// The maximum number of probes at the same time, in all and to one host, so that a host that does not respond leaves
         /// probes for others.
         var probesAtOnce = 16
         var probesOfHost = 8
@@ -61,7 +61,7 @@ struct ConfigurationFaultStateMachine {
         var failedProbes = 0
         var nextProbeAt: Timestamp?
 
-        /// Indicates whether the state differs from that of an environment that never had a fault.
+        /// `true` if the state differs from that of an environment that never had a fault.
         var isNeeded: Bool { self.pause != nil || self.fault != nil || self.epoch > 0 }
     }
 
@@ -98,7 +98,7 @@ struct ConfigurationFaultStateMachine {
     /// Counts proofs of a fault.
     /// - Parameters:
     ///   - count: The number of rejected pushes; 1 for a connection.
-    ///   - isRefuted: Indicates whether other pushes of the same page were accepted.
+    ///   - isRefuted: `true` if other pushes of the same page were accepted.
     ///   - epoch: The epoch of the credential that was used; `nil` for the present one.
     mutating func record(
         _ fault: ConfigurationFault,
@@ -186,7 +186,7 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Ends a pause, if it is still the environment's.
+    /// Ends a pause, unless another one has replaced it.
     mutating func end(_ pause: EnvironmentPause) {
         guard let state = self.states[pause.target], state.pause?.since == pause.since else { return }
         self.states[pause.target] = State(epoch: state.epoch)
@@ -194,7 +194,7 @@ struct ConfigurationFaultStateMachine {
 
     // MARK: Probes
 
-    /// The time of the next probe by the steady clock.
+    /// The earliest time of a next probe of any environment, by the steady clock.
     var nextProbeAt: Timestamp? { self.states.values.compactMap(\.nextProbeAt).min() }
 
     /// Returns the pauses whose probe is due, the earliest first, within the limits on probes at the same time. The

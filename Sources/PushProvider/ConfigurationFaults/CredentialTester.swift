@@ -105,7 +105,7 @@ package struct CredentialTestResult: Hashable, Sendable {
     package var port: Int
     /// `true` if a connection to the address was opened.
     package var isReached: Bool?
-    /// Indicates whether the TLS handshake succeeded.
+    /// `true` if the TLS handshake succeeded.
     package var isTrusted: Bool?
     package var isCredentialAccepted: Bool?
     package var isTopicAllowed: Bool?
@@ -115,10 +115,10 @@ package struct CredentialTestResult: Hashable, Sendable {
     package var reason: String?
     /// The time from a push to its response over an open connection.
     package var roundTrip: Duration?
-    /// The expiration of a certificate.
+    /// The expiration of a certificate; `nil` for a signing key.
     package var expires: Timestamp?
 
-    /// Indicates whether the test proves that pushes can be sent with the credential.
+    /// `true` if the test proves that pushes can be sent with the credential.
     package var isProven: Bool { self.isTopicAllowed == true }
 
     /// Creates the result of a test that could not begin.
@@ -145,7 +145,7 @@ package struct CredentialTestResult: Hashable, Sendable {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }
         // Any response shows that connections can be opened again. A wrong protocol is the exception: the server may have
-        // answered about the token, which does not exist, so that only a real push can end that fault.
+        // responded about the token, which does not exist, so that only a real push can end that fault.
         return self.fault == nil || self.fault?.cause == .wrongProtocol && fault.cause != .wrongProtocol
     }
 

@@ -9,7 +9,7 @@ import Synchronization
 
 /// Watches the certificates of all apps, and announces the end of each 30, 14, 7 and 1 days before and at the end.
 package final class CredentialExpiryMonitor: Service {
-    /// The end of the certificate of one app in one environment.
+    /// The certificate of one app in one environment, and its end.
     package struct Certificate: Hashable, Sendable {
         package var bundleID: Topic
         package var environment: PushEnvironment

@@ -69,7 +69,7 @@ final class ActiveClaim: Sendable {
 
     // MARK: The work on the claim
 
-    /// Forgets the stops, before the store is asked again whether the claim may be sent.
+    /// Forgets the stops. The store must then decide again whether the claim may be sent.
     /// - Returns: `true` if there were any.
     func examineAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }

@@ -42,7 +42,7 @@ package final class DirectDispatch: Sendable {
     /// page that was read with a claim in the store may be as old.
     private static let freshness = Duration.seconds(1)
 
-    /// The notifications of one target.
+    /// The queue of the notifications to one target.
     fileprivate struct Queue {
         /// The number of taken places: of notifications that are being accepted, and of those that wait for a slot.
         var places = 0
@@ -50,7 +50,7 @@ package final class DirectDispatch: Sendable {
         var waiting = FIFO<Waiting>()
     }
 
-    /// The state while the dispatcher runs.
+    /// The state of the queues while the dispatcher runs.
     fileprivate struct State {
         var slots: LaneSlots?
         var work: AsyncStream<Work>.Continuation?
@@ -204,7 +204,7 @@ extension DirectDispatch.State {
         return true
     }
 
-    /// Frees a place.
+    /// Frees a place in the queue of a target.
     fileprivate mutating func free(_ target: DispatchTarget) {
         guard let places = self.queues[target]?.places else { return }
         self.places -= 1

@@ -282,6 +282,6 @@ extension Dispatcher {
 }
 
 extension PageResult {
-    /// Indicates whether something of the notification is still to be sent after the page.
+    /// `true` if something of the notification is still to be sent after the page.
     fileprivate var leavesWork: Bool { self.step?.isLast != true || !self.retries.isEmpty || !self.removed.isEmpty }
 }

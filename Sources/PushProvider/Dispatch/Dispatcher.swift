@@ -140,7 +140,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Claims due retries of one app.
+    /// Claims retries of one app that are due.
     func claimRetries(
         _ lane: NotificationRecord.Lane,
         excluding apps: Set<Int64> = []

@@ -22,7 +22,7 @@ final class HeldLeases: Sendable {
         /// The highest fencing number that was known when each request in flight began.
         var claiming: [Int: Int64] = [:]
         var lastClaim = 0
-        /// The states of the claims under the leases.
+        /// The states of the claims under the held leases, by their identity.
         var claims: [ObjectIdentifier: ActiveClaim] = [:]
         /// The stops since the first of the requests in flight began, each with the number of the last request before
         /// it. They also apply to the claims that these requests return.
@@ -54,7 +54,7 @@ final class HeldLeases: Sendable {
     /// Adds work to the store that is claimed in the same transaction, and holds the leases of these claims.
     /// - Parameters:
     ///   - fences: Returns the fencing numbers of the claims, several of which may share one.
-    ///   - memory: Returns the states of the claims.
+    ///   - memory: Returns the states of the claims, to which stops are applied.
     func claimNew<Added: Sendable>(
         fences: (Added) -> [Int64],
         memory: (Added) -> [ActiveClaim] = { _ in [] },
@@ -131,7 +131,7 @@ package enum StopScope: Hashable, Sendable {
     /// Tokens of a user that is erased, as they were read before the erasure.
     case tokens(Set<DeviceToken>, app: Int64)
 
-    /// Indicates whether the stop still applies to a page that is read after it.
+    /// `true` if the stop still applies to a page that is read after it.
     ///
     /// A page that is read after a change of devices includes the change.
     var outlastsReading: Bool {

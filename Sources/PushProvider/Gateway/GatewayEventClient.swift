@@ -24,9 +24,9 @@ package struct GatewayEvent: Hashable, Sendable {
 
 /// A page of a gateway's events.
 struct GatewayEventPage {
-    /// The events that can be read.
+    /// The entries of the page that can be read as events.
     var events: [GatewayEvent]
-    /// The number of entries, including those that cannot be read.
+    /// The number of entries of the page, including those that cannot be read.
     var count: Int
     /// The greatest id of an entry; `nil` if none has one.
     var last: Int64?

@@ -12,7 +12,7 @@ import ServiceLifecycle
 package struct GatewayReceiptReader: Service {
     /// The maximum number of events in a page.
     static let page = 500
-    /// The pause after a page that was not full.
+    /// The pause before the next page is read if the last one was not full.
     private static let pause: Duration = .seconds(1)
     /// The maximum pause after a failure.
     private static let longestPause: Duration = .seconds(60)

@@ -16,11 +16,11 @@ package struct NotificationForecast: Hashable, Sendable {
         case localTime
         /// The send window is closed.
         case window
-        /// The pause between waves.
+        /// The pause between two waves is not over.
         case wave
         /// The next wave waits for the app's open downloads, for their bytes per second, or for figures that are not known yet.
         case downloads, bandwidth, figures
-        /// The push service asked for a pause, or did not respond.
+        /// The push service requested a pause, or did not respond.
         case pushService
         /// The only recipients left are those that wait for a retry.
         case retry
@@ -30,13 +30,13 @@ package struct NotificationForecast: Hashable, Sendable {
 
     /// The maximum wait that still counts as sending now, so that no next moment is shown.
     private static let moment: Duration = .seconds(1)
-    /// The maximum time ahead for which an end is estimated.
+    /// The maximum time from now for which an end is estimated.
     private static let horizon: Duration = .seconds(366 * 86_400)
 
     /// The next moment at which pushes are sent; `nil` if they are sent now, and if none are left.
     package private(set) var nextAt: Timestamp?
     package private(set) var cause: Cause?
-    /// The estimated end; `nil` if it cannot be estimated.
+    /// The estimated time at which sending ends; `nil` if it cannot be estimated.
     package private(set) var finishesAt: Timestamp?
     /// The seconds until ``finishesAt``.
     package private(set) var secondsLeft: Int?

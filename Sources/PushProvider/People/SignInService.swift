@@ -16,7 +16,7 @@ package struct SignInService: Sendable {
     private let settings: SessionSettings
     private let time: any TimeSource
     private let log: RateLimitedLog
-    /// Writes an audit entry with an action and its caller.
+    /// Writes an audit entry with the given action and caller.
     private let audit: @Sendable (String, APICaller) async -> Void
 
     /// - Parameter audit: Writes an audit entry. Equal entries within a minute become one.

@@ -15,7 +15,7 @@ package struct ContentRenderer: Sendable {
 
     /// The parts of a recipient's profile that ``render(for:badge:)`` reads.
     package let needs: RecipientProfileFields
-    /// The change of the user's count before it is given to ``render(for:badge:)``; `nil` if the notification has no counter.
+    /// The change of the user's badge count before ``render(for:badge:)`` gets it; `nil` for a notification without a counter.
     package let badge: BadgeChange?
     /// The payload of all devices; `nil` if it depends on the device.
     package let fixed: Data?

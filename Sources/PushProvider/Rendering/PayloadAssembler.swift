@@ -4,7 +4,7 @@ import PushSupport
 /// Assembles a compiled payload for one device.
 struct PayloadAssembler {
     let profile: RecipientProfile
-    /// The count to show; `nil` for no badge.
+    /// The badge count to show; `nil` for no badge.
     let badge: Int?
     /// The values of the attributes, in the order of the compiler's names.
     let values: [AttributeScanner.Value?]

@@ -15,7 +15,7 @@ struct CompiledPayload {
     enum Segment {
         /// JSON text that is the same for every device.
         case literal([UInt8])
-        /// A value inside a string.
+        /// The value of a variable inside a JSON string.
         case variable(name: String, source: Source, fallback: [UInt8]?)
         /// The member `badge` of `aps`, which is the first member there.
         case badge(hasNext: Bool, isAlone: Bool)

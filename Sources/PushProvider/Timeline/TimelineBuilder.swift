@@ -282,7 +282,7 @@ extension ReceiptCount {
 }
 
 extension NotificationProgress {
-    /// Indicates whether the push service has responded about at least one recipient.
+    /// `true` if the push service has responded about at least one recipient.
     fileprivate var hasResponses: Bool { self.accepted + self.rejected > 0 }
 
     /// The counters in words.
@@ -340,6 +340,6 @@ struct NotificationFacts: Sendable {
     var notification: NotificationRecord
     var app: Topic?
     var history: NotificationHistory
-    /// The numbers of receipts.
+    /// The numbers of receipts of the notification.
     var receipts: [ReceiptCount] = []
 }

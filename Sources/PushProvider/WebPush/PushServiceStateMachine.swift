@@ -5,7 +5,7 @@ import PushTypes
 /// has requested. After several failures in a row none is sent for a while, and then one at a time until one gets a
 /// response.
 struct PushServiceStateMachine: Hashable, Sendable {
-    /// The thresholds and the pauses.
+    /// The threshold at which the breaker opens, and the pauses.
     struct Limits: Hashable, Sendable {
         /// The number of failures in a row that opens the breaker. Default 5.
         var failures = 5
@@ -83,7 +83,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
         }
     }
 
-    /// Forgets the failures. A pause goes on to its end.
+    /// Forgets the failures. A pause continues to its end.
     private mutating func close() {
         if let end = self.breaker.pausedUntil { self.pausedUntil = end }
         self.breaker.succeeded()

@@ -174,7 +174,7 @@ struct WebPushOutcome: Hashable, Sendable {
     let retryAfter: Duration?
     let body: [UInt8]
 
-    /// Returns the outcome.
+    /// Returns the outcome that the response stands for.
     /// - Parameter id: The id of the message at the push service, or the provider's own.
     func outcome(id: String) -> Outcome {
         switch self.status {

@@ -87,7 +87,7 @@ final class VAPIDTokenCache: Sendable {
         return text
     }
 
-    /// The stored key cannot sign.
+    /// The error of a stored key that cannot sign.
     struct Unusable: Error {}
 }
 

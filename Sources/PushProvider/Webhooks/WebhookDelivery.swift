@@ -27,7 +27,7 @@ package struct WebhookLimits: Sendable {
 /// Each webhook receives the events after its cursor in order, one post at a time. The cursor moves when a post was accepted.
 /// So every event is delivered at least once, and after a crash the last post of each webhook may be repeated.
 package final class WebhookDelivery: Service {
-    /// The end of one run of posts to a webhook.
+    /// The way in which one run of posts to a webhook ended.
     package enum RunEnd: Hashable, Sendable {
         /// The webhook has received all events, or cannot receive any now.
         case idle

@@ -461,7 +461,7 @@ public struct BinaryConfiguration: Sendable {
     /// The maximum delay between any two connections. Default 1 min.
     public var reconnectMaximum: Duration = .seconds(60)
 
-    /// Indicates whether waiting notifications fail with the first connection that cannot be opened. Default `false`.
+    /// `true` if waiting notifications fail with the first connection that cannot be opened. Default `false`.
     package var failsFast = false
 
     /// Creates a configuration with the defaults.

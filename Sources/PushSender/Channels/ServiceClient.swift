@@ -79,7 +79,7 @@ actor ServiceClient {
     ///
     /// A request that the push service did not process is sent again on another connection within
     /// ``SenderConfiguration/waitTimeout``. One whose response is lost is sent again once, if that is harmless.
-    /// - Parameter isRepeatable: Indicates whether the request may be processed twice.
+    /// - Parameter isRepeatable: `true` if the request may be processed twice.
     func perform(_ request: ServiceRequest, isRepeatable: Bool) async -> ServiceResult {
         let end = ContinuousClock.now + self.configuration.waitTimeout
         var (tries, losses) = (0, 0)

@@ -13,15 +13,15 @@ import Synchronization
 final class ConnectionPool: PushConnectionDelegate {
     /// A connection of the pool, from the attempt to open it to its end.
     private struct Connection {
-        /// The handle by which it is called; `nil` until it has an event loop.
+        /// The handle by which the connection is called; `nil` until it has an event loop.
         var handle: ConnectionHandle?
-        /// The source of provider tokens of the credential that it was opened with.
+        /// The source of provider tokens of the credential with which the connection was opened.
         var token: (any ProviderTokenSource)?
-        /// Indicates whether it drains because another credential or port is in use now.
+        /// `true` if the connection drains because another credential or port is in use now.
         var isOutdated = false
-        /// Indicates whether the service has sent its settings.
+        /// `true` if the service has sent its settings.
         var isOpen = false
-        /// The port of the push service to which it was opened.
+        /// The port of the push service to which the connection was opened.
         var port = 0
     }
 
@@ -111,7 +111,7 @@ final class ConnectionPool: PushConnectionDelegate {
         Self.fail(tickets, .init("cancelled before it was sent"))
     }
 
-    /// Ends those of the pushes that no connection has taken.
+    /// Takes pushes of a batch back: ends those that no connection has taken.
     func takeBack(_ indices: Set<Int>, of batch: SendBatch) {
         Self.endTakenBack(self.state.withLock { $0.queue.remove(indices, of: batch) })
     }

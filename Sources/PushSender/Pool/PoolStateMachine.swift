@@ -12,14 +12,14 @@ struct PoolStateMachine {
         case connect(Int)
         /// Call ``timerFired(waiting:now:)`` at this time.
         case connectLater(NIODeadline)
-        /// Make this connection take work.
+        /// Make the connection with this id take work.
         case wake(Int)
     }
 
     /// The stage of a connection's life.
     private enum Status: Hashable {
         case connecting
-        /// The connection takes work. It is confirmed once the service has responded to a request, and idle if it had free
+        /// The connection takes pushes. It is confirmed once the service has responded to a request, and idle if it had free
         /// streams when no push waited.
         case ready(isConfirmed: Bool, isIdle: Bool)
         /// The connection takes no more work. Its success or failure has been counted.
@@ -122,7 +122,7 @@ struct PoolStateMachine {
         return self.connectionsOutdated(Set(self.ids), waiting: waiting, now: now)
     }
 
-    /// Drains some connections, so that new ones replace them.
+    /// Drains the connections with these ids, so that new ones replace them.
     mutating func connectionsOutdated(_ ids: Set<Int>, waiting: Int, now: NIODeadline) -> [Action] {
         for index in self.connections.indices where ids.contains(self.connections[index].id) {
             self.connections[index].status = .draining

@@ -152,7 +152,7 @@ final class PushConnection: ChannelInboundHandler {
         self.context?.close(promise: nil)
     }
 
-    /// Reports the end to the pool, once.
+    /// Reports the end of the connection to the pool, once.
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
@@ -221,7 +221,7 @@ final class PushConnection: ChannelInboundHandler {
         self.stateMachine?.reuse(output)
     }
 
-    /// Drains after a response with which the service asks for a new connection.
+    /// Drains after a response with which the service requests a new connection.
     private func startDraining() { self.stateMachine?.drain(now: .now()) }
 
     private func reportExpiredToken() {
@@ -309,7 +309,7 @@ struct ConnectionHandle: Sendable {
     private let eventLoop: any EventLoop
     private let connection: NIOLoopBound<PushConnection>
 
-    /// Must be called on the connection's event loop.
+    /// Creates a handle. It must be called on the connection's event loop.
     init(_ connection: PushConnection, eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
         self.connection = NIOLoopBound(connection, eventLoop: eventLoop)

@@ -10,9 +10,9 @@ final class SendBatch: Sendable {
         var connections: [OpenedConnection] = []
         var missing: Int
         var waiter: CheckedContinuation<SentPushes, Never>?
-        /// The pushes that are to be taken back.
+        /// The positions of the pushes that are to be taken back.
         var recalled: Set<Int> = []
-        /// The recalled pushes that no connection had.
+        /// The recalled pushes that were taken back, because no connection had them.
         var takenBack: Set<Int> = []
 
         /// Returns the index of a connection, which is added if it is new.

@@ -131,7 +131,7 @@ package struct ImportProgress: Hashable, Sendable, Codable {
 /// The report about an import.
 package struct ImportReport: Hashable, Sendable {
     package var progress = ImportProgress()
-    /// The first ``TransferLimits/maximumRefusals`` errors.
+    /// The errors of rejected records, of which the first ``TransferLimits/maximumRefusals`` are kept.
     package var refusals: [ImportError] = []
 
     package init() {}
@@ -148,7 +148,7 @@ package struct ImportError: Hashable, Sendable, Codable {
     /// The line on which the record begins, from 1.
     package var line: Int
     package var code, message: String
-    /// The member or column at fault.
+    /// The name of the member or column at fault.
     package var field: String?
 
     /// The maximum length of ``field``, in bytes. It is shorter than a token, because a file may have tokens in place of names.

@@ -6,7 +6,7 @@ import PushSupport
 /// The array is the whole file, or the member `results` with which the only object of the file begins. Objects without an
 /// array around them are split too.
 struct ElementReader {
-    /// The text of an object.
+    /// An element that was split off: an object, or bytes that are no object.
     struct Element: Equatable {
         /// The line on which the object begins, from 1.
         var line: Int

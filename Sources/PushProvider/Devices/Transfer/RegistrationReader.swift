@@ -48,7 +48,7 @@ struct RegistrationReader {
     }
 
     /// Returns the records that end in `bytes`.
-    /// - Throws: ``RequestError`` of the header row.
+    /// - Throws: ``RequestError`` for a header row that is rejected.
     mutating func feed(_ bytes: ByteBufferView) throws(RequestError) -> [Record] {
         switch self.source {
         case .lines(var reader):

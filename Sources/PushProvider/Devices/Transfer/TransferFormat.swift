@@ -44,7 +44,7 @@ package struct ImportSource: Hashable, Sendable {
     package enum Container: Hashable, Sendable {
         /// A JSON object on each line.
         case lines
-        /// CSV (RFC 4180) with a header row.
+        /// Rows of CSV (RFC 4180) after a header row.
         case rows
         /// A JSON array of objects, or one in the member `results` of an object.
         case elements

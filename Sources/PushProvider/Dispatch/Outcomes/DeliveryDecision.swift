@@ -25,7 +25,7 @@ struct DeliveryDecision: Hashable, Sendable {
     var reason: String?
     /// `true` if the response to this attempt or an earlier one was lost.
     var mayHaveArrived = false
-    /// Indicates whether the push was sent.
+    /// `true` if the push was sent.
     var wasSent = true
 
     /// Decides the consequence of an outcome.
@@ -109,7 +109,7 @@ package struct RetryPolicy: Hashable, Sendable {
     /// The maximum number of attempts that reach the push service. Default 8. Unsent pushes are tried until they
     /// expire.
     package var maximumAttempts = 8
-    /// The back-off after a failed try. Default up to 2 s after the first failure, doubling to 15 min (reference 1.10).
+    /// The back-off after a failed attempt. Default up to 2 s after the first failure, doubling to 15 min (reference 1.10).
     package var backoff = Backoff(base: .seconds(2), maximum: .seconds(15 * 60))
     /// The delay of pushes that were not sent because there was no connection. Default 1 s to 60 s.
     package var unreachable: ClosedRange<Duration> = .seconds(1) ... .seconds(60)

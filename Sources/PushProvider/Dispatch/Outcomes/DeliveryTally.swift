@@ -14,7 +14,7 @@ struct DeliveryTally: Hashable, Sendable {
     /// The reason for a result, for the label `reason`. The number of its values is limited.
     enum Reason: Hashable, Sendable {
         case none
-        /// The push service's reason.
+        /// The documented reason that the push service gave.
         case service(PushTypes.Reason)
         /// A reason of the push service that is not documented.
         case other

@@ -35,7 +35,7 @@ struct OutcomeEvaluator {
         self.result = PageResult(notificationNumber: notification.number)
     }
 
-    /// The result of the page with the events for webhooks.
+    /// The complete result of the page, including the events for webhooks.
     var finished: PageResult {
         var result = self.result
         if !self.events.isEmpty { result.events = self.events.data }
@@ -385,7 +385,7 @@ extension OutcomeEvaluator {
         self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
     }
 
-    /// Indicates whether a rejection means only that the push service does not support broadcasts.
+    /// Returns `true` if a rejection means only that the push service does not support broadcasts.
     private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
         guard self.notification.channel != nil, case .rejected = outcome else { return false }
         return fault.cause == .wrongProtocol
@@ -441,7 +441,7 @@ extension OutcomeEvaluator {
         return recorded != nil
     }
 
-    /// Indicates whether the notification's topic is the app's bundle id.
+    /// `true` if the notification's topic is the app's bundle id.
     private var isTopicOfApp: Bool { self.notification.app?.bundleID == self.notification.record.content.topic }
 
     /// `true` if this push was requested without any credential. Only Matrix homeservers send such requests: the
@@ -462,7 +462,7 @@ extension OutcomeEvaluator {
         return await self.invalidation.hasReached(recipient.token, app: app, environment: environment)
     }
 
-    /// Indicates whether this page has ended the notification of a request without a credential: its only push, to an
+    /// `true` if this page has ended the notification of a request without a credential: its only push, to an
     /// unregistered token, was rejected.
     private var isRefusedStranger: Bool {
         guard self.isOfStranger, case .tokens(let tokens) = self.notification.record.audience,
@@ -476,12 +476,12 @@ extension OutcomeEvaluator {
 /// The recipients of a page whose outcomes prove configuration faults.
 private struct FaultyRecipients {
     private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: PushTrip?)] = []
-    /// The faults with the numbers of their outcomes.
+    /// The number of outcomes that prove each fault.
     private(set) var counts: [ConfigurationFault: Int] = [:]
 
     var isEmpty: Bool { self.all.isEmpty }
 
-    /// The most frequent fault.
+    /// The fault with the most outcomes, and their number.
     var commonest: (fault: ConfigurationFault, count: Int)? {
         self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
     }

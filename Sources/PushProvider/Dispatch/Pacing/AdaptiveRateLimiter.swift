@@ -8,7 +8,7 @@ import PushSupport
 struct AdaptiveRateLimiter: Sendable {
     /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
-        /// The maximum and the minimum number of recipients of a page. Default 500 and 20.
+        /// The maximum number of recipients of a page; ``minimumPage`` is the minimum. Defaults 500 and 20.
         var page = 500
         var minimumPage = 20
         /// The limit of the delay after the first page with strain, doubling to 60 s.
@@ -19,7 +19,7 @@ struct AdaptiveRateLimiter: Sendable {
         var sample = 20
     }
 
-    /// The outcomes of one page, in recipients.
+    /// The outcomes of one page: the number of recipients with each kind of outcome.
     struct Report: Hashable, Sendable {
         var accepted = 0
         /// The number of rejected recipients, which are no sign of strain.

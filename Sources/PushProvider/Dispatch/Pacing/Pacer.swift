@@ -14,7 +14,7 @@ struct Pacer: Sendable {
         /// The time at which to decide again if ``count`` is 0; otherwise now.
         var next: Timestamp
 
-        /// Limits the allowance by another one.
+        /// Limits the allowance to what another one allows too.
         mutating func limit(by other: Allowance) {
             self.count = min(self.count, other.count)
             self.next = max(self.next, other.next)

@@ -17,7 +17,7 @@ final class PacingController: Sendable {
         var strain: [DispatchTarget: AdaptiveRateLimiter] = [:]
         /// The decisions about the waves of notifications with limits of downloads.
         var steering: [UUID: WaveSteering] = [:]
-        /// The times until which the campaigns of a service pause.
+        /// The times until which the campaigns to each service pause, because of strain.
         var pausedUntil: [DispatchTarget: Timestamp] = [:]
     }
 

@@ -30,7 +30,7 @@ struct PageDraft {
     /// The recipients of the page that get a final state or an outcome.
     var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned }
 
-    /// - Parameter isRetry: Indicates whether the recipients come from the queue of retries.
+    /// - Parameter isRetry: `true` if the recipients come from the queue of retries.
     init(
         _ recipients: [Recipient],
         of notification: PreparedNotification,
@@ -190,7 +190,7 @@ extension PreparedNotification {
     ///
     /// The attempt does not count. A notification that is not to be stored waits for a minute.
     /// - Parameters:
-    ///   - isRetry: Indicates whether the recipient has waited before.
+    ///   - isRetry: `true` if the recipient has waited before.
     ///   - clocks: The clocks by which the notification expires.
     /// - Returns: `nil` if it expires now.
     func held(_ recipient: Recipient, isRetry: Bool, at clocks: ClockReading) -> RetryResult? {

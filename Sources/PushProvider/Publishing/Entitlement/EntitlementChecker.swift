@@ -64,11 +64,11 @@ package struct EntitlementChecker: Sendable {
 
     /// The ways in which an account can be entitled to retail issues of an app.
     package struct Grounds: Hashable, Sendable {
-        /// Indicates whether the provider has a root certificate of the App Store.
+        /// `true` if the provider has a root certificate of the App Store.
         package let hasAppStoreRoot: Bool
-        /// Indicates whether purchases in the sandbox entitle to issues of production.
+        /// `true` if purchases in the sandbox entitle to issues of production.
         package let allowsSandboxPurchases: Bool
-        /// Indicates whether the app has a publisher's server.
+        /// `true` if the app has a publisher's server.
         package let hasServer: Bool
     }
 

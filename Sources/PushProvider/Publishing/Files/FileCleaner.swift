@@ -18,7 +18,7 @@ package final class FileCleaner: Sendable {
     private let folder: FileFolder
     private let age: Duration
     private let logger: Logger
-    /// The time of the first cleaning; `nil` before.
+    /// The time of the first cleaning since the start; `nil` before it.
     private let beginning = Mutex<Timestamp?>(nil)
 
     package init(store: any FileStore, folder: FileFolder, settings: PublishingSettings, logger: Logger) {

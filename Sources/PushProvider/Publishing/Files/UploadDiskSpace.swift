@@ -159,7 +159,7 @@ struct UploadReservation: Sendable {
         self.position = position
     }
 
-    /// Releases all space.
+    /// Releases all space that the upload has reserved.
     mutating func releaseAll() {
         self.room.release(self.permits, kept: self.kept, app: self.app)
         (self.permits, self.kept) = ([], 0)

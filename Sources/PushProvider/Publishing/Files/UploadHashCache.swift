@@ -95,7 +95,7 @@ struct IncrementalHash: Sendable {
     /// The number of bytes that are read at a time.
     private static let piece = 256 * 1024
 
-    /// The number of bytes that were hashed.
+    /// The number of bytes that were hashed so far.
     private(set) var count = 0
     private var digest = SHA256()
 

@@ -337,7 +337,7 @@ extension UploadService {
 /// A file that is sent in one go, whose size and hash are not known before.
 package struct NewFile: Hashable, Sendable {
     package var app: Int64
-    /// The name; empty for a file that is named by its hash.
+    /// The name of the file; empty for a file that is named by its hash.
     package var name: String
     package var contentType: String
     /// The size that the sender announces; `nil` if it announces none.

@@ -24,7 +24,7 @@ package struct IssueNotifier: Sendable {
         package let waves: NotifyWaves
         /// The number of active devices that would be notified now; `nil` if they were not counted.
         package let devices: Int?
-        /// The refusal of *Notify*; `nil` if it is possible.
+        /// The error with which *Notify* would be refused; `nil` if it is possible.
         package let refusal: RequestError?
 
         /// The number of waves that the devices need; `nil` if they were not counted.
@@ -254,7 +254,7 @@ private final class RecipientCounts: Sendable {
         var countedAt: Timestamp
     }
 
-    /// The maximum age of a number.
+    /// The maximum age of a cached number.
     private static let age: Duration = .seconds(60)
 
     private let numbers = SharedCache<Counted, Number>(maximum: 1000)

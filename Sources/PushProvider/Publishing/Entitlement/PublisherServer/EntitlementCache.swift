@@ -40,7 +40,7 @@ struct EntitlementCache: Sendable {
         }
     }
 
-    /// A product of an account.
+    /// The key of an answer: a product and an account.
     struct Key: Hashable, Sendable {
         var account: Account
         var product: String
@@ -53,7 +53,7 @@ struct EntitlementCache: Sendable {
 
     private struct Entry: Sendable {
         var verdict: Verdict
-        /// The time of the answer by the steady clock.
+        /// The time at which the answer was received, by the steady clock.
         var at: Timestamp
     }
 
@@ -68,7 +68,7 @@ struct EntitlementCache: Sendable {
 
         var count: Int { self.generations.reduce(0) { $0 + $1.count } }
 
-        /// Returns an answer, and `true` if it is in the youngest generation.
+        /// Returns an answer; `isYoung` is `true` if it is in the youngest generation.
         func entry(_ key: Key) -> (entry: Entry, isYoung: Bool)? {
             for (index, generation) in self.generations.enumerated().reversed() {
                 if let entry = generation[key] { return (entry, index == self.generations.count - 1) }
@@ -100,7 +100,7 @@ struct EntitlementCache: Sendable {
     }
 
     private let limits: Limits
-    /// The shares by the version of the app's server.
+    /// The shares of the cache, by the version of the app's server.
     private var shares: [UUID: Share] = [:]
     /// The number of answers that are kept.
     private(set) var count = 0

@@ -8,13 +8,13 @@ import PushTypes
 /// invented tokens, on which the server fails, harms only itself. If there is no response at all, the site does not
 /// matter.
 package struct PublisherBreaker: Hashable, Sendable {
-    /// The thresholds and the pauses.
+    /// The thresholds at which the breaker opens, and its pauses.
     package struct Limits: Hashable, Sendable {
         /// The number of failures in a row that opens the breaker. Default 5.
         package var failures = 5
         /// The minimum number of sites with these failures, unless the server did not respond at all. Default 3.
         package var sites = 3
-        /// The first pause. It doubles with each failed probe. Default 10 s.
+        /// The first pause of an open breaker. It doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)
         /// The maximum pause. Default 5 min.
         package var longestPause: Duration = .seconds(300)

@@ -14,7 +14,7 @@ struct PublisherRequest: Hashable, Sendable {
     /// The parts of the HTTP request that depend on the form of the server's API.
     struct Request: Hashable, Sendable {
         var method: String
-        /// The path and the query.
+        /// The path and the query of the URL.
         var target: String
         /// The JSON body; `nil` for a GET.
         var body: Data?
