@@ -38,7 +38,7 @@ final class PushConnection: ChannelInboundHandler {
     private var isWorking = false
     /// The pushes in flight. Their slots are the state machine's tickets.
     private var inFlight = SlotTable<PushTicket>(keptSlots: PushConnection.keptSlots)
-    // The array is kept so that the usual event allocates nothing.
+    // The arrays are kept so that the usual event allocates nothing.
     private var events: [HTTP2ClientEvent] = []
     private var tickets: [PushTicket] = []
     private var results: [SendResult] = []
