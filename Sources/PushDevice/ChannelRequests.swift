@@ -42,7 +42,7 @@ final class ChannelRequests: Sendable {
             }
         } catch {
             // Without a confirmation the channel must not be followed on the next connection. The confirmation may have
-            // come just now, unless the service has rejected the channel, which removes it here.
+            // arrived just now, unless the service has rejected the channel, which removes it here.
             if isNew, self.state.withLock({ $0.channels.contains(channel) }) { self.unfollow(channel) }
             throw error
         }
@@ -71,6 +71,6 @@ final class ChannelRequests: Sendable {
         }
     }
 
-    /// Ends all waiting with `CancellationError`, as no more responses come.
+    /// Ends all waits with `CancellationError`, as no more responses arrive.
     func end() { self.waiters.end() }
 }

@@ -9,10 +9,10 @@ import Synchronization
 
 /// A device of the push service: keeps one connection, obtains device tokens, receives notifications.
 ///
-/// Run it (it is a `Service`), ask for a token per topic, and iterate ``notifications``. It reconnects by itself, with
+/// Run it (it is a `Service`), request a token per topic, and iterate ``notifications``. It reconnects by itself, with
 /// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it is in the queue behind
 /// ``notifications``. When the queue is full, the device reconnects after a delay, and the notifications without
-/// acknowledgement come again.
+/// acknowledgement arrive again.
 public final class Device: Service {
     /// The maximum number of notifications that wait to be read. A gateway has fewer in flight to one device.
     public static let queueLength = 4096
@@ -24,7 +24,7 @@ public final class Device: Service {
     private let queue: AsyncStream<ReceivedNotification>.Continuation
     private let tokens = TokenRequests()
     private let channels = ChannelRequests()
-    /// The state of the device, in use or not, and the closure that writes to the connection; `nil` while there is none.
+    /// `isActive` is `true` if the device is in use. `write` writes to the connection; `nil` while there is none.
     private let activity: Mutex<(isActive: Bool, write: (@Sendable (DeviceLinkPacket) -> Void)?)>
     private let currentIdentity: Mutex<DeviceIdentity>
     /// The choice between the first port and the fallback port; `nil` for a push service with a single port.
@@ -67,7 +67,7 @@ public final class Device: Service {
     /// Returns the device token of `topic` in hexadecimal, for a provider. Waits for a connection if there is none.
     ///
     /// From then on the device receives the pushes to that topic.
-    /// - Throws: ``DeviceError`` for a malformed or unknown topic, or when no token came within `timeout`;
+    /// - Throws: ``DeviceError`` for a malformed or unknown topic, or when no token arrived within `timeout`;
     ///   `CancellationError` when the task is cancelled or ``run()`` has ended.
     public func deviceToken(for topic: String, timeout: Duration = .seconds(30)) async throws -> String {
         try await self.tokens.token(for: Self.topic(topic), timeout: timeout)
@@ -76,7 +76,7 @@ public final class Device: Service {
     /// Follows a broadcast channel of the app `bundleID`. Its broadcasts arrive in ``notifications``, also after a
     /// reconnect.
     /// - Parameter channel: The channel id in base64, as in `apns-channel-id`.
-    /// - Throws: ``DeviceError`` when the channel does not exist, the device follows too many, or no response came
+    /// - Throws: ``DeviceError`` when the channel does not exist, the device follows too many, or no response arrived
     ///   within `timeout`; `CancellationError` when the task is cancelled or ``run()`` has ended.
     public func follow(channel: String, of bundleID: String, timeout: Duration = .seconds(30)) async throws {
         let topic = TopicHash(try Self.topic(bundleID))
@@ -195,9 +195,9 @@ public final class Device: Service {
 public struct ReceivedNotification: Hashable, Sendable {
     /// The device token in lower-case hexadecimal; the device's base token for a broadcast.
     public var deviceToken: String
-    /// The topic; `nil` if the device did not ask for it.
+    /// The topic; `nil` if the device did not request a token for it.
     public var topic: String?
-    /// The JSON text of the provider, unchanged.
+    /// The JSON text that the provider sent, unchanged.
     public var payload: Data
     /// The time until which the service would have stored it; `nil` for one that was not to be stored.
     public var expiresAt: Date?
@@ -238,7 +238,7 @@ public struct DeviceConfiguration: Sendable {
     ///
     /// After a minute on it, and then less often, a reconnect tries the first port again.
     public var fallbackPort: Int?
-    /// Indicates whether the device is in use at first, see ``Device/setActive(_:)``. Default true.
+    /// `true` if the device is in use at first, see ``Device/setActive(_:)``. Default true.
     public var isActive = true
     /// The interval between two keep-alive packets. Default 30 s.
     public var keepAlive: Duration = .seconds(30)

@@ -8,7 +8,7 @@ public import PushTypes
 import SwiftASN1
 import X509
 
-/// Obtains a device certificate: makes a key and sends a certificate signing request to the gateway's admin API.
+/// Obtains a device certificate: creates a key and sends a certificate signing request to the gateway's admin API.
 public struct DeviceActivation: Sendable {
     /// The maximum size of a response, in bytes.
     private static let maximumResponseLength = 64 * 1024
@@ -122,7 +122,7 @@ public struct DeviceActivation: Sendable {
 ///
 /// Store it between runs: the same identity keeps the same device tokens. It contains a private key.
 public struct DeviceIdentity: Codable, Hashable, Sendable {
-    /// A UUID, chosen by the push service.
+    /// The id of the device, a UUID that the push service has chosen.
     public var deviceID: String
     /// The certificate in PEM, issued by the service's device authority.
     public var certificate: String

@@ -9,7 +9,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// An event for the session.
+    /// An event of the connection, for the session.
     enum Event: Sendable {
         case connected(baseToken: [UInt8]?)
         case message(DeviceLinkMessage)
@@ -114,7 +114,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
 }
 
 extension DeviceLinkMessage {
-    /// The number of bytes of its texts.
+    /// The number of bytes of the message's texts.
     fileprivate var texts: Int {
         [self.apnsID, self.pushType, self.collapseID, self.channelID].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     }
@@ -122,7 +122,7 @@ extension DeviceLinkMessage {
 
 /// The number of bytes in the events that a session has not taken yet.
 final class UnreadBytes: Sendable {
-    /// The maximum number of bytes: 8 MiB.
+    /// The maximum number of unread bytes: 8 MiB.
     static let maximum = 8 << 20
 
     private let count = Mutex(0)

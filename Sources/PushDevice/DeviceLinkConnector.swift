@@ -39,7 +39,8 @@ struct DeviceLinkConnector: Sendable {
     func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnectRequest {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce)
-        // One that is too long would be refused with the whole packet. The service gives another.
+        // A base token that is too long is left out, because the whole packet would be refused. The service issues
+        // another.
         let isShort = (identity.baseToken?.count ?? 0) <= DeviceLinkConnectResponse.maximumBaseToken
         return DeviceLinkConnectRequest(
             baseToken: isShort ? identity.baseToken : nil,
@@ -52,7 +53,7 @@ struct DeviceLinkConnector: Sendable {
     }
 
     /// Connects, runs `session` to its end and closes the connection.
-    /// - Returns: Whether the service had accepted the device.
+    /// - Returns: `true` if the service had accepted the device.
     func run(
         _ session: DeviceLinkSession,
         connect: DeviceLinkConnectRequest,
@@ -102,7 +103,7 @@ struct DeviceLinkConnector: Sendable {
         .get()
     }
 
-    /// Adds TLS and the device link to an open connection.
+    /// Adds the handlers of TLS and of the device link to an open connection.
     private func addHandlers(
         to channel: any Channel,
         connect: DeviceLinkConnectRequest,
@@ -123,7 +124,7 @@ struct DeviceLinkConnector: Sendable {
             events: events,
             unread: unread
         )
-        // A service that takes no acknowledgements is read no further.
+        // The connection is not read any further while the service takes no acknowledgements.
         try pipeline.addHandlers([BackPressureHandler(), handler])
     }
 }

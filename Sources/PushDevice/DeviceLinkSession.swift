@@ -16,7 +16,7 @@ struct DeviceLinkSession: Sendable {
 
     /// Processes the events of a connection until it ends.
     /// - Parameter unread: The count of bytes from which each event that is taken is subtracted.
-    /// - Returns: Whether the service had accepted the device.
+    /// - Returns: `true` if the service had accepted the device.
     func run(
         _ events: AsyncStream<DeviceLinkClientHandler.Event>,
         _ unread: UnreadBytes = UnreadBytes(),

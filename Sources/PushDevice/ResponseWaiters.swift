@@ -34,7 +34,7 @@ final class ResponseWaiters<Key: Hashable & Sendable, Value: Sendable>: Sendable
         for waiter in waiters.values { waiter.resume(with: result) }
     }
 
-    /// Ends all waiting with `CancellationError`, also that of later callers, as no more responses come.
+    /// Ends all waits with `CancellationError`, also those of later callers, as no more responses arrive.
     func end() {
         let waiters = self.state.withLock { state in
             state.hasEnded = true

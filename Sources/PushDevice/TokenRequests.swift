@@ -55,6 +55,6 @@ final class TokenRequests: Sendable {
         }
     }
 
-    /// Ends all waiting with `CancellationError`, as no more responses come.
+    /// Ends all waits with `CancellationError`, as no more responses arrive.
     func end() { self.waiters.end() }
 }

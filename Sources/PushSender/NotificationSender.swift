@@ -11,14 +11,14 @@ package protocol NotificationSender: Sendable {
     /// Sends many pushes and returns their outcomes with their trips.
     func follow(_ pushes: [Push]) async -> SentPushes
     /// Sends many pushes, which can be taken back until a connection has them, and returns their outcomes with their trips.
-    /// - Parameter began: Receives the call, by which pushes are taken back, once they may be sent.
+    /// - Parameter began: Receives the call, through which pushes can be taken back, once sending may begin.
     func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes
 }
 
 extension NotificationSender {
     package func follow(_ pushes: [Push]) async -> SentPushes { SentPushes(outcomes: await self.send(pushes)) }
 
-    /// Sends many pushes of which none is taken back: `began` receives nothing.
+    /// Sends many pushes, none of which can be taken back. `began` is not called.
     package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         await self.follow(pushes)
     }
@@ -63,7 +63,7 @@ package final class SteppedCall: PushCall {
         return underWay
     }
 
-    /// Begins a push, unless it was taken back before. One that the push service discarded begins again.
+    /// Begins a push, also one that the push service discarded before. Returns `false` if the push was taken back.
     package func begins(_ index: Int) -> Bool {
         self.state.withLock { state in
             guard !state.recalled.contains(index) else { return false }
@@ -72,7 +72,7 @@ package final class SteppedCall: PushCall {
         }
     }
 
-    /// Returns `true` for a push that is to be taken back, also for one that has begun.
+    /// Returns `true` if a push is to be taken back, even if it has begun.
     package func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
 }
 

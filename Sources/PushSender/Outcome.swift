@@ -24,14 +24,14 @@ public enum Outcome: Hashable, Sendable {
 
     /// The reason for the lack of a response.
     public struct Failure: Hashable, Sendable, CustomStringConvertible {
-        /// The explanation for people. It holds no secret and no whole token.
+        /// The explanation of the failure for people. It holds no secret and no whole token.
         public var description: String
-        /// The push service's reason for closing the connection, if it gave one that `Reason` has.
+        /// The push service's reason for closing the connection; `nil` without a reason that `Reason` has.
         public var reason: Reason?
         /// The reason for which there was no connection; `nil` for any other failure.
         public var fault: ConnectionFault?
-        /// Indicates whether the push itself cannot be sent, such as for a header that HTTP/2 does not allow: each further
-        /// try would end in the same way.
+        /// `true` if the push itself cannot be sent, such as for a header that HTTP/2 does not allow: each further
+        /// attempt would fail in the same way.
         public var isOfPush: Bool
 
         /// Creates a failure.
@@ -56,9 +56,9 @@ public struct ConnectionFault: Hashable, Sendable {
         case unknownHost
         /// Nothing listens on the port.
         case refused
-        /// The network has no way to the address.
+        /// The network has no route to the address.
         case unreachable
-        /// An answer did not come within the time limit.
+        /// A response did not arrive within the time limit.
         case timeout
         /// The server's certificate is not trusted, has expired or is for another name.
         case untrustedServer
@@ -68,7 +68,7 @@ public struct ConnectionFault: Hashable, Sendable {
         case clientCertificateRejected
         /// The proxy opens no tunnel until a setting is changed, such as the password.
         case proxy
-        /// The proxy is away, or opened no tunnel this time.
+        /// The proxy cannot be reached, or temporarily opens no tunnel.
         case proxyUnavailable
         /// The server closed the connection before it was open.
         case closed

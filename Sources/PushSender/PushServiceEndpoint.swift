@@ -10,8 +10,8 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     public var port: Int
     /// The port that is tried when there is no connection on ``port``; `nil` for none. For Apple's services it is 2197.
     ///
-    /// A rejected credential is no reason to use it. While it is in use, the first port is tried again after a minute and then
-    /// less often. It is used again as soon as it works.
+    /// A rejected credential does not lead to its use. While the fallback port is in use, ``port`` is tried again after
+    /// a minute and then less often. It is used again as soon as it works.
     public var fallbackPort: Int?
     /// The PEM certificates that are trusted besides the system's, such as a gateway's own authority.
     public var additionalTrustRoots: String?
@@ -69,7 +69,7 @@ extension PushServiceEndpoint {
         return self.port == 443 ? host : "\(host):\(self.port)"
     }
 
-    /// Indicates whether a text has certificates in PEM, as ``additionalTrustRoots`` needs them.
+    /// Returns `true` if a text has certificates in PEM, as ``additionalTrustRoots`` needs them.
     package static func hasCertificates(_ pem: String) -> Bool {
         (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))?.isEmpty == false
     }

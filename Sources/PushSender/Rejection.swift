@@ -53,7 +53,7 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// Indicates whether the connection must be replaced after this response (reference 1.9, column Conn).
+    /// `true` if the connection must be replaced after this response (reference 1.9, column Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true
@@ -79,7 +79,7 @@ enum PushResponse {
         var timestamp: Int64?
     }
 
-    /// Returns the rejection that a response other than 200 means.
+    /// Returns the rejection that a response with a status other than 200 stands for.
     ///
     /// A body that is not JSON leaves the reason empty, and the status alone decides.
     static func rejection(_ response: HTTP2Response) -> Rejection {

@@ -29,7 +29,7 @@ public struct SenderConfiguration: Sendable {
     public var reconnectMaximum: Duration = .seconds(60)
     /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6). Default none.
     public var proxy: ProxyEndpoint?
-    /// Indicates whether waiting pushes fail with the first connection that cannot be opened. Default `false`.
+    /// `true` if waiting pushes fail with the first connection that cannot be opened. Default `false`.
     package var failsFast = false
 
     /// The longest time until a push that tests a credential has its outcome. Default 10 s.

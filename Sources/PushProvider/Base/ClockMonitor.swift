@@ -10,7 +10,7 @@ import Synchronization
 /// that sleeps until a certain time.
 package final class ClockMonitor: Service {
     private static let interval: Duration = .seconds(10)
-    /// The number of observations for each mark that is stored.
+    /// The number of observations after which a mark is stored.
     private static let observationsPerMark = 6
 
     private let store: any AppStore & ClockStore & DispatchStore & ScheduleStore

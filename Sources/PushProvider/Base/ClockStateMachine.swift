@@ -4,22 +4,22 @@ package import PushTypes
 
 /// Decides the time at which the steady clock starts, and the marks of it that are stored (decision 17).
 ///
-/// It begins at the wall clock, unless that is behind the last mark or further ahead of it than ``plausible``: then it
-/// continues from the mark. A wall clock that is consistent for ``proof`` of running time is believed at the next start. While
-/// the process runs, the steady clock follows elapsed time only.
+/// The steady clock starts at the time of the wall clock, unless that is behind the last mark or further ahead of it
+/// than ``plausible``: then it continues from the mark. A wall clock that is consistent for ``proof`` of running time
+/// is believed at the next start. While the process runs, the steady clock follows elapsed time only.
 package struct ClockStateMachine: Hashable, Sendable {
     /// The maximum time by which the wall clock may be ahead of the last mark at a start.
     package static let plausible: Duration = .seconds(25 * 3600)
     /// The time for which a wall clock that is further ahead has to be consistent until it is believed.
     package static let proof: Duration = .seconds(24 * 3600)
-    /// The threshold of a step: the wall clock was set if the difference between the clocks has changed by more.
+    /// The threshold of a step: a larger change of the difference between the clocks means that the wall clock was set.
     package static let leastStep: Duration = .seconds(2)
 
     /// The time at which the steady clock starts.
     package let start: Timestamp
     /// The time by which the wall clock is ahead of the steady clock, if it is not believed; `nil` if it is.
     package let disbelieved: Duration?
-    /// The time of a wall clock that is not believed.
+    /// The last observed time of a wall clock that is too far ahead to be believed; `nil` for a plausible one.
     private var claim: Timestamp?
     /// The time for which the wall clock has been consistent with ``claim``.
     private var agreed: Duration
@@ -79,7 +79,7 @@ package struct ClockStateMachine: Hashable, Sendable {
 /// The clocks of a provider: the wall clock, and a steady clock that continues across restarts (see ``ClockStateMachine``).
 package struct ProviderTime: TimeSource {
     private let base: any TimeSource
-    /// The distance from the base's steady clock to this one.
+    /// The time that is added to the steady clock of ``base``.
     private let shift: Duration
 
     package init(_ base: any TimeSource, startingAt start: Timestamp) {

@@ -3,7 +3,7 @@ package import ProviderModel
 
 /// The `apns-id`s of a notification's deliveries (decision 13).
 ///
-/// The id is the same each time that the recipient is tried, so that a push that is sent again after a crash can be
+/// The id is the same for every attempt to reach the recipient, so that a push that is sent again after a crash can be
 /// recognized. The delivery can be found from the id without an index.
 ///
 /// It is a UUID of version 8 (RFC 9562 section 5.8) in lower case. Its first 60 free bits are those of the notification's id, and
@@ -12,7 +12,7 @@ package struct DeliveryID: Sendable {
     private static let recipientBits: UInt64 = 1 << 62 - 1
     private static let variant: UInt64 = 1 << 63
 
-    /// The part that the notification decides: `xxxxxxxx-xxxx-8xxx-`.
+    /// The part of the id that is derived from the notification: `xxxxxxxx-xxxx-8xxx-`.
     private let prefix: [UInt8]
 
     package init(notification: UUID) {

@@ -3,16 +3,16 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// A log for lines that requests and responses cause. It writes a limited number of lines with each message for each app.
+/// A log for lines that requests and responses cause. It limits the number of lines with the same message for each app.
 ///
-/// The next line that is written has the number of lines with the same message that were omitted before it.
+/// If lines were omitted, the next line with the same message states their number.
 package final class RateLimitedLog: Sendable {
     private let logger: Logger
     private let lines: Budget
     /// The number of omitted lines of each message of each app.
     private let omitted = Mutex<[BudgetCaller: Int]>([:])
 
-    /// - Parameter lines: The budget of log lines.
+    /// - Parameter lines: The budget that limits the log lines.
     package init(_ logger: Logger, _ lines: Budget) { (self.logger, self.lines) = (logger, lines) }
 
     /// Decides whether a line with this message is written, and counts it.

@@ -10,10 +10,10 @@ package final class WakeSignal: Sendable {
 
     package func signal() { self.continuation.yield() }
 
-    /// Ends all waiting, now and later.
+    /// Ends the wait in progress and all later ones.
     package func end() { self.continuation.finish() }
 
-    /// Runs `work`, whose waits end with graceful shutdown or cancellation.
+    /// Runs `work`. Its waits for this signal end at graceful shutdown or cancellation.
     func untilShutdown(_ work: () async -> Void) async {
         await withTaskCancellationOrGracefulShutdownHandler(operation: work) {
             self.end()

@@ -8,7 +8,7 @@ package import PushTypes
 package struct ChannelDirectory: Sendable {
     /// A channel in a ``Listing``.
     package struct Entry: Hashable, Sendable {
-        /// The places that know a channel.
+        /// The places in which a channel exists.
         package enum State: String, Hashable, Sendable, CaseIterable {
             /// Both the provider and the push service have the channel.
             case active
@@ -16,7 +16,7 @@ package struct ChannelDirectory: Sendable {
             case missing
             /// Only the push service has the channel: it was created by another program.
             case foreign
-            /// The provider has the channel; the push service was not asked, or did not answer.
+            /// The provider has the channel; the push service was not queried, or did not respond.
             case unchecked
         }
 
@@ -30,7 +30,7 @@ package struct ChannelDirectory: Sendable {
     /// The channels of an app.
     package struct Listing: Sendable {
         package var entries: [Entry] = []
-        /// The environments whose push service did not answer, with the reason.
+        /// The environments whose push service could not be queried or did not respond, with the error.
         package var problems: [PushEnvironment: RequestError] = [:]
     }
 
@@ -49,7 +49,7 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Creates a channel at the push service, and stores it.
-    /// - Throws: ``RequestError`` or ``RetryLaterError`` with the answer of the push service.
+    /// - Throws: ``RequestError`` or ``RetryLaterError`` for a failure at the push service.
     package func create(
         _ app: AppRecord,
         _ environment: PushEnvironment,
@@ -76,8 +76,8 @@ package struct ChannelDirectory: Sendable {
         return try await Task { try await store.addChannel(channel) }.value
     }
 
-    /// Returns a channel. If the provider does not know it, the push service is asked, and its answer is stored.
-    /// - Parameter environment: The environment; `nil` for that of the channel which the provider knows.
+    /// Returns a channel. If the provider does not know it, the channel is read from the push service and stored.
+    /// - Parameter environment: The environment; `nil` for that of the stored channel.
     /// - Throws: As ``create(_:_:storage:name:)``, also for a channel that neither the provider nor the push service has.
     package func channel(
         _ id: ChannelID,
@@ -104,7 +104,7 @@ package struct ChannelDirectory: Sendable {
 
     /// Deletes a channel at the push service and in the store. A channel that the push service has no longer is deleted in
     /// the store.
-    /// - Parameter environment: The environment; `nil` for that of the channel which the provider knows.
+    /// - Parameter environment: The environment; `nil` for that of the stored channel.
     /// - Throws: As ``create(_:_:storage:name:)``.
     package func delete(_ id: ChannelID, of app: AppRecord, _ environment: PushEnvironment?) async throws {
         let known = try await self.store.channel(id, app: app.id, environment: environment)
@@ -113,7 +113,7 @@ package struct ChannelDirectory: Sendable {
         do {
             try await service.deleteChannel(id, of: app.bundleID)
         } catch {
-            // The push service may have deleted the channel already, for example at the first try of this request.
+            // The push service may have deleted the channel already, for example at the first attempt of this request.
             guard ChannelFailure.meansNoChannel(error), known?.deletedAt == nil, known != nil else {
                 throw ChannelFailure.error(for: error)
             }
@@ -124,7 +124,7 @@ package struct ChannelDirectory: Sendable {
     /// Returns the channels of an app: those in the store in their order, then those that other programs have created.
     /// - Parameters:
     ///   - environment: The environment; `nil` for all that have a credential or a channel.
-    ///   - isChecked: Indicates whether the push service is asked.
+    ///   - isChecked: `true` to compare the stored channels with those of the push service.
     package func channels(of app: AppRecord, _ environment: PushEnvironment?, isChecked: Bool) async throws -> Listing {
         let known = try await self.store.channels(app: app.id, environment: environment)
         let credentials = try await self.store.environments(app: app.id)
@@ -156,7 +156,7 @@ package struct ChannelDirectory: Sendable {
         }
     }
 
-    /// - Parameter ids: The channels of the push service; `nil` if they are not known.
+    /// - Parameter ids: The ids of the channels at the push service; `nil` if they are not known.
     private static func entries(
         _ records: [ChannelRecord],
         _ ids: [ChannelID]?,

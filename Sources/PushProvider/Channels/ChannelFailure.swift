@@ -4,7 +4,7 @@ import PushTypes
 
 /// Translates the push service's errors about channels into errors of the API.
 enum ChannelFailure {
-    /// The delay that a caller is told if the push service was busy or could not be reached.
+    /// The delay after which the API advises callers to retry if the push service was busy or could not be reached.
     private static let delay: Duration = .seconds(30)
 
     /// The error for a channel that the provider does not know.
@@ -23,18 +23,19 @@ enum ChannelFailure {
         path: "channel"
     )
 
-    /// The error for a credential with which the push service cannot be asked.
+    /// Returns the error for a credential that cannot be used to query the push service.
     static func credential(_ cause: String) -> RequestError {
         self.conflict("no_usable_credential", "the push service cannot be asked: \(cause)", at: "environment")
     }
 
-    /// Indicates whether the push service has no such channel. For a deletion its answer is `BadPath` (reference 4.3).
+    /// Returns `true` if the error means that the push service has no such channel. To a deletion it responds `BadPath`
+    /// (reference 4.3).
     static func meansNoChannel(_ error: ChannelServiceError) -> Bool {
         guard case .rejected(let rejection) = error else { return false }
         return rejection.reason == .channelNotRegistered || rejection.status == 404
     }
 
-    /// Returns the error of the API for one of the push service.
+    /// Returns the API's error for an error of the push service.
     static func error(for error: ChannelServiceError) -> any Error {
         switch error {
         case .rejected(let rejection): self.error(for: rejection)

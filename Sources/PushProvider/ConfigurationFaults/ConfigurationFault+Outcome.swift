@@ -4,7 +4,7 @@ import PushTypes
 
 extension ConfigurationFault {
     /// The fault that an outcome proves; `nil` for an outcome that concerns one push only.
-    /// - Parameter endpoint: The push service that was sent to.
+    /// - Parameter endpoint: The push service to which the push was sent.
     init?(_ outcome: Outcome, at endpoint: PushServiceEndpoint) {
         switch outcome {
         case .accepted, .unknown: return nil
@@ -30,7 +30,7 @@ extension ConfigurationFault {
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether no connection can be opened.
+    /// `true` if the fault prevents connections from being opened.
     var isOfConnection: Bool {
         switch self {
         case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy, .proxyUnavailable, .unknownHost,
@@ -44,7 +44,7 @@ extension ConfigurationFault.Cause {
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether the fault affects all apps at the same address: it is a fault of the connection, and not of a client
+    /// `true` if the fault affects all apps at the same address: it is a fault of the connection, and not of a client
     /// certificate.
     var isOfAddress: Bool { self.isOfConnection && self != .clientCertificateRejected }
 }

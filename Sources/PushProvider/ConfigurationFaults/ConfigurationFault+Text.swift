@@ -2,7 +2,7 @@ package import ProviderModel
 package import PushTypes
 
 extension ConfigurationFault {
-    /// The fault and its place, in one sentence.
+    /// The description of the fault and the address at which it happened, in one sentence.
     package var description: String {
         let place = self.host.map { "\($0):\(self.port.map(String.init) ?? "")" } ?? "the push service"
         switch self.cause {

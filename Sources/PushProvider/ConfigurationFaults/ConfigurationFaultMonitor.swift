@@ -9,7 +9,7 @@ import ServiceLifecycle
 package struct ConfigurationFaultMonitor: Service {
     /// The maximum time for which the monitor sleeps without a signal.
     private static let sleep: Duration = .seconds(60)
-    /// The pause after an error of the store.
+    /// The pause before the next attempt after an error of the store.
     private static let errorPause: Duration = .seconds(1)
 
     private let faults: ConfigurationFaultTracker
@@ -46,7 +46,7 @@ package struct ConfigurationFaultMonitor: Service {
         }
     }
 
-    /// Makes the probes that are due, one after the other, so that tests are deterministic.
+    /// Runs the probes that are due, one after the other, so that tests are deterministic.
     /// - Returns: `true` if there were any.
     @discardableResult
     package func step() async throws -> Bool {
@@ -60,7 +60,7 @@ package struct ConfigurationFaultMonitor: Service {
     package func probe(_ target: AppEnvironment) async throws {
         try await self.faults.load()
         guard let pause = self.faults.takeProbe(of: target) else { return }
-        // The probe ends even if its caller has gone.
+        // The probe runs to its end even if the caller is cancelled.
         await Task { await self.probe(pause) }.value
     }
 

@@ -9,7 +9,7 @@ import PushTypes
 /// push in between voids the proofs. A paused environment is probed with back-off, by the steady clock. Only environments
 /// with a fault have a state here.
 struct ConfigurationFaultStateMachine {
-    /// The numbers of proofs, and the times.
+    /// The numbers of proofs that pause an environment, and the timing of proofs and probes.
     struct Settings: Hashable, Sendable {
         /// The number of rejected pushes that pause an environment.
         var proofs = 3
@@ -24,7 +24,7 @@ struct ConfigurationFaultStateMachine {
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
         /// The minimum delay before a probe.
         var leastDelay: Duration = .seconds(1)
-        /// The maximum number of probes at the same time, in all and to one host, so that a host that does not answer leaves
+        /// The maximum number of probes at the same time, in all and to one host, so that a host that does not respond leaves
         /// probes for others.
         var probesAtOnce = 16
         var probesOfHost = 8
@@ -61,7 +61,7 @@ struct ConfigurationFaultStateMachine {
         var failedProbes = 0
         var nextProbeAt: Timestamp?
 
-        /// Indicates whether the state differs from that of an environment that never had a fault.
+        /// `true` if the state differs from that of an environment that never had a fault.
         var isNeeded: Bool { self.pause != nil || self.fault != nil || self.epoch > 0 }
     }
 
@@ -98,7 +98,7 @@ struct ConfigurationFaultStateMachine {
     /// Counts proofs of a fault.
     /// - Parameters:
     ///   - count: The number of rejected pushes; 1 for a connection.
-    ///   - isRefuted: Indicates whether other pushes of the same page were accepted.
+    ///   - isRefuted: `true` if other pushes of the same page were accepted.
     ///   - epoch: The epoch of the credential that was used; `nil` for the present one.
     mutating func record(
         _ fault: ConfigurationFault,
@@ -131,7 +131,7 @@ struct ConfigurationFaultStateMachine {
         return .paused(pause, isNew: true)
     }
 
-    /// Returns `true` if a proof counts beside the earlier ones.
+    /// Returns `true` if a proof counts in addition to the earlier ones.
     private func counts(_ fault: ConfigurationFault, _ state: State, now: Timestamp) -> Bool {
         guard fault.cause == .clock, let last = state.lastProofAt, state.proofs > 0 else { return true }
         return now >= last.advanced(by: self.settings.tokenSpacing)
@@ -179,14 +179,14 @@ struct ConfigurationFaultStateMachine {
         self.states[target] = State(epoch: epoch)
     }
 
-    /// Forgets an app that is gone.
+    /// Forgets the state of an erased app.
     mutating func forget(app: Int64) {
         for environment in PushEnvironment.allCases {
             self.states[AppEnvironment(app: app, environment: environment)] = nil
         }
     }
 
-    /// Ends a pause, if it is still the environment's.
+    /// Ends a pause, unless another one has replaced it.
     mutating func end(_ pause: EnvironmentPause) {
         guard let state = self.states[pause.target], state.pause?.since == pause.since else { return }
         self.states[pause.target] = State(epoch: state.epoch)
@@ -194,11 +194,11 @@ struct ConfigurationFaultStateMachine {
 
     // MARK: Probes
 
-    /// The time of the next probe by the steady clock.
+    /// The earliest time of a next probe of any environment, by the steady clock.
     var nextProbeAt: Timestamp? { self.states.values.compactMap(\.nextProbeAt).min() }
 
-    /// Returns the pauses whose probe is due, the earliest first, within the limits on probes at the same time. The next
-    /// probe of each gets its time when this one ends.
+    /// Returns the pauses whose probe is due, the earliest first, within the limits on probes at the same time. The
+    /// time of an environment's next probe is set when this one ends.
     mutating func takeProbes(now: Timestamp) -> [EnvironmentPause] {
         var due: [(at: Timestamp, pause: EnvironmentPause)] = []
         var (all, ofHosts) = (0, [String?: Int]())
@@ -222,7 +222,8 @@ struct ConfigurationFaultStateMachine {
         return taken
     }
 
-    /// Makes the probes of all environments due that could not connect to the address at which a fault has ended.
+    /// Makes the probes due of all environments that could not connect to the same address, after a fault there has
+    /// ended.
     mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
         guard fault.cause.isOfAddress else { return }
         for (target, state) in self.states {
@@ -233,7 +234,8 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Returns the pause of an environment whose probe is made now, due or not; `nil` if it is not paused, or is being probed.
+    /// Returns the pause of an environment that is to be probed now, due or not; `nil` if it is not paused, or is being
+    /// probed.
     mutating func takeProbe(of target: AppEnvironment) -> EnvironmentPause? {
         guard let pause = self.states[target]?.pause, self.states[target]?.nextProbeAt != nil else { return nil }
         self.states[target]?.nextProbeAt = nil

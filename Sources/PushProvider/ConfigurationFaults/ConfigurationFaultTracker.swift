@@ -78,7 +78,7 @@ package final class ConfigurationFaultTracker: Sendable {
 
     /// Counts the faults of a page.
     /// - Parameters:
-    ///   - isRefuted: Indicates whether other pushes of the page were accepted.
+    ///   - isRefuted: `true` if other pushes of the page were accepted.
     ///   - epoch: The epoch of the credential that was used.
     /// - Returns: The pause of the environment, and the request to write it if it is new; `nil` if the environment is not paused.
     func record(

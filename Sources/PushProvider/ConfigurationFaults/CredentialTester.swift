@@ -83,7 +83,7 @@ package struct CredentialTester: Sendable {
         return test
     }
 
-    /// Returns a push that reaches no device. The token has the length of Apple's and is random.
+    /// Returns a push to a random token of the length of Apple's, which reaches no device.
     private static func push(_ topic: Topic) -> Push? {
         guard let token = DeviceToken(bytes: RandomBytes.make(32)) else { return nil }
         let notification = PushNotification(
@@ -98,14 +98,14 @@ package struct CredentialTester: Sendable {
     }
 }
 
-/// The result of a test of a credential. A property that is `nil` was not reached by the test.
+/// The result of a test of a credential. A property is `nil` if the test ended before it could be determined.
 package struct CredentialTestResult: Hashable, Sendable {
     /// The address of the push service.
     package var host: String
     package var port: Int
-    /// Indicates whether a connection to the address was made.
+    /// `true` if a connection to the address was opened.
     package var isReached: Bool?
-    /// Indicates whether the TLS handshake succeeded.
+    /// `true` if the TLS handshake succeeded.
     package var isTrusted: Bool?
     package var isCredentialAccepted: Bool?
     package var isTopicAllowed: Bool?
@@ -115,19 +115,19 @@ package struct CredentialTestResult: Hashable, Sendable {
     package var reason: String?
     /// The time from a push to its response over an open connection.
     package var roundTrip: Duration?
-    /// The expiration of a certificate.
+    /// The expiration of a certificate; `nil` for a signing key.
     package var expires: Timestamp?
 
-    /// Indicates whether the test proves that pushes can be sent with the credential.
+    /// `true` if the test proves that pushes can be sent with the credential.
     package var isProven: Bool { self.isTopicAllowed == true }
 
-    /// The result of a test that could not begin.
+    /// Creates the result of a test that could not begin.
     init(_ endpoint: PushServiceEndpoint, fault: ConfigurationFault?, expires: Timestamp? = nil) {
         (self.host, self.port, self.fault) = (endpoint.host, endpoint.port, fault)
         (self.reason, self.expires) = (fault?.detail, expires)
     }
 
-    /// The result that follows from the outcome of the test's push.
+    /// Creates the result that follows from the outcome of the test's push.
     init(_ endpoint: PushServiceEndpoint, _ outcome: Outcome, expires: Timestamp?) {
         self.init(endpoint, fault: ConfigurationFault(outcome, at: endpoint), expires: expires)
         switch outcome {
@@ -145,7 +145,7 @@ package struct CredentialTestResult: Hashable, Sendable {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }
         // Any response shows that connections can be opened again. A wrong protocol is the exception: the server may have
-        // answered about the token, which does not exist, so that only a real push can end that fault.
+        // responded about the token, which does not exist, so that only a real push can end that fault.
         return self.fault == nil || self.fault?.cause == .wrongProtocol && fault.cause != .wrongProtocol
     }
 

@@ -18,8 +18,8 @@ package struct APIKeys: Sendable {
 
     private let store: any APIKeyStore
     private let time: any TimeSource
-    /// The hashes of keys that are or were valid. A client that sends one of them is not guessing, whatever other clients at
-    /// its address send.
+    /// The hashes of keys that are or were valid. They are looked up even if other clients at the client's address have
+    /// used up the budget of wrong keys.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
     /// Records the time of each key's last request.
     package let uses: KeyUsageWriter
@@ -117,17 +117,17 @@ package struct APIKeys: Sendable {
 
 /// Writes the times of the last requests of API keys once a minute, so that no request waits for the write.
 package final class KeyUsageWriter: Service {
-    /// The time between two writes.
+    /// The time between two writes of the last requests.
     private static let pause: Duration = .seconds(60)
 
     private let store: any APIKeyStore
     private let logger: Logger
-    /// The times that were not written yet.
+    /// The times of the last requests, by the ids of the keys, that were not written yet.
     private let pending = Mutex<[UUID: Timestamp]>([:])
 
     init(store: any APIKeyStore, logger: Logger) { (self.store, self.logger) = (store, logger) }
 
-    /// Records a request.
+    /// Records the time of a request with a key.
     func note(_ key: UUID, at now: Timestamp) { self.pending.withLock { $0[key] = now } }
 
     /// Returns the time of a key's last request; `nil` if the store has it already.

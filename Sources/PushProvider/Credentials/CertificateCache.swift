@@ -10,7 +10,7 @@ import Synchronization
 final class CertificateCache: Sendable {
     private typealias Opened = Result<ClientCertificate, CredentialError>
 
-    /// The cache of the process.
+    /// The cache that the whole process shares.
     static let shared = CertificateCache()
     /// The number of certificates in one of the two generations. When the recent generation is full, it replaces the earlier
     /// one, which is forgotten.

@@ -9,7 +9,7 @@ import Synchronization
 
 /// Watches the certificates of all apps, and announces the end of each 30, 14, 7 and 1 days before and at the end.
 package final class CredentialExpiryMonitor: Service {
-    /// The end of the certificate of one app in one environment.
+    /// The certificate of one app in one environment, and its end.
     package struct Certificate: Hashable, Sendable {
         package var bundleID: Topic
         package var environment: PushEnvironment
@@ -97,7 +97,7 @@ package final class CredentialExpiryMonitor: Service {
 
 /// Decides at what time the end of a certificate is announced: once at each stage.
 package enum CertificateExpiryStage {
-    /// The first stage in days, from which the overview lists the certificate as trouble.
+    /// The first stage, in days before the end, from which the overview lists the certificate as trouble.
     package static let first: Int64 = 30
     /// The stages: the maximum numbers of days that are left; 0 for a certificate that has expired.
     static let all = [Int(first), 14, 7, 1, 0]

@@ -11,14 +11,14 @@ import Synchronization
 /// for a connection are taken back. The state lives from the claim until the results of its last page are on disk.
 final class ActiveClaim: Sendable {
     fileprivate struct State {
-        /// The stops since the claim was made or examined again.
+        /// The stops that were applied since the claim was made or last examined.
         var stops: [StopScope] = []
         /// The devices that have changed. They are one set, because many may change while a page waits.
         var devices: Set<Int64> = []
         /// The pushes that were handed to senders, and whose results are not on disk yet.
         var batches: [PageDraft.PushBatch] = []
         var calls: [(batch: Int, call: any PushCall)] = []
-        /// The recipients of those pushes that stops concern.
+        /// The recipients of those pushes to which a stop applies.
         var recalled: Set<Int64> = []
         var landings: [AsyncStream<Void>.Continuation] = []
     }
@@ -69,7 +69,7 @@ final class ActiveClaim: Sendable {
 
     // MARK: The work on the claim
 
-    /// Forgets the stops, before the store is asked again whether the claim may be sent.
+    /// Forgets the stops. The store must then decide again whether the claim may be sent.
     /// - Returns: `true` if there were any.
     func examineAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }
@@ -80,7 +80,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Forgets the stops whose effect is in every page that is read from now on.
+    /// Forgets the stops that every page read from now on takes into account.
     /// - Returns: `true` if other stops remain, so that the claim has to be released.
     func readAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }

@@ -4,8 +4,8 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// Passes urgent notifications from their acceptance straight to the dispatcher, without a search in the store
-/// (docs/decisions/0049).
+/// Passes urgent notifications from their acceptance straight to the dispatcher, which need not search the store for
+/// them (docs/decisions/0049).
 ///
 /// A due notification for a few named tokens takes a place in a queue before it is accepted, and is claimed in the
 /// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided between
@@ -17,7 +17,7 @@ package final class DirectDispatch: Sendable {
     /// A place in the queue of a target.
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
-        /// The state of the notification's claim, which stops look up.
+        /// The state of the notification's claim, to which stops are applied.
         let memory: ActiveClaim
     }
 
@@ -32,16 +32,17 @@ package final class DirectDispatch: Sendable {
     struct Work: Sendable {
         let shard: ClaimedShard
         let memory: ActiveClaim
-        /// The time by the steady clock until which the notification is sent as it was accepted. Later the store is asked again.
+        /// The time by the steady clock after which the page of the notification is read from the store again before it
+        /// is sent.
         let freshUntil: Timestamp
         let slot: LaneSlots.Slot
     }
 
-    /// The time after acceptance within which a notification is sent without asking the store again. A page that was claimed
-    /// in the store may be as old.
+    /// The time after acceptance within which a notification is sent without reading its page from the store again. A
+    /// page that was read with a claim in the store may be as old.
     private static let freshness = Duration.seconds(1)
 
-    /// The notifications of one target.
+    /// The queue of the notifications to one target.
     fileprivate struct Queue {
         /// The number of taken places: of notifications that are being accepted, and of those that wait for a slot.
         var places = 0
@@ -49,7 +50,7 @@ package final class DirectDispatch: Sendable {
         var waiting = FIFO<Waiting>()
     }
 
-    /// The state while the dispatcher runs.
+    /// The state of the queues while the dispatcher runs.
     fileprivate struct State {
         var slots: LaneSlots?
         var work: AsyncStream<Work>.Continuation?
@@ -57,12 +58,13 @@ package final class DirectDispatch: Sendable {
         /// The targets whose notifications wait for a slot, each once. They take turns.
         var turns = FIFO<DispatchTarget>()
         var places = 0
-        /// The targets of which a notification may wait in the store. Later notifications of such a target wait in the store too.
+        /// The targets for which a notification may wait in the store. Later notifications to such a target wait in the
+        /// store too.
         var waiting: Set<DispatchTarget> = []
     }
 
     let ledger: LedgerWriter
-    /// The messages that bridges forward. They are not in the ledger, and count in stops too.
+    /// The messages that bridges are forwarding. They are not in the ledger, but a stop counts them as under way too.
     package let forwards = ForwardsInFlight()
     private let store: any DispatchStore
     private let time: any TimeSource
@@ -109,7 +111,7 @@ package final class DirectDispatch: Sendable {
 
     // MARK: Dispatch
 
-    /// Opens the queues. Their notifications take these slots.
+    /// Opens the queues, and returns the stream of the notifications that have got one of the slots.
     func open(_ slots: LaneSlots) -> AsyncStream<Work> {
         let (stream, continuation) = AsyncStream<Work>.makeStream()
         self.state.withLock { $0 = State(slots: slots, work: continuation) }
@@ -131,7 +133,8 @@ package final class DirectDispatch: Sendable {
         await self.release(left)
     }
 
-    /// Releases notifications that are not sent by this process. If that cannot be written, the next start releases them.
+    /// Releases notifications that this process does not send. If the release cannot be written, the next start makes
+    /// it.
     private func release(_ left: [Waiting]) async {
         defer { for waiting in left { self.ledger.leases.end(waiting.shard.claim.fence, waiting.memory) } }
         guard !left.isEmpty else { return }
@@ -142,7 +145,7 @@ package final class DirectDispatch: Sendable {
 
     /// Applies a stop to the claims in memory, after the stop is in the store (docs/decisions/0051).
     ///
-    /// A push that was not given to a connection is not sent. The store decides about it again.
+    /// A push that was not given to a connection is not sent. The store decides again whether to send it.
     /// - Returns: The pushes that are under way.
     package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
@@ -159,7 +162,7 @@ package final class DirectDispatch: Sendable {
     /// Starts notifications for which there is a slot. Called when slots have become free.
     func fill() { self.state.withLock { $0.fill() } }
 
-    /// Records that the store has no waiting notification, except for some targets.
+    /// Records that no notifications wait in the store, except possibly for some targets.
     func noneWaits(besides excluded: Set<DispatchTarget>) {
         self.state.withLock { state in
             guard !state.waiting.isEmpty else { return }
@@ -201,7 +204,7 @@ extension DirectDispatch.State {
         return true
     }
 
-    /// Frees a place.
+    /// Frees a place in the queue of a target.
     fileprivate mutating func free(_ target: DispatchTarget) {
         guard let places = self.queues[target]?.places else { return }
         self.places -= 1

@@ -26,12 +26,13 @@ package struct DispatchLimits: Hashable, Sendable {
     package var lease: Duration = .seconds(300)
     /// The maximum time for which a lane sleeps without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
-    /// The pause between two tries to write results while nothing can be written. Default 1 s.
+    /// The pause between two attempts to write results while nothing can be written. Default 1 s.
     package var writePause: Duration = .seconds(1)
 
     package init() {}
 
-    /// The limits, raised to their minimum, and with no page of more events than a block for webhooks may have.
+    /// The limits with too small values raised to their minimum, and a page of at most as many events as a webhook's
+    /// block may have.
     var checked: DispatchLimits {
         var limits = self
         limits.page = min(max(1, self.page), WebhookEventEncoder.maximumCount)

@@ -13,7 +13,7 @@ extension Dispatcher {
         do {
             try await self.sendPages(&claim, held.memory, pages: pages, in: slot)
         } catch {
-            // It is released at once, because otherwise no claim would find the shard before its lease ends.
+            // The shard is released at once, because otherwise no claim would find it before its lease ends.
             _ = try await self.writer.write([self.released(claim, after: error)])
         }
     }
@@ -214,7 +214,7 @@ extension Dispatcher {
         return try await self.store.page(claim, limit: limit, needs: notification.needs(in: claim.zone))
     }
 
-    /// Tries due recipients again, all claims at the same time. The result of each is written when it ends.
+    /// Sends the due retries of all claims at the same time. The result of each claim is written when it ends.
     func retry(_ due: [TrackedClaim<RetryClaim>], in slot: LaneSlots.Slot? = nil) async {
         slot?.pageStarted()
         let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in
@@ -240,7 +240,8 @@ extension Dispatcher {
         }
     }
 
-    /// Makes the retries due again soon, unchanged. Recipients that only need a final state become due when the lease ends.
+    /// Returns the result that makes the retries due again soon, unchanged. Recipients that only need a final state
+    /// become due when the lease ends.
     private func released(_ claim: RetryClaim, after error: any Error) -> PageResult {
         self.logFailure(error)
         var result = PageResult(claim)
@@ -281,6 +282,6 @@ extension Dispatcher {
 }
 
 extension PageResult {
-    /// Indicates whether something of the notification is still to be sent after the page.
+    /// `true` if something of the notification is still to be sent after the page.
     fileprivate var leavesWork: Bool { self.step?.isLast != true || !self.retries.isEmpty || !self.removed.isEmpty }
 }

@@ -140,7 +140,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Claims due retries of one app.
+    /// Claims retries of one app that are due.
     func claimRetries(
         _ lane: NotificationRecord.Lane,
         excluding apps: Set<Int64> = []
@@ -253,7 +253,7 @@ extension Dispatcher {
         return false
     }
 
-    /// Sends notifications that were claimed when they were accepted, each as it comes.
+    /// Sends notifications that were claimed when they were accepted, each as it arrives.
     private func send(_ work: AsyncStream<DirectDispatch.Work>) async {
         await withDiscardingTaskGroup { group in
             for await work in work {
@@ -268,8 +268,8 @@ extension Dispatcher {
         }
     }
 
-    /// Frees the slot of an urgent notification. The lane is woken only if work may wait, because it would search the store
-    /// each time.
+    /// Frees the slot of an urgent notification. The lane is woken only if work may wait, because each wake-up queries
+    /// the store.
     private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
         let isWanted = slot?.release() ?? true
         self.direct.fill()

@@ -9,23 +9,23 @@ import Synchronization
 /// A lease is a row in the store with an owner and an end (decision 19). Only the store grants leases, and it refuses writes
 /// under lost ones.
 ///
-/// It cannot know which claims reached their caller, so each claim is sent with this set. A lease that the process holds is
-/// not granted again, however long the work takes. A lease that the process does not hold, although the store has it as the
-/// owner, is free at once: the response of the claim was lost, or its page was never written. So the end of a lease matters
-/// to other owners only.
+/// The store cannot know which claims reached the process, so the process sends this set with each request for claims.
+/// A lease that the process holds is not granted again, however long the work takes. A lease that the process does not
+/// hold, although the store has it as the owner, is free at once: the response of the claim was lost, or its page was
+/// never written. So the end of a lease matters to other owners only.
 final class HeldLeases: Sendable {
-    /// The held leases, and the claims in flight.
+    /// The held leases, and the requests for claims in flight.
     private struct State {
-        /// The number of claims that share each lease.
+        /// The number of claims that share each lease, by its fencing number.
         var fences: [Int64: Int] = [:]
         var highest: Int64 = 0
-        /// The highest fencing number that was known when each claim in flight began.
+        /// The highest fencing number that was known when each request in flight began.
         var claiming: [Int: Int64] = [:]
         var lastClaim = 0
-        /// The states of the claims under the leases.
+        /// The states of the claims under the held leases, by their identity.
         var claims: [ObjectIdentifier: ActiveClaim] = [:]
-        /// The stops since the first of the claims in flight began, each with the last claim before it. They apply to the
-        /// claims that these calls return.
+        /// The stops since the first of the requests in flight began, each with the number of the last request before
+        /// it. They also apply to the claims that these requests return.
         var stops: [(after: Int, scope: StopScope)] = []
     }
 
@@ -34,7 +34,7 @@ final class HeldLeases: Sendable {
     /// Claims work, telling the store which leases are held, and holds the leases of the claims that are returned.
     /// - Parameters:
     ///   - fence: Returns the fencing number of a claim.
-    ///   - memory: Returns the state of a claim, which stops look up.
+    ///   - memory: Returns the state of a claim, to which stops are applied.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
         memory: (Claimed) -> ActiveClaim? = { _ in nil },
@@ -54,7 +54,7 @@ final class HeldLeases: Sendable {
     /// Adds work to the store that is claimed in the same transaction, and holds the leases of these claims.
     /// - Parameters:
     ///   - fences: Returns the fencing numbers of the claims, several of which may share one.
-    ///   - memory: Returns the states of the claims.
+    ///   - memory: Returns the states of the claims, to which stops are applied.
     func claimNew<Added: Sendable>(
         fences: (Added) -> [Int64],
         memory: (Added) -> [ActiveClaim] = { _ in [] },
@@ -77,7 +77,7 @@ final class HeldLeases: Sendable {
         memory?.landed()
     }
 
-    /// Applies a stop to all claims in memory, and to those that the claims in flight return.
+    /// Applies a stop to all claims in memory, and to those that requests in flight return.
     func apply(_ stop: StopScope) -> PushesInFlight {
         let claims = self.state.withLock { state in
             if !state.claiming.isEmpty { state.stops.append((after: state.lastClaim, scope: stop)) }
@@ -131,7 +131,7 @@ package enum StopScope: Hashable, Sendable {
     /// Tokens of a user that is erased, as they were read before the erasure.
     case tokens(Set<DeviceToken>, app: Int64)
 
-    /// Indicates whether the stop still applies to a page that is read after it.
+    /// `true` if the stop still applies to a page that is read after it.
     ///
     /// A page that is read after a change of devices includes the change.
     var outlastsReading: Bool {

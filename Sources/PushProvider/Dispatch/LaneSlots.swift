@@ -6,7 +6,7 @@ import Synchronization
 
 /// The slots of one lane, for new work and for retries.
 final class LaneSlots: Sendable {
-    /// The use of a slot.
+    /// The kind of work for which a slot is used.
     enum Kind: CaseIterable, Sendable {
         case shards, retries
     }
@@ -28,7 +28,7 @@ final class LaneSlots: Sendable {
 
     /// Returns the offers of slots for new work, and records that other work may wait for a slot.
     func offersOfShards() -> [SlotAllocator.Offer] {
-        // It is set before the slots are examined, so that a slot that becomes free meanwhile wakes the lane.
+        // The flag is set before the slots are examined, so that a slot that becomes free meanwhile wakes the lane.
         self.isWanted.store(true, ordering: .sequentiallyConsistent)
         let offers = self.offers(.shards)
         let isLimited = offers.isEmpty || offers.contains { !$0.excluded.isEmpty }
@@ -50,7 +50,7 @@ final class LaneSlots: Sendable {
     /// Returns `true` if there is a free slot.
     func hasFree(_ kind: Kind) -> Bool { self.allocators.withLock { $0[kind]?.hasFree ?? false } }
 
-    /// Takes a slot for a service that may have one of its equal share now.
+    /// Takes a slot for a service, if an offer of equal shares would include the service.
     func reserve(_ kind: Kind, _ service: DispatchTarget) -> Slot? {
         let ticket = self.allocators.withLock { $0[kind]?.reserve(service) }
         return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }
@@ -105,7 +105,8 @@ extension DispatchLimits {
         .init(slots: self.walkers, perService: self.walkers, late: self.latePages, deadline: self.pageDeadline)
     }
 
-    /// One service has at most a quarter of the slots. A reserve is kept for services with little in flight.
+    /// The slots for urgent notifications. One service has at most a quarter. A reserve is kept for services with few
+    /// slots.
     fileprivate var urgent: SlotAllocator.Settings {
         .init(
             slots: self.urgentSlots,
@@ -119,7 +120,7 @@ extension DispatchLimits {
         )
     }
 
-    /// The last slot is the reserve.
+    /// The slots for retries, of which the last one is the reserve.
     fileprivate var retries: SlotAllocator.Settings {
         let slots = max(1, self.retryPages - 1)
         return .init(slots: slots, perService: slots, late: self.latePages, deadline: self.pageDeadline)

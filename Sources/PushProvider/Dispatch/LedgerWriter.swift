@@ -7,7 +7,7 @@ import PushTypes
 /// The writes that arrive while another is in progress share one transaction, so that a push costs a part of two syncs and
 /// not two of its own. No write waits for others to join it: if none is in progress, it begins at once.
 final class LedgerWriter: Sendable {
-    /// One write.
+    /// A notification to accept or the result of a page, to be written.
     fileprivate enum Item: Sendable {
         case request(AcceptanceRequest, ActiveClaim?)
         case page(PageResult)
@@ -47,7 +47,7 @@ final class LedgerWriter: Sendable {
         return try result.get()
     }
 
-    /// The writing of one batch.
+    /// The transaction that writes one batch of items.
     private struct Transaction: Sendable {
         let store: any DispatchStore
         let lease: Duration
@@ -119,7 +119,7 @@ extension LedgerBatchResult {
     /// The fencing numbers of the requests that were claimed.
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
 
-    /// Returns the states of the requests that were claimed.
+    /// Returns the claim states (``ActiveClaim``) of the requests that were claimed.
     fileprivate func memory(of items: [LedgerWriter.Item]) -> [ActiveClaim] {
         var memories: [ActiveClaim?] = []
         for case .request(_, let memory) in items { memories.append(memory) }

@@ -29,7 +29,7 @@ struct PageSender: Sendable {
 
     /// Reads the data that all pages of a notification share.
     /// - Parameters:
-    ///   - zone: The devices of the shard; `nil` for retries.
+    ///   - zone: The time zone of the shard's devices; `nil` for retries.
     ///   - needsSenders: `false` if only final states are written, for which no credential is needed.
     func prepare(
         _ record: NotificationRecord,
@@ -64,9 +64,10 @@ struct PageSender: Sendable {
 
     /// Sends one page and waits for the outcomes of all its pushes.
     /// - Parameters:
-    ///   - memory: The state of the claim, by which stops reach the page.
+    ///   - memory: The state of the claim, through which stops reach the page.
     ///   - fence: The fencing number of the claim's lease.
-    ///   - step: The position in the shard after this page; `nil` for retries. At-most-once writes it first.
+    ///   - step: The position in the shard after this page; `nil` for retries. For at most once, it is written before
+    ///     the page is sent.
     ///   - claimedAt: The time of the claim, by the later clock.
     func send(
         _ work: PageWork,
@@ -159,7 +160,7 @@ struct PageSender: Sendable {
         }
     }
 
-    /// Changes the badge counts of the recipients that are sent to now.
+    /// Changes the badge counts of the recipients to which pushes are sent now.
     private func badges(
         of recipients: [Recipient],
         _ notification: PreparedNotification,
@@ -175,11 +176,11 @@ struct PageSender: Sendable {
         )
     }
 
-    /// Writes, for at most once, that the recipients are being sent to, before they are.
+    /// Records in the ledger, for at most once, that pushes to the recipients are being sent, before they are.
     ///
-    /// Recipients whose pushes could not be made are written too, so that the second commit gives each its final state and
-    /// reports it to webhooks. Skipped and ended recipients get their final state at once, so that it is not unknown after a
-    /// crash.
+    /// Recipients whose pushes could not be created are recorded too, so that the second commit gives each its final
+    /// state and reports it to webhooks. Skipped and ended recipients get their final state at once, so that it is not
+    /// unknown after a crash.
     /// - Returns: The state of the notification after the commit, and the recipients that no other page has begun.
     private func begin(
         _ draft: PageDraft,

@@ -40,9 +40,9 @@ struct SlotAllocator: Sendable {
         var pageStartedAt: Timestamp?
     }
 
-    /// The slots of a service.
+    /// The numbers of slots that a service holds.
     private struct Held {
-        /// The number of slots, including those of late pages.
+        /// The number of the service's slots, including those of late pages.
         var count = 0
         var regular = 0
     }
@@ -75,7 +75,7 @@ struct SlotAllocator: Sendable {
 
     /// The number of claims that may be started now, and the services that get none.
     struct Offer: Hashable, Sendable {
-        /// The maximum number of claims; 0 or more.
+        /// The maximum number of claims that may be started; 0 or more.
         var limit: Int
         /// The services that get no slot.
         var excluded: Set<DispatchTarget>
@@ -119,7 +119,7 @@ struct SlotAllocator: Sendable {
         self.held[service] == nil || self.late[service] != nil || inReserve ? 1 : max(1, self.settings.batch)
     }
 
-    /// Indicates whether a slot is free for some service.
+    /// `true` if a slot is free for some service.
     var hasFree: Bool { self.regular < self.settings.slots + self.settings.reserve }
 
     /// Takes a slot for a service, if an offer of equal shares would include the service.
@@ -131,7 +131,7 @@ struct SlotAllocator: Sendable {
         return self.acquire(service)
     }
 
-    /// The equal share of a service, rounded up.
+    /// The number of regular slots in the equal share of a service, rounded up.
     private var share: Int {
         let services = max(1, self.held.values.count { $0.regular > 0 })
         return min(self.settings.perService, (self.settings.slots + services - 1) / services)

@@ -7,7 +7,7 @@ package import PushTypes
 
 /// An event of a push at a gateway.
 package struct GatewayEvent: Hashable, Sendable {
-    /// The number of the event, rising.
+    /// The number of the event, which rises from event to event.
     package var id: Int64
     /// The stable name of the event, such as `delivered`.
     package var name: String
@@ -24,9 +24,9 @@ package struct GatewayEvent: Hashable, Sendable {
 
 /// A page of a gateway's events.
 struct GatewayEventPage {
-    /// The events that can be read.
+    /// The entries of the page that can be read as events.
     var events: [GatewayEvent]
-    /// The number of entries, including those that cannot be read.
+    /// The number of entries of the page, including those that cannot be read.
     var count: Int
     /// The greatest id of an entry; `nil` if none has one.
     var last: Int64?
@@ -54,7 +54,7 @@ package struct GatewayEventClient: Sendable {
     /// The URL of the admin API, without a slash at its end.
     package let url: String
 
-    /// Makes a client; `nil` for text that is no `http` or `https` URL with a host and at most a slash behind it.
+    /// Creates a client; `nil` for text that is no `http` or `https` URL with a host and at most a slash behind it.
     package init?(url: String) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             scheme == "http" || scheme == "https", parts.host?.isEmpty == false, parts.query == nil,

@@ -12,11 +12,11 @@ import ServiceLifecycle
 package struct GatewayReceiptReader: Service {
     /// The maximum number of events in a page.
     static let page = 500
-    /// The pause after a page that was not full.
+    /// The pause before the next page is read if the last one was not full.
     private static let pause: Duration = .seconds(1)
     /// The maximum pause after a failure.
     private static let longestPause: Duration = .seconds(60)
-    /// The names of the events that say that a device has a push.
+    /// The names of the events that report the delivery of a push to a device.
     private static let names: Set<String> = ["delivered", "delivered_from_storage"]
 
     private let gateway: GatewayEventClient

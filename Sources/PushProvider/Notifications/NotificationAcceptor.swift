@@ -19,8 +19,9 @@ package struct NotificationAcceptor: Sendable {
     let opener: NotificationOpener
 
     /// - Parameters:
-    ///   - budget: The time for which the caller waits while the recipients are counted, or others before them. Default 5 s.
-    ///   - direct: The direct way to the dispatcher; `nil` for none.
+    ///   - budget: The maximum time for which the caller waits while its recipients, and others before them, are
+    ///     counted. Default 5 s.
+    ///   - direct: The direct dispatch of accepted notifications; `nil` if all are found in the store.
     package init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -33,8 +34,9 @@ package struct NotificationAcceptor: Sendable {
     }
 
     /// - Parameters:
-    ///   - budget: The time for which the caller waits while the recipients are counted, or others before them. Default 5 s.
-    ///   - direct: The direct way to the dispatcher; `nil` for none.
+    ///   - budget: The maximum time for which the caller waits while its recipients, and others before them, are
+    ///     counted. Default 5 s.
+    ///   - direct: The direct dispatch of accepted notifications; `nil` if all are found in the store.
     init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -55,8 +57,8 @@ package struct NotificationAcceptor: Sendable {
     /// recipients if no device has a token of that kind.
     /// - Parameters:
     ///   - id: The id of the notification. A run of a schedule always has the same one.
-    ///   - key: The API key of the request, or of the schedule's.
-    ///   - run: The run of a schedule that the notification is.
+    ///   - key: The API key of the request, or that of the schedule.
+    ///   - run: The run of a schedule that creates the notification; `nil` for a request.
     ///   - acceptance: The arrival of the request, for its timeline.
     ///   - check: Throws to refuse the notification because of its number of recipients, which is `nil` if it is not known.
     ///   - scheduleVersion: The version of the schedule from which the run was decided. The run is accepted only if the

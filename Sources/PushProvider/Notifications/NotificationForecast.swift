@@ -16,27 +16,27 @@ package struct NotificationForecast: Hashable, Sendable {
         case localTime
         /// The send window is closed.
         case window
-        /// The pause between waves.
+        /// The pause between two waves is not over.
         case wave
         /// The next wave waits for the app's open downloads, for their bytes per second, or for figures that are not known yet.
         case downloads, bandwidth, figures
-        /// The push service asked for a pause, or did not respond.
+        /// The push service requested a pause, or did not respond.
         case pushService
         /// The only recipients left are those that wait for a retry.
         case retry
-        /// A configuration fault pauses its environment.
+        /// A configuration fault pauses an environment of the notification.
         case environment
     }
 
-    /// The maximum wait that is not shown.
+    /// The maximum wait that still counts as sending now, so that no next moment is shown.
     private static let moment: Duration = .seconds(1)
-    /// The maximum time ahead for which an end is estimated.
+    /// The maximum time from now for which an end is estimated.
     private static let horizon: Duration = .seconds(366 * 86_400)
 
     /// The next moment at which pushes are sent; `nil` if they are sent now, and if none are left.
     package private(set) var nextAt: Timestamp?
     package private(set) var cause: Cause?
-    /// The estimated end; `nil` if it cannot be estimated.
+    /// The estimated time at which sending ends; `nil` if it cannot be estimated.
     package private(set) var finishesAt: Timestamp?
     /// The seconds until ``finishesAt``.
     package private(set) var secondsLeft: Int?
@@ -49,7 +49,7 @@ package struct NotificationForecast: Hashable, Sendable {
     /// - Parameters:
     ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``; `nil` if it is not known.
     ///   - paused: An environment of the notification that is paused.
-    ///   - steered: The wait of its next wave for downloads; `nil` if it does not wait.
+    ///   - steered: The wait of the notification's next wave for downloads; `nil` if it does not wait.
     package init(
         _ notification: NotificationRecord,
         firstStart: Timestamp? = nil,

@@ -13,7 +13,7 @@ struct NotificationOpener: Sendable {
     /// - Parameters:
     ///   - budget: The maximum processor time for counting the recipients. A notification that takes longer is paused.
     ///     Default 30 s.
-    ///   - countDevices: Counts the devices of an audience; `nil` asks the store.
+    ///   - countDevices: Counts the devices of an audience; `nil` queries the store.
     init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -58,11 +58,11 @@ struct NotificationOpener: Sendable {
         self.wakes[notification.lane].signal()
     }
 
-    /// Returns `true` for an error that every further try of this notification would meet.
+    /// Returns `true` for an error that every further attempt to open this notification would meet.
     private static func isPermanent(_ error: any Error) -> Bool {
         switch error {
         case StoreError.queryTooExpensive: true
-        // Other queries come first, or the process ends: neither is a fault of the notification.
+        // Other queries have to run first, or the process ends: neither is a fault of the notification.
         case is StoreError, is BudgetRefusal, is CancellationError: false
         default: true
         }

@@ -108,7 +108,7 @@ struct NotificationPlanner: Sendable {
 }
 
 extension Audience {
-    /// Indicates whether the audience has no devices whose time zones could differ.
+    /// `true` if the audience has no devices whose time zones could differ.
     fileprivate var hasNoZones: Bool { if case .devices = self { false } else { true } }
 }
 

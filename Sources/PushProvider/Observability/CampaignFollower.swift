@@ -31,7 +31,7 @@ struct CampaignFollower {
     /// The campaigns that have not ended.
     var open: [Int64] { Array(self.known.keys) }
 
-    /// Takes a reading, and returns the steps since the last one. The first reading is the state at the start, which has none.
+    /// Compares a reading with the last one, and returns the steps in between. The first reading has none.
     mutating func follow(_ reading: CampaignReading) -> [Progress] {
         let isFirst = self.newest == nil
         self.newest = reading.newest

@@ -10,7 +10,7 @@ import ServiceLifecycle
 /// It reads their stored states every second. So the log includes steps that any part of the provider, a person or an earlier
 /// process has made, and sending needs no code for it.
 package struct CampaignMonitor: Service {
-    /// The time between two readings.
+    /// The time between two readings of the campaigns' states.
     private static let interval: Duration = .seconds(1)
 
     private let store: any AppStore & NotificationStore & MonitoringStore
@@ -76,7 +76,7 @@ package struct CampaignMonitor: Service {
 }
 
 extension NotificationRecord {
-    /// Returns the metadata of the line about a step.
+    /// Returns the metadata of the log line about a step.
     fileprivate func details(of step: CampaignFollower.Step) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let name { metadata["name"] = "\(name)" }

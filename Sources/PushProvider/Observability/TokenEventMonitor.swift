@@ -15,7 +15,7 @@ package struct TokenEventMonitor: Service {
     private static let countsPerSummary = 6
     /// The maximum number of lines of one summary.
     private static let maximumLines = 20
-    /// The changes that are logged: those by which devices are sent to no longer.
+    /// The changes that are logged: those after which no more pushes are sent to the device.
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]
 
     /// The last event that was counted, and the counts for the next summary.

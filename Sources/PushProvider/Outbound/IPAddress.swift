@@ -24,7 +24,7 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Makes the address from a resolver's result; `nil` for another address family.
+    /// Creates the address from a resolver's result; `nil` for another address family.
     init?(_ info: addrinfo) {
         guard let address = info.ai_addr else { return nil }
         let (length, raw) = (Int(info.ai_addrlen), UnsafeRawPointer(address))

@@ -51,7 +51,7 @@ package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConve
     case unknown(reason: String)
     /// The look-up has taken too long.
     case tooSlow
-    /// Too many look-ups of the app wait, or the turn of this one came too late. It says nothing about the name.
+    /// Too many look-ups of the app wait, or the turn of this one was too late. It says nothing about the name.
     case busy
 
     package var description: String {
@@ -111,7 +111,7 @@ package final class SystemResolver: NameResolver {
     ) async throws -> [IPAddress] {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let promise = loop.makePromise(of: [IPAddress].self)
-        // A look-up that began in the second half of the time is not slow: its turn came late.
+        // A look-up that began in the second half of the time is not slow: its turn was late.
         let half = ContinuousClock.now.advanced(by: limit / 2)
         // Both the timer and the look-up complete the promise, and the first of them counts.
         let timer = loop.scheduleTask(in: TimeAmount(limit)) {
@@ -158,7 +158,7 @@ package final class SystemResolver: NameResolver {
         guard !isRunning else { return }
         let account = BudgetCaller(.name("\(app) \(source.rawValue)"))
         var places: [BudgetPermit] = []
-        // The name servers of a name that no operator has set may answer once and not again, so that its earlier success does
+        // The name servers of a name that no operator has set may respond once and not again, so that its earlier success does
         // not count.
         if !isFound || source != .settings { places.append(try await self.newNames.wait(for: account)) }
         places.append(try await self.lookUps.wait(for: account))

@@ -19,7 +19,7 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     /// The body of the response exceeds this maximum length, in bytes.
     case tooLong(maximum: Int)
 
-    /// The failure in words.
+    /// The description of the failure in words.
     package var text: String {
         switch self {
         case .noResponse(let reason), .noConnection(let reason), .resolverBusy(let reason),
@@ -120,7 +120,7 @@ package struct PinnedClient: Sendable {
         }
     }
 
-    /// Returns an error of the client in words.
+    /// Returns a description of an error of the HTTP client in words.
     package static func description(of error: any Error) -> String {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:

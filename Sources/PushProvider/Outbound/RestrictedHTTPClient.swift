@@ -29,10 +29,10 @@ package struct RestrictedHTTPClient: Sendable {
     package struct Response: Sendable {
         package var status: Int
         package var headers: HTTPHeaders
-        /// The body; empty if the request was to ignore it.
+        /// The body of the response; empty if the caller asked to ignore it.
         package var body: Data
 
-        /// Returns the delay before another request that the server asks for.
+        /// Returns the delay that the server demands before another request.
         package func retryAfter(now: Timestamp) -> Duration? {
             RetryAfter.read(self.headers.first(name: "retry-after"), now: now)
         }

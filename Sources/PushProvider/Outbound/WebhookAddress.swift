@@ -9,7 +9,7 @@ package struct WebhookAddress: Hashable, Sendable {
     package let isSecure: Bool
     /// The host: a name or IPv4 address in lower case, or an IPv6 address without brackets.
     package let host: String
-    /// The IP address; `nil` if the host is a name.
+    /// The host as an IP address; `nil` if it is a name.
     package let literal: IPAddress?
     package let port: Int
     /// The path and the query. It begins with a slash.
@@ -73,7 +73,7 @@ package struct WebhookAddress: Hashable, Sendable {
         }
     }
 
-    /// The flag that allows private addresses, which error messages name.
+    /// The command-line option that allows private addresses, for error messages.
     static let hint = "--allow-private-webhooks"
 
     /// Splits an authority into the host, in brackets if it is IPv6, and the port.

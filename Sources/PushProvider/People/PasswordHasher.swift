@@ -13,18 +13,18 @@ import Musl
 /// Clients at networks from which a person has signed in have a thread and a queue of their own, so that strangers, from
 /// however many networks, cannot keep them out.
 package final class PasswordHasher: Sendable {
-    /// The result of a check.
+    /// The result of the check of a password.
     enum Verdict: Hashable {
         case wrong
         case right
-        /// The password is right, but its hash has other parameters than new hashes. The text is to be stored instead.
+        /// The password is right, but its hash has other parameters than new hashes. `renewed` is to be stored instead.
         case outdated(renewed: String)
     }
 
     /// The origin of a request to hash a password.
     struct Caller {
         let identity: BudgetCaller.Identity
-        /// Indicates whether a person has signed in from this network before, or is signed in.
+        /// `true` if a person has signed in from this network before, or is signed in.
         let isKnown: Bool
 
         /// - Parameter identity: The person, or the network.
@@ -41,7 +41,7 @@ package final class PasswordHasher: Sendable {
     /// The thread for known networks, which all hashers share.
     package static let threads = PasswordHasher.makeThread()
 
-    /// The thread for strangers. They can keep it busy all the time, so that it has the lowest priority.
+    /// The thread for all other networks. Strangers can keep it busy all the time, so that it has the lowest priority.
     package static let strangersThreads: NIOThreadPool = {
         let threads = PasswordHasher.makeThread()
         #if os(Linux)
@@ -51,7 +51,7 @@ package final class PasswordHasher: Sendable {
         return threads
     }()
 
-    /// Makes a pool of one thread, and starts it.
+    /// Creates a pool of one thread, and starts it.
     private static func makeThread() -> NIOThreadPool {
         let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()
@@ -80,14 +80,14 @@ package final class PasswordHasher: Sendable {
 
     /// Returns the text to store for a password.
     ///
-    /// - Throws: ``RetryLaterError`` if too many wait.
+    /// - Throws: ``RetryLaterError`` if too many requests wait.
     func hash(_ password: String, for caller: Caller) async throws -> String {
         try await self.admitted(caller) { try await $0.hash(password) }
     }
 
     /// Waits for a place, and runs `body` with it.
     ///
-    /// - Throws: ``RetryLaterError`` if too many wait; `body` has not run then.
+    /// - Throws: ``RetryLaterError`` if too many requests wait; `body` has not run then.
     func admitted<Value>(_ caller: Caller, _ body: (Place) async throws -> Value) async throws -> Value {
         let budget = caller.isKnown ? self.places : self.strangersPlaces
         let permit: BudgetPermit
@@ -102,7 +102,7 @@ package final class PasswordHasher: Sendable {
         return try await body(Place(hasher: self, threads: caller.isKnown ? self.threads : self.strangersThreads))
     }
 
-    /// The right to hash passwords.
+    /// A place in which a request may hash passwords.
     struct Place: Sendable {
         fileprivate let hasher: PasswordHasher
         fileprivate let threads: NIOThreadPool

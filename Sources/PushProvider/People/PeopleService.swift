@@ -4,15 +4,15 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Adds people and makes their links.
+/// Adds people, and creates the links with which they choose their passwords.
 package struct PeopleService: Sendable {
-    /// A link that was just made. Its text cannot be read later.
+    /// A link that was just created. Its text cannot be read later.
     package struct NewLink: Hashable, Sendable {
         package let text: String
         /// The time at which the link expires, by the wall clock.
         package let expiresAt: Timestamp
 
-        /// The path of the page at which it is redeemed.
+        /// The path of the page at which the link is redeemed.
         package var path: String { "/dashboard/link/\(self.text)" }
     }
 
@@ -32,7 +32,7 @@ package struct PeopleService: Sendable {
         return try await self.store.addPerson(person, link: record).map { ($0, link) }
     }
 
-    /// Makes a link with which a person chooses a password. It replaces the person's earlier link.
+    /// Creates a link with which a person chooses a password. It replaces the person's earlier link.
     ///
     /// - Parameter person: The id of the person; `nil` for the first person, who is created when the link is redeemed.
     /// - Returns: `nil` if there is no such person, the person is disabled, or the first person exists already.

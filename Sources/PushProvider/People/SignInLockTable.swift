@@ -23,7 +23,7 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// The maximum number of locks. Beyond it, the tenth that was not used for the longest time is forgotten.
+    /// The maximum number of locks. Beyond it, the tenth that was not used for the longest time is removed.
     private static let maximum = 50_000
 
     private let locks = Mutex<[Subject: SignInLock]>([:])
@@ -36,7 +36,8 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// Uncounts an attempt that has succeeded: for a person it removes all failures, for a network only one.
+    /// Stops counting an attempt that has succeeded. For a person, all failures are forgotten; for a network, only this
+    /// attempt.
     func succeeded(_ subject: Subject) {
         self.locks.withLock { locks in
             guard case .network = subject else { return locks[subject] = nil }

@@ -16,7 +16,7 @@ package struct SignInService: Sendable {
     private let settings: SessionSettings
     private let time: any TimeSource
     private let log: RateLimitedLog
-    /// Writes an audit entry with an action and its caller.
+    /// Writes an audit entry with the given action and caller.
     private let audit: @Sendable (String, APICaller) async -> Void
 
     /// - Parameter audit: Writes an audit entry. Equal entries within a minute become one.
@@ -53,7 +53,7 @@ package struct SignInService: Sendable {
             !name.isEmpty, !password.isEmpty, !name.utf8.contains(0)
         else { throw Self.wrong }
         let network = NetworkAddress(address)
-        // An attempt that is refused because too many wait is not counted.
+        // An attempt that is refused because too many requests wait is not counted.
         let (candidate, subject, verdict) = try await self.hasher.admitted(try await self.caller(at: network)) {
             place in
             let candidate = try await self.store.signInCandidate(name: name, network: network.bytes)

@@ -3,14 +3,14 @@ import CryptoExtras
 import Foundation
 import PushTypes
 
-/// The stored form of a password: the HMAC-SHA256 of its scrypt (RFC 7914), with the parameters and the salt, in one text.
+/// The stored form of a password: the HMAC-SHA256 of its scrypt hash (RFC 7914), with parameters and salt, in one text.
 ///
 /// The text is `$scrypt-hmac$ln=15,r=8,p=3$SALT$HASH`, in base64 without padding. The key of the HMAC is a secret outside the
 /// database, so that passwords cannot be guessed from the database alone.
 package struct StoredPassword {
-    /// The cost of a hash.
+    /// The cost parameters of a scrypt hash.
     package struct Parameters: Hashable, Sendable {
-        /// The binary logarithm of the number of rounds.
+        /// The binary logarithm of scrypt's cost parameter N (`ln` in the text).
         package var logarithm: Int
         package var blockSize: Int
         package var parallelism: Int
@@ -49,7 +49,7 @@ package struct StoredPassword {
         self.hash = Data(Self.code(of: try Self.derive(password, salt, parameters), secret))
     }
 
-    /// Reads a stored text; `nil` for any other text.
+    /// Reads the stored form of a password; `nil` for any other text.
     init?(text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == Self.algorithm,
@@ -60,7 +60,7 @@ package struct StoredPassword {
         (self.parameters, self.salt, self.hash) = (parameters, salt, hash)
     }
 
-    /// The text to store.
+    /// The stored form of the password, as a text.
     var text: String {
         let cost = self.parameters
         let parameters = "ln=\(cost.logarithm),r=\(cost.blockSize),p=\(cost.parallelism)"

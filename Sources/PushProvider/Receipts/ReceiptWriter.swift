@@ -23,7 +23,7 @@ package actor ReceiptWriter {
 
         /// Returns the time until the next transaction may start.
         /// - Parameters:
-        ///   - start: The start of the last one, by the steady clock.
+        ///   - start: The start of the last transaction, by the steady clock.
         ///   - now: The time by the steady clock.
         func delay(after start: Timestamp, now: Timestamp) -> Duration { max(.zero, self.interval - now.since(start)) }
     }
@@ -61,7 +61,7 @@ package actor ReceiptWriter {
     /// Writes the receipts of one sender, and returns when they are on disk.
     /// - Parameter app: The name of the app, by which apps take turns.
     /// - Returns: The results in the order of the entries.
-    /// - Throws: ``BudgetRefusal``, ``StoreError``. None of the receipts was written then.
+    /// - Throws: ``BudgetRefusal``, ``StoreError``. None of the receipts was written in this case.
     package func write(_ batch: ReceiptBatch, app: String) async throws -> [ReceiptResult] {
         guard !batch.entries.isEmpty else { return [] }
         let place = try self.places.take(batch.entries.count, for: BudgetCaller(app: Topic(app)))

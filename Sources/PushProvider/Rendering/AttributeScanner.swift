@@ -10,7 +10,7 @@ struct AttributeScanner {
         case token(Range<Int>)
     }
 
-    /// The text is not a JSON object.
+    /// The error of a text that is not a JSON object.
     struct Damage: Error, Hashable {}
 
     /// The names of the members, in UTF-8.

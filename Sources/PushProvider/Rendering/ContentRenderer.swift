@@ -5,8 +5,8 @@ import PushTypes
 
 /// Renders the payload for each device of one notification.
 ///
-/// It is made once per notification, and does the work that does not depend on the device then. It is not shared between
-/// tasks: each task works on a copy.
+/// It is created once per notification, and does the work that does not depend on the device at that time. It is not
+/// shared between tasks: each task works on a copy.
 package struct ContentRenderer: Sendable {
     /// The maximum length of a variable's value, in bytes of UTF-8. A longer value is cut between characters.
     package static let maximumValue = 1024
@@ -15,7 +15,7 @@ package struct ContentRenderer: Sendable {
 
     /// The parts of a recipient's profile that ``render(for:badge:)`` reads.
     package let needs: RecipientProfileFields
-    /// The change of the user's count before it is given to ``render(for:badge:)``; `nil` if the notification has no counter.
+    /// The change of the user's badge count before ``render(for:badge:)`` gets it; `nil` for a notification without a counter.
     package let badge: BadgeChange?
     /// The payload of all devices; `nil` if it depends on the device.
     package let fixed: Data?
@@ -125,7 +125,7 @@ package struct ContentRenderer: Sendable {
     }
 }
 
-/// The reason for which no payload can be rendered for a device. Another try would not help.
+/// The reason for which no payload can be rendered for a device. Another attempt would fail in the same way.
 package enum RenderFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The device has no value for this variable, which has no default.
     case missingValue(String)

@@ -6,7 +6,7 @@ package import Foundation
 /// It uses HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305. The text is the
 /// base64 of the encapsulated key and the ciphertext; MartletKit opens it (docs/decisions/0030-encrypted-content-and-screens.md).
 package struct ContentSealer: Sendable {
-    /// The payload cannot be encrypted to this key.
+    /// The error of a key to which no payload can be encrypted.
     package struct UnusableKey: Error, Hashable {}
 
     private static let ciphersuite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
@@ -22,7 +22,7 @@ package struct ContentSealer: Sendable {
 
     /// Returns the base64 text of a payload, encrypted so that only the installation with the key can read it.
     ///
-    /// Each call makes an ephemeral key, so that equal payloads have different texts.
+    /// Each call creates an ephemeral key, so that equal payloads have different texts.
     /// - Parameters:
     ///   - payload: The JSON text of the whole payload, without the member `martlet`.
     ///   - key: The raw X25519 public key of the installation, which ``InstallationPublicKey/isUsable(_:)`` has checked.

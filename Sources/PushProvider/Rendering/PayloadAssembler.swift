@@ -4,15 +4,15 @@ import PushSupport
 /// Assembles a compiled payload for one device.
 struct PayloadAssembler {
     let profile: RecipientProfile
-    /// The count to show; `nil` for no badge.
+    /// The badge count to show; `nil` for no badge.
     let badge: Int?
     /// The values of the attributes, in the order of the compiler's names.
     let values: [AttributeScanner.Value?]
 
-    /// The number of bytes reserved for each value.
+    /// The number of bytes for which memory is reserved per value.
     private static let usualValue = 32
 
-    /// Returns the payload.
+    /// Returns the payload for the device.
     /// - Parameter attributes: The JSON text in which ``values`` are positions.
     func fill(_ payload: CompiledPayload, attributes: Span<UInt8>) throws(RenderFailure) -> [UInt8] {
         var output: [UInt8] = []

@@ -15,7 +15,7 @@ struct CompiledPayload {
     enum Segment {
         /// JSON text that is the same for every device.
         case literal([UInt8])
-        /// A value inside a string.
+        /// The value of a variable inside a JSON string.
         case variable(name: String, source: Source, fallback: [UInt8]?)
         /// The member `badge` of `aps`, which is the first member there.
         case badge(hasNext: Bool, isAlone: Bool)
@@ -139,7 +139,7 @@ struct PayloadCompiler {
 }
 
 extension PayloadMarker {
-    /// Adds the member to a compiled payload, whose last segment ends the object.
+    /// Adds the marker's member to a compiled payload, whose last segment ends the object.
     func add(to payload: inout CompiledPayload) {
         guard case .literal(let end)? = payload.segments.popLast() else { return }
         let marked = Array(payload.segments.isEmpty ? self.add(to: Data(end)) : self.add(toEnd: end))
@@ -147,6 +147,6 @@ extension PayloadMarker {
         payload.literalCount += marked.count - end.count
     }
 
-    /// Adds the member to the last part of the text of an object that has other members.
+    /// Adds the marker's member to the last part of the text of an object that has other members.
     private func add(toEnd end: [UInt8]) -> Data { Data(end.dropLast() + Array(",\(self.text)}".utf8)) }
 }

@@ -8,8 +8,8 @@ import Synchronization
 
 /// The settings of the erasure of apps and users.
 package struct ErasureSettings: Hashable, Sendable {
-    /// The time after a request within which responses to pushes in flight may still be written, and the time after the last
-    /// row is erased within which the caller may ask for the state. Default 60 s.
+    /// The time after a request within which responses to pushes in flight may still be written, and the time after the
+    /// last row is erased within which the caller may request the state. Default 60 s.
     package var settling: Duration = .seconds(60)
     /// The minimum time between two rewritings of the database file. Default 1 h.
     package var overwriting: Duration = .seconds(3600)
@@ -29,7 +29,7 @@ package final class ErasureService: Service {
     /// The times at which all rows of an erasure were found erased, by the steady clock.
     private let completedAt = Mutex<[Round: Timestamp]>([:])
 
-    /// An erasure in the state to which one request has begun or extended it.
+    /// An erasure as one request has begun or extended it.
     private struct Round: Hashable {
         var erasure, request: Int64
 
@@ -37,7 +37,7 @@ package final class ErasureService: Service {
     }
 
     /// - Parameters:
-    ///   - direct: The notifications in memory, from which pushes are taken back.
+    ///   - direct: The notifications in memory, whose pushes are taken back.
     ///   - wake: The signal that is sent when there is something to erase.
     package init(
         store: any ErasureStore,
@@ -89,9 +89,9 @@ package final class ErasureService: Service {
         }
     }
 
-    /// Returns the time of a request; for a request that was not answered as complete, the time at which its rows were
-    /// erased. The name of the erased user or app is kept for ``ErasureSettings/settling`` after that, so that a repeated
-    /// request reports the state and does not begin another erasure.
+    /// Returns the time from which ``ErasureSettings/settling`` counts: the time of the request, or the time at which
+    /// its rows were erased if the request was not answered as complete. Until it is over, the name of the erased user
+    /// or app is kept, so that a repeated request reports the state and does not begin another erasure.
     private func lastNews(of erasure: ErasureRecord) -> Timestamp {
         guard erasure.isUnderWay else { return erasure.requestedAt }
         let (round, now) = (Round(erasure), self.time.steady)

@@ -97,7 +97,7 @@ package struct ScheduleRunner: Service {
     /// The result of one search for due work, or of the work of one app.
     private struct WorkResult {
         var hasWorked = false, hasFailed = false
-        /// The work was refused because other queries come first, so that the rest of the app's work has to wait too.
+        /// The work was refused because other queries have to run first, so that the rest of the app's work has to wait too.
         var isRefused = false
         /// Unreadable schedules were found and paused.
         var hasPaused = false

@@ -13,7 +13,7 @@ final class ScheduleWorkers: Sendable {
         var running: Set<Int64> = []
         /// The apps that had their turn in this round.
         var served: Set<Int64> = []
-        /// The apps whose work failed, and the time of the next try.
+        /// The apps whose work failed, and the time of the next attempt.
         var paused: [Int64: ContinuousClock.Instant] = [:]
 
         var isFull: Bool { self.running.count >= ScheduleWorkers.maximum }
@@ -28,7 +28,7 @@ final class ScheduleWorkers: Sendable {
     func start(_ app: Int64) -> Bool { self.state.withLock { !$0.isFull && $0.running.insert(app).inserted } }
 
     /// Ends the turn of an app.
-    /// - Parameter pausedUntil: The time of the next try; `nil` if nothing failed.
+    /// - Parameter pausedUntil: The time of the next attempt; `nil` if nothing failed.
     func finish(_ app: Int64, pausedUntil: ContinuousClock.Instant?) {
         self.state.withLock { state in
             state.running.remove(app)
@@ -55,7 +55,7 @@ final class ScheduleWorkers: Sendable {
         }
     }
 
-    /// Returns the time until the next try of an app whose work failed; `nil` if there is none.
+    /// Returns the time until the next attempt of an app whose work failed; `nil` if there is none.
     func timeUntilResumed(_ now: ContinuousClock.Instant) -> Duration? {
         self.state.withLock { $0.paused.values.min().map { max(.zero, $0 - now) } }
     }

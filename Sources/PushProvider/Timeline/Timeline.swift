@@ -3,14 +3,14 @@ package import PushTypes
 
 /// The ordered list of the steps of a delivery or a notification.
 package struct Timeline: Hashable, Sendable {
-    /// The subject of the list.
+    /// The subject of a timeline.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case delivery, notification
     }
 
     package var kind: Kind
     package var notification: UUID
-    /// The bundle id; `nil` if the app was removed.
+    /// The bundle id of the app; `nil` if the app was removed.
     package var app: Topic?
     /// The `apns-id` of a delivery's push.
     package var apnsID: String?

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Makes timelines from stored facts.
+/// Builds timelines from stored facts.
 enum TimelineBuilder {
     static func timeline(of facts: DeliveryFacts) -> Timeline {
         let (notification, history) = (facts.notification, facts.history)
@@ -34,7 +34,7 @@ enum TimelineBuilder {
         return timeline
     }
 
-    /// Returns the step of the next try. If a paused environment holds it back, its time is that of the next probe.
+    /// Returns the step of the next attempt. If a paused environment holds it back, its time is that of the next probe.
     private static func nextTry(_ facts: DeliveryFacts) -> [TimelineStep] {
         if let pause = facts.pause {
             // While a probe is in progress, the time of the next one is not known.
@@ -282,7 +282,7 @@ extension ReceiptCount {
 }
 
 extension NotificationProgress {
-    /// Indicates whether the push service has responded about at least one recipient.
+    /// `true` if the push service has responded about at least one recipient.
     fileprivate var hasResponses: Bool { self.accepted + self.rejected > 0 }
 
     /// The counters in words.
@@ -313,16 +313,16 @@ extension String {
     fileprivate var hostText: String { URL(string: self)?.host() ?? "its address" }
 }
 
-/// The facts from which the timeline of one delivery is made.
+/// The facts from which the timeline of one delivery is built.
 struct DeliveryFacts: Sendable {
     var notification: NotificationRecord
     var app: Topic?
     var recipient: Int64
     var history: DeliveryHistory
     var gateway: GatewayFacts = .off
-    /// The clocks by which the time of a next try is shown.
+    /// The clocks by which the time of the next attempt is shown.
     var clocks: ClockReading
-    /// The pause that holds the next try; `nil` if none does.
+    /// The pause that holds the next attempt back; `nil` if none does.
     var pause: EnvironmentStatus?
 }
 
@@ -335,11 +335,11 @@ enum GatewayFacts: Hashable, Sendable {
     case failed(String)
 }
 
-/// The facts from which the timeline of a notification is made.
+/// The facts from which the timeline of a notification is built.
 struct NotificationFacts: Sendable {
     var notification: NotificationRecord
     var app: Topic?
     var history: NotificationHistory
-    /// The numbers of receipts.
+    /// The numbers of receipts of the notification.
     var receipts: [ReceiptCount] = []
 }

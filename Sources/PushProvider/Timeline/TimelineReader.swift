@@ -65,7 +65,8 @@ package struct TimelineReader: Sendable {
         )
     }
 
-    /// Returns the pause with the earliest probe of those that hold the next try back; `nil` if there is none any more.
+    /// Returns the pause with the earliest probe of those that hold the next attempt back; `nil` if there is none any
+    /// more.
     private func pause(_ app: Int64, _ held: HoldingEnvironments?) async throws -> EnvironmentStatus? {
         var pauses: [EnvironmentStatus] = []
         for environment in held?.environments ?? [] {
@@ -82,9 +83,9 @@ package struct TimelineReader: Sendable {
 /// All reads share one deadline, so that a silent gateway delays a response with many timelines only once.
 struct GatewayEventReader {
     private let gateway: GatewayEventClient?
-    /// The time that is left.
+    /// The time that is left until the shared deadline.
     private var rest: Duration
-    /// The failure because of which the gateway is not asked again; `nil` if there was none.
+    /// The failure after which the gateway is not queried again; `nil` if there was none.
     private var failure: String?
 
     /// - Parameter gateway: The gateway; `nil` if none is configured.

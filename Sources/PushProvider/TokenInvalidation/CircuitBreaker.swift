@@ -41,7 +41,7 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     init(limits: Limits = Limits(), openReason: String? = nil) { (self.limits, self.openReason) = (limits, openReason) }
 
-    /// Counts responses, before anything is done about their tokens.
+    /// Counts responses before their tokens are changed, and opens the breaker if too many tokens are bad or dead.
     /// - Returns: `true` if the breaker opened.
     mutating func record(_ new: Counts) -> Bool {
         let suspicion = self.count(new)
@@ -50,7 +50,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         return suspicion != nil
     }
 
-    /// Counts responses that prove nothing about other tokens, without opening.
+    /// Counts responses that prove nothing about other tokens, without opening the breaker.
     /// - Returns: The reason for which these tokens must not be deactivated; `nil` if they may be.
     mutating func count(_ new: Counts) -> String? {
         self.counts.add(new)

@@ -17,7 +17,7 @@ package final class TokenInvalidationPolicy: Sendable {
         /// The epoch of the credential to which the evidence applies.
         let epoch: Int64
         var breaker: CircuitBreaker
-        /// The breaker of tokens that are not established.
+        /// The breaker for tokens that are not established.
         var others: CircuitBreaker
         var areOthersHeld = false
         /// `true` if a push was ever accepted with this credential, including before the last start.
@@ -30,9 +30,9 @@ package final class TokenInvalidationPolicy: Sendable {
 
     /// The evaluation of a page of responses for the tokens of one environment.
     struct Evaluation: Sendable {
-        /// No token is deactivated.
+        /// `true` if no token is deactivated.
         var isBreakerOpen: Bool
-        /// Only established tokens are deactivated.
+        /// `true` if only established tokens are deactivated.
         var areOthersHeld: Bool
         /// The reason for which this page opened the breaker; `nil` if it did not.
         var opened: String?
@@ -258,8 +258,8 @@ extension TokenInvalidationPolicy.Evaluation {
     /// Decides the change of a token after its response; `nil` leaves it as it is.
     ///
     /// - Parameters:
-    ///   - requested: The change that the response to its push asks for.
-    ///   - isEstablished: See ``TokenEvidence``.
+    ///   - requested: The change that the response to the push suggests.
+    ///   - isEstablished: `true` if the device is established, see ``TokenEvidence``.
     ///   - triesElsewhere: `true` if the token is tried in the other environment next, so that the response there decides.
     func change(
         _ requested: TokenStateChange.Kind,

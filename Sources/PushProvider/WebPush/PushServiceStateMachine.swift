@@ -1,10 +1,11 @@
 import PushSupport
 import PushTypes
 
-/// Decides whether messages are sent to one push service of browsers. None is sent while the push service asks for a pause.
-/// After several failures in a row none is sent for a while, and then one at a time until one is answered.
+/// Decides whether messages are sent to one push service of browsers. None is sent during a pause that the push service
+/// has requested. After several failures in a row none is sent for a while, and then one at a time until one gets a
+/// response.
 struct PushServiceStateMachine: Hashable, Sendable {
-    /// The thresholds and the pauses.
+    /// The threshold at which the breaker opens, and the pauses.
     struct Limits: Hashable, Sendable {
         /// The number of failures in a row that opens the breaker. Default 5.
         var failures = 5
@@ -29,7 +30,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
     /// The result of a message.
     enum End: Hashable, Sendable {
         case answered
-        /// The push service asks for a pause.
+        /// The push service requests a pause.
         case throttled(Duration)
         /// There was no connection, or no response.
         case failed
@@ -41,8 +42,8 @@ struct PushServiceStateMachine: Hashable, Sendable {
     private var breaker: ProbingBreaker
     /// The number of failures in a row while the breaker is closed.
     private var failures = 0
-    /// The end of a pause that the push service asked for, or of a pause of the breaker in which an answer came. No probe is
-    /// needed after it.
+    /// The end of a pause that the push service has requested, or of a pause of the breaker during which a response
+    /// arrived. No probe is needed after it.
     private var pausedUntil: Timestamp?
 
     init(limits: Limits = Limits()) {
@@ -82,7 +83,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
         }
     }
 
-    /// Forgets the failures. A pause goes on to its end.
+    /// Forgets the failures. A pause continues to its end.
     private mutating func close() {
         if let end = self.breaker.pausedUntil { self.pausedUntil = end }
         self.breaker.succeeded()

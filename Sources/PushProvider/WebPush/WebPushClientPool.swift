@@ -3,8 +3,8 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The clients of browsers' push services. Each app has its own client for an origin, so that a push service which does not
-/// answer delays no other app.
+/// The clients of browsers' push services. Each app has its own client for an origin, so that a push service which does
+/// not respond delays no other app.
 final class WebPushClientPool: Sendable {
     private struct Key: Hashable {
         var app: Int64
@@ -63,7 +63,7 @@ final class WebPushClientPool: Sendable {
         return value
     }
 
-    /// Returns the client for a use, and unused clients to close.
+    /// Returns the client of an origin for one use, and the unused clients to close.
     private func take(_ key: Key, url: String) -> (WebPushClient?, retired: [WebPushClient]) {
         let now = self.time.steady
         return self.state.withLock { state in
@@ -115,7 +115,7 @@ final class PushServiceGate: Sendable {
     /// - Parameter inFlight: The maximum number of messages in flight.
     init(inFlight: Int) { self.turns = CountingSemaphore(count: max(1, inFlight)) }
 
-    /// Runs `body` when fewer messages than the maximum are in flight.
+    /// Runs `body` as soon as fewer messages than the maximum are in flight.
     func inTurn<Value>(_ body: () async -> Value) async -> Value { await self.turns.run(body) }
 
     func admit(at now: Timestamp) -> PushServiceStateMachine.Admission { self.machine.withLock { $0.admit(at: now) } }

@@ -143,7 +143,7 @@ struct WebPushSender: NotificationSender {
         return (result.outcome(id: own ?? id), isThrottled ? after.map { .throttled($0) } ?? .answered : .answered)
     }
 
-    /// Returns the outcome of a message that another try could not deliver either.
+    /// Returns the outcome of a message that another attempt could not deliver either.
     private static func refused(_ reason: String) -> Outcome { .rejected(Rejection(status: 400, reasonText: reason)) }
 }
 
@@ -174,7 +174,7 @@ struct WebPushOutcome: Hashable, Sendable {
     let retryAfter: Duration?
     let body: [UInt8]
 
-    /// Returns the outcome.
+    /// Returns the outcome that the response stands for.
     /// - Parameter id: The id of the message at the push service, or the provider's own.
     func outcome(id: String) -> Outcome {
         switch self.status {
@@ -183,7 +183,7 @@ struct WebPushOutcome: Hashable, Sendable {
         case 404, 410: .rejected(Rejection(status: 410, reasonText: Reason.unregistered.rawValue))
         case 408, 429, 500...:
             .rejected(Rejection(status: max(429, self.status), reasonText: self.text, retryAfter: self.retryAfter))
-        // Another try would be rejected in the same way.
+        // Another attempt would be rejected in the same way.
         default: .rejected(Rejection(status: 400, reasonText: self.text))
         }
     }

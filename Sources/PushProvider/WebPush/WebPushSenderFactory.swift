@@ -7,7 +7,7 @@ import PushTypes
 import PushWire
 import ServiceLifecycle
 
-/// Makes the apps' senders to browsers, and owns their connections.
+/// Creates the apps' senders to browsers, and owns their connections.
 package final class WebPushSenderFactory: Service {
     private let store: any WebPushStore
     private let pool: WebPushClientPool
@@ -87,7 +87,7 @@ final class VAPIDTokenCache: Sendable {
         return text
     }
 
-    /// The stored key cannot sign.
+    /// The error of a stored key that cannot sign.
     struct Unusable: Error {}
 }
 

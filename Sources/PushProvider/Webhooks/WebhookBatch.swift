@@ -15,7 +15,7 @@ struct WebhookBatch: Hashable, Sendable {
     /// The JSON texts of the events with commas between them; empty if there is no event.
     private let events: Data
 
-    /// Makes a batch of as many blocks as one post may have; `nil` if there are no blocks.
+    /// Creates a batch of as many blocks as one post may have; `nil` if there are no blocks.
     /// - Parameters:
     ///   - blocks: The blocks in the order of their ids.
     ///   - last: The last block of a failed post, which is repeated unchanged; `nil` if there is none.

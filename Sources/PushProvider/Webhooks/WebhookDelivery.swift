@@ -27,7 +27,7 @@ package struct WebhookLimits: Sendable {
 /// Each webhook receives the events after its cursor in order, one post at a time. The cursor moves when a post was accepted.
 /// So every event is delivered at least once, and after a crash the last post of each webhook may be repeated.
 package final class WebhookDelivery: Service {
-    /// The end of one run of posts to a webhook.
+    /// The way in which one run of posts to a webhook ended.
     package enum RunEnd: Hashable, Sendable {
         /// The webhook has received all events, or cannot receive any now.
         case idle
@@ -52,7 +52,7 @@ package final class WebhookDelivery: Service {
     private let failedThrough = Mutex<[UUID: Int64]>([:])
     /// The runs in progress.
     private let runs = Mutex<[UUID: Task<RunEnd, Never>]>([:])
-    /// The webhooks that cannot be read, and for which this was logged.
+    /// The webhooks that cannot be read and were already logged as such.
     private let unreadable = Mutex<Set<String>>([])
     /// The budget of runs, and a separate one for receivers whose last post failed, so that slow receivers do not delay the
     /// others.
@@ -95,7 +95,7 @@ package final class WebhookDelivery: Service {
     private struct Due {
         let id: UUID
         let app: Topic?
-        /// Indicates whether its last post failed.
+        /// `true` if the webhook's last post failed.
         let isFailing: Bool
     }
 
@@ -143,7 +143,7 @@ package final class WebhookDelivery: Service {
                     case nil: (isAwake, isAsleep) = (false, false)
                     case .ended(let due, let end):
                         if let next = runs.end(due, end) { start(next, in: &group) }
-                        // The loop has to look again, because the next try has a time now.
+                        // The loop has to look again, because the next attempt has a time now.
                         if end == .failed { self.wake.signal() }
                     }
                 }
@@ -163,7 +163,7 @@ package final class WebhookDelivery: Service {
         return await self.postEvents(to: due.id)
     }
 
-    /// - Returns: `false` once ended.
+    /// - Returns: `false` once the wake signal has ended.
     private func wait(atMost limit: Duration) async -> Bool {
         guard await self.wake.wait(atMost: limit) else { return false }
         try? await Task.sleep(for: self.limits.gathering)

@@ -17,7 +17,7 @@ package struct WebhookReplay: Sendable {
 
     package init(store: any WebhookStore) { self.store = store }
 
-    /// Returns the cursor after which all events from `start` on follow. Blocks that are no longer kept are skipped.
+    /// Returns the cursor directly before the events from `start` on. Blocks that are no longer kept are skipped.
     package func cursor(for webhook: WebhookRecord, from start: Start) async throws -> Int64 {
         switch start {
         case .since(let time): try await self.store.lastEventBlock(app: webhook.app, before: time)

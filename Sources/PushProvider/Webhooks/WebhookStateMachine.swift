@@ -34,8 +34,8 @@ package struct WebhookPolicy: Hashable, Sendable {
     package var maximumRetryAfter: Duration = .seconds(3600)
     /// The time without an accepted post after which a webhook is disabled. Default 3 days.
     package var patience: Duration = .seconds(3 * 86_400)
-    /// The minimum number of failed posts in a row before a webhook is disabled. It is about two days of tries, for webhooks
-    /// that had no events for long. Default 400.
+    /// The minimum number of failed posts in a row before a webhook is disabled. It is about two days of attempts, for
+    /// webhooks that had no events for long. Default 400.
     package var leastFailures = 400
 
     package init() {}
@@ -50,8 +50,8 @@ struct WebhookStateMachine: Hashable, Sendable {
         (self.record, self.policy) = (record, policy)
     }
 
-    /// Returns `true` if the webhook may post now. A next try that is later than any back-off was stored under a wrong clock,
-    /// and is ignored.
+    /// Returns `true` if the webhook may post now. A time of the next attempt that is later than any back-off was
+    /// stored under a wrong clock, and is ignored.
     /// - Parameter now: The steady clock.
     func isDue(at now: Timestamp) -> Bool {
         guard self.record.isActive, let next = self.record.nextTryAt else { return self.record.isActive }

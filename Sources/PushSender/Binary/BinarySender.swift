@@ -8,10 +8,10 @@ public import ServiceLifecycle
 
 /// Sends pushes over the binary protocol, for gateways that still offer it (reference 5).
 ///
-/// The protocol confirms nothing: a push counts as accepted once no error packet has come for a quiet period. After an
-/// error packet, the pushes that the server discarded are sent again on a new connection, as far as they are kept. There is one
-/// connection at a time, opened when there is something to send. The client certificate determines the topic; a push's
-/// topic, push type, collapse id and additional headers are not transmitted.
+/// The protocol confirms nothing: a push counts as accepted once no error packet has arrived for a quiet period. After
+/// an error packet, the pushes that the server discarded are sent again on a new connection, as far as they are kept.
+/// There is one connection at a time, opened when there is something to send. The client certificate determines the
+/// topic; a push's topic, push type, collapse id and additional headers are not transmitted.
 ///
 /// A `BinarySender` is a `Service`. Without a `ServiceGroup`, call ``close()`` in the end.
 public actor BinarySender: NotificationSender, Service {
@@ -33,7 +33,7 @@ public actor BinarySender: NotificationSender, Service {
         var missing: Int
         var isCancelled = false
         var waiter: CheckedContinuation<Void, Never>?
-        /// The means to take its pushes back; `nil` for a call of which none is taken back.
+        /// The call through which the pushes are taken back; `nil` if none can be.
         let call: SteppedCall?
 
         init(count: Int, call: SteppedCall?) {
@@ -461,7 +461,7 @@ public struct BinaryConfiguration: Sendable {
     /// The maximum delay between any two connections. Default 1 min.
     public var reconnectMaximum: Duration = .seconds(60)
 
-    /// Indicates whether waiting notifications fail with the first connection that cannot be opened. Default `false`.
+    /// `true` if waiting notifications fail with the first connection that cannot be opened. Default `false`.
     package var failsFast = false
 
     /// Creates a configuration with the defaults.

@@ -16,7 +16,7 @@ public final class ChannelService: Sendable {
 
     private let client: ServiceClient
 
-    /// Creates a service. It connects when there is something to ask.
+    /// Creates a service. It connects when there is a request to send.
     ///
     /// - Parameters:
     ///   - endpoint: The address for channels, for example ``PushServiceEndpoint/appleChannels(_:)``.
@@ -54,8 +54,8 @@ public final class ChannelService: Sendable {
 
     /// Creates a channel, which stays until it is deleted.
     ///
-    /// The request is never repeated once it was sent: after ``ChannelServiceError/unknown(_:)`` the channel may be there, and
-    /// ``channels(of:)`` tells.
+    /// The request is never repeated once it was sent: after ``ChannelServiceError/unknown(_:)`` the channel may exist,
+    /// which ``channels(of:)`` shows.
     /// - Parameters:
     ///   - storage: The broadcasts that the push service stores for devices that are offline.
     ///   - bundleID: The bundle id of the app.
@@ -116,7 +116,7 @@ public final class ChannelService: Sendable {
         [HeaderField(of: "apns-channel-id", channel.text)]
     }
 
-    /// - Parameter status: The status of success.
+    /// - Parameter status: The HTTP status of a successful response.
     private func response(
         to request: ServiceRequest,
         isRepeatable: Bool,

@@ -79,7 +79,7 @@ actor ServiceClient {
     ///
     /// A request that the push service did not process is sent again on another connection within
     /// ``SenderConfiguration/waitTimeout``. One whose response is lost is sent again once, if that is harmless.
-    /// - Parameter isRepeatable: Indicates whether the request may be processed twice.
+    /// - Parameter isRepeatable: `true` if the request may be processed twice.
     func perform(_ request: ServiceRequest, isRepeatable: Bool) async -> ServiceResult {
         let end = ContinuousClock.now + self.configuration.waitTimeout
         var (tries, losses) = (0, 0)
@@ -110,7 +110,7 @@ actor ServiceClient {
     private func perform(_ request: ServiceRequest) async -> ServiceResult {
         guard !self.isClosed else { return .notSent(.init("the client is closed"), mayRetry: false) }
         do {
-            // The connection of the last request may have ended since it was looked at, which is no fault of this one.
+            // The connection may have ended since it was returned, which is not this request's fault.
             for _ in 0..<Self.maximumTries where !self.isClosed {
                 if let result = try await self.connection().perform(request) { return result }
             }
@@ -124,7 +124,7 @@ actor ServiceClient {
 
     /// Returns the connection, which is opened unless there is one that takes requests.
     ///
-    /// All callers that wait for one that cannot be opened get its error, so that none waits for another attempt.
+    /// If it cannot be opened, all callers that wait for it get its error, so that none waits for another attempt.
     private func connection() async throws -> Connection {
         while let (number, opening) = self.current {
             let connection = try await self.opened(opening, number)

@@ -93,7 +93,7 @@ final class ServiceConnection: ChannelInboundHandler {
     // MARK: Called on the event loop
 
     /// Sends a request as soon as there is a free stream.
-    /// - Parameter end: Gets the result, or `nil` if the connection had stopped taking requests before.
+    /// - Parameter end: Receives the result, or `nil` if the connection had stopped taking requests before.
     func perform(_ request: ServiceRequest, _ end: @escaping @Sendable (ServiceResult?) -> Void) {
         guard !self.isRetired else { return end(nil) }
         self.waiting.append(Exchange(request: request, end: end))
@@ -132,7 +132,7 @@ final class ServiceConnection: ChannelInboundHandler {
         self.giveUpBlocked(now: now)
     }
 
-    /// Drains a connection on which the service lets no request begin within the time of a response.
+    /// Drains a connection on which the service lets no request begin within the response timeout.
     private func giveUpBlocked(now: NIODeadline) {
         guard !self.waiting.isEmpty, self.stateMachine?.phase == .open else { return self.blockedSince = nil }
         guard let blockedSince else { return self.blockedSince = now }
@@ -210,7 +210,7 @@ final class ServiceConnection: ChannelInboundHandler {
                 self.finish(slot, .response(response))
             case .lost(let slot, let cause): self.finish(slot, .unknown(cause.failure))
             case .notProcessed(let slot, let cause):
-                // The service has opened no window for it: another connection may have one.
+                // The service has opened no flow-control window for the request: another connection may have one.
                 if cause == .responseTimeout {
                     self.stateMachine?.drain(now: .now())
                     self.retire()

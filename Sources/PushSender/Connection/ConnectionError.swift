@@ -9,13 +9,13 @@ import PushWire
 /// The reason for which a connection could not be opened, or ended.
 struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var description: String
-    /// Indicates whether another attempt fails in the same way until a setting, a certificate or the server is changed.
+    /// `true` if another attempt fails in the same way until a setting, a certificate or the server is changed.
     var isLasting = false
     /// The step that failed, if the connection could not be opened.
     var cause: ConnectionFault.Cause
-    /// Indicates whether the push service has another port that has not failed yet.
+    /// `true` if the push service has another port that has not failed yet.
     var hasAlternative = false
-    /// Indicates whether the proxy itself failed, whatever port it was asked for.
+    /// `true` if the proxy itself failed, whatever port was requested from it.
     private var isProxyItself = false
 
     static let closedByServer = Self(description: "the push service closed the connection", cause: .closed)
@@ -24,7 +24,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         (self.description, self.isLasting, self.cause) = (description, isLasting, cause)
     }
 
-    /// Indicates whether a connection to another port of the push service may succeed.
+    /// `true` if a connection to another port of the push service may succeed.
     var mayDependOnPort: Bool {
         switch self.cause {
         case .unknownHost, .clientCertificateRejected: false
@@ -126,7 +126,7 @@ extension HTTP2RequestFailure {
         }
     }
 
-    /// Indicates whether the push may be sent on another connection, or on this one later.
+    /// `true` if the push may be sent on another connection, or on this one later.
     var allowsRetry: Bool {
         switch self {
         case .headersTooLong, .malformedHeader: false
@@ -140,7 +140,7 @@ extension GoAway {
     /// The `reason` of the debug data, or `nil` if it is unknown.
     var reason: Reason? { Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8))) }
 
-    /// Indicates whether a new connection would end in the same way.
+    /// `true` if a new connection would end in the same way.
     var isLasting: Bool {
         guard let reason else { return false }
         return Rejection(status: reason.status, reasonText: reason.text).advice == .fixConfiguration

@@ -16,9 +16,9 @@ public struct ClientCertificate: Sendable {
     public let topics: [CertificateTopic]
     /// The environments that the certificate may connect to. Both if it names none, as certificates for tests and MDM do.
     public let environments: Set<PushEnvironment>
-    /// The beginning of the validity.
+    /// The time from which the certificate is valid.
     public let validFrom: Timestamp
-    /// The end of the validity.
+    /// The time until which the certificate is valid.
     public let expires: Timestamp
     /// The SHA-256 of the certificate, in 64 hexadecimal digits.
     public let fingerprint: String

@@ -15,21 +15,21 @@ package struct CredentialContents: Sendable {
         case der = "certificate in DER"
     }
 
-    /// A certificate of the files.
+    /// A certificate that the files contain.
     package struct CertificateEntry: Hashable, Sendable {
         package var commonName: String
         package var issuer: String
         /// The UID of the subject; `nil` without one.
         package var defaultTopic: Topic?
         package var topics: [CertificateTopic]
-        /// The environments that it names; `nil` if it names none, as those of authorities.
+        /// The environments that the certificate names; `nil` if it names none, as those of authorities.
         package var environments: Set<PushEnvironment>?
         package var validFrom, expires: Timestamp
-        /// The algorithm of its key, such as `RSA 2048`.
+        /// The algorithm of the certificate's key, such as `RSA 2048`.
         package var algorithm: String
         /// The SHA-256 of the certificate, in hexadecimal.
         package var fingerprint: String
-        /// Indicates whether its key is among the files.
+        /// `true` if the certificate's key is among the files.
         package var hasKey: Bool
     }
 
@@ -37,7 +37,7 @@ package struct CredentialContents: Sendable {
     /// The identifier of a signing key, as its file's name has it; `nil` for none.
     package let keyID: String?
     package let certificates: [CertificateEntry]
-    /// The algorithms of the private keys.
+    /// The algorithms of the private keys in the files.
     package let keys: [String]
     /// The number of keys that belong to none of the certificates.
     package let unmatchedKeys: Int
@@ -116,7 +116,7 @@ extension CredentialContents.CertificateEntry {
 }
 
 extension Certificate.PublicKey {
-    /// The algorithm and its size, such as `EC P-256`.
+    /// The name of the key's algorithm with its size, such as `EC P-256`.
     fileprivate var algorithm: String {
         switch "\(self)" {
         case "P256.PublicKey": "EC P-256"

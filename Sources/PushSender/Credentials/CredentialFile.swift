@@ -8,11 +8,11 @@ public struct CredentialFile: Sendable {
     /// The maximum size of a file, in bytes: 1 MiB.
     public static let maximumSize = 1 << 20
 
-    /// The path of the credential.
+    /// The path of the file with the credential.
     public var path: String
     /// The passphrase of a `.p12` or an encrypted key.
     public var passphrase: String?
-    /// The team of a `.p8`.
+    /// The identifier of the developer team of a `.p8`.
     public var teamID: String?
     /// The identifier of a `.p8`; `nil` takes it from a name like `AuthKey_ABC123DEFG.p8`.
     public var keyID: String?

@@ -4,12 +4,12 @@ struct PEMFile {
     struct Block {
         /// The label after `BEGIN`.
         var label: String
-        /// The block with its first and its last line.
+        /// The text of the block, including its first and its last line.
         var text: String
 
         var isCertificate: Bool { self.label == "CERTIFICATE" || self.label == "X509 CERTIFICATE" }
         var isPrivateKey: Bool { self.label.hasSuffix("PRIVATE KEY") }
-        /// Indicates whether a passphrase is needed: encrypted PKCS#8, or OpenSSL's older form (RFC 1421).
+        /// `true` if a passphrase is needed: encrypted PKCS#8, or OpenSSL's older form (RFC 1421).
         var isEncrypted: Bool { self.label == "ENCRYPTED PRIVATE KEY" || self.text.contains("Proc-Type: 4,ENCRYPTED") }
     }
 

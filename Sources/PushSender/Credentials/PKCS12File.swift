@@ -6,7 +6,7 @@ import SwiftASN1
 struct PKCS12File {
     /// A PKCS#8 key in a part that is not encrypted. The key itself usually is.
     struct Key {
-        /// The label in PEM.
+        /// The label of the key in PEM.
         var label: String
         var der: ArraySlice<UInt8>
     }
@@ -61,7 +61,7 @@ struct PKCS12File {
         }
     }
 
-    /// An error of the structure.
+    /// The error of an archive with an invalid structure.
     private struct Broken: Error {}
 
     private static func next(_ nodes: inout ASN1NodeCollection.Iterator) throws -> ASN1Node {

@@ -69,7 +69,7 @@ struct PKCS12Writer {
     }
 
     /// Writes a bag.
-    /// - Parameter isPaired: Whether it is the key or the key's certificate.
+    /// - Parameter isPaired: `true` for the key and for the key's certificate.
     private static func bag(
         _ type: ASN1ObjectIdentifier,
         isPaired: Bool,

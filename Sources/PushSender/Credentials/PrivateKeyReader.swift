@@ -93,7 +93,7 @@ enum PrivateKeyReader {
 }
 
 extension PEMFile.Block {
-    /// The decoded content; `nil` if it is not base64.
+    /// The content of the block, decoded; `nil` if it is not base64.
     fileprivate var der: [UInt8]? {
         let lines = self.text.split(separator: "\n").dropFirst().dropLast()
         return Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters).map { Array($0) }
@@ -130,7 +130,7 @@ enum KeyDerivation {
             guard try ASN1ObjectIdentifier(berEncoded: &derivation) == .pbkdf2 else { throw Unsupported() }
             parameters = try Self.children(Self.next(&derivation))
         }
-        // The salt.
+        // Skips the salt.
         _ = try Self.next(&parameters)
         let rounds = try Int(berEncoded: &parameters)
         guard rounds > 0 else { throw Unsupported() }
@@ -159,7 +159,7 @@ struct KeyDerivationLimit {
 
     private var total = 0
 
-    /// Adds the iterations of one encryption.
+    /// Adds the iterations of one encryption, and throws if a limit is exceeded.
     mutating func add(_ rounds: Int) throws(CredentialError) {
         guard rounds <= Self.maximumRounds, self.total + rounds <= Self.maximumTotal else { throw .tooManyIterations }
         self.total += rounds

@@ -10,7 +10,7 @@ import Synchronization
 package struct ProviderTokenSigner: Sendable {
     /// The age at which a token is replaced.
     package static let lifetime: Duration = .seconds(50 * 60)
-    /// The shortest time between two tokens.
+    /// The minimum time between the issue of two tokens.
     package static let spacing: Duration = .seconds(20 * 60)
     /// The maximum number of earlier tokens that are remembered. Only a clock that steps back and forth needs more than one.
     private static let memory = 16
@@ -18,7 +18,7 @@ package struct ProviderTokenSigner: Sendable {
     private struct Issued {
         var text: String
         var at: Timestamp
-        /// Indicates whether the push service called the token expired.
+        /// `true` if the push service called the token expired.
         var isExpired = false
 
         /// Returns whether `now` is too close to this token for another one.

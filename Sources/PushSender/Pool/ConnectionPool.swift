@@ -9,19 +9,19 @@ import Synchronization
 
 /// The connections for one environment and one credential, and the pushes that wait for them.
 ///
-/// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock.
+/// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock is released.
 final class ConnectionPool: PushConnectionDelegate {
     /// A connection of the pool, from the attempt to open it to its end.
     private struct Connection {
-        /// The handle by which it is called; `nil` until it has an event loop.
+        /// The handle by which the connection is called; `nil` until it has an event loop.
         var handle: ConnectionHandle?
-        /// The source of provider tokens of the credential that it was opened with.
+        /// The source of provider tokens of the credential with which the connection was opened.
         var token: (any ProviderTokenSource)?
-        /// Indicates whether it drains because another credential or port is in use now.
+        /// `true` if the connection drains because another credential or port is in use now.
         var isOutdated = false
-        /// Indicates whether the service has sent its settings.
+        /// `true` if the service has sent its settings.
         var isOpen = false
-        /// The port of the push service to which it was opened.
+        /// The port of the push service to which the connection was opened.
         var port = 0
     }
 
@@ -111,7 +111,7 @@ final class ConnectionPool: PushConnectionDelegate {
         Self.fail(tickets, .init("cancelled before it was sent"))
     }
 
-    /// Ends those of the pushes that no connection has taken.
+    /// Takes pushes of a batch back: ends those that no connection has taken.
     func takeBack(_ indices: Set<Int>, of batch: SendBatch) {
         Self.endTakenBack(self.state.withLock { $0.queue.remove(indices, of: batch) })
     }
@@ -362,7 +362,7 @@ final class ConnectionPool: PushConnectionDelegate {
         }
     }
 
-    /// Adds a handle, or drains the connection if it is no longer wanted.
+    /// Stores the handle of a connection, or drains the connection if it is no longer wanted.
     private func register(_ id: Int, _ handle: ConnectionHandle) {
         let isWanted = self.state.withLock { state in
             state.connections[id, default: Connection()].handle = handle

@@ -12,14 +12,14 @@ struct PoolStateMachine {
         case connect(Int)
         /// Call ``timerFired(waiting:now:)`` at this time.
         case connectLater(NIODeadline)
-        /// Make this connection take work.
+        /// Make the connection with this id take work.
         case wake(Int)
     }
 
     /// The stage of a connection's life.
     private enum Status: Hashable {
         case connecting
-        /// The connection takes work. It is confirmed once the service has responded to a request, and idle if it had free
+        /// The connection takes pushes. It is confirmed once the service has responded to a request, and idle if it had free
         /// streams when no push waited.
         case ready(isConfirmed: Bool, isIdle: Bool)
         /// The connection takes no more work. Its success or failure has been counted.
@@ -34,7 +34,8 @@ struct PoolStateMachine {
 
     private let maximum: Int
     private let backoff: Backoff
-    /// The maximum number of consecutive connections that end within ``Backoff/base`` of their start and delay no other.
+    /// The number of consecutive connections that may end within ``Backoff/base`` of their start without delaying the
+    /// next one.
     private static let allowedShortLives = 3
 
     private var connections: [Connection] = []
@@ -80,7 +81,7 @@ struct PoolStateMachine {
         self.change(id, to: .ready(isConfirmed: false, isIdle: false))
     }
 
-    /// - Parameter isIdle: Is `true` if the connection could have taken more.
+    /// - Parameter isIdle: `true` if the connection could have taken more pushes.
     mutating func workTaken(_ id: Int, isIdle: Bool, waiting: Int, now: NIODeadline) -> [Action] {
         guard case .ready(let isConfirmed, _) = self.status(id) else { return [] }
         self.change(id, to: .ready(isConfirmed: isConfirmed, isIdle: isIdle))
@@ -121,7 +122,7 @@ struct PoolStateMachine {
         return self.connectionsOutdated(Set(self.ids), waiting: waiting, now: now)
     }
 
-    /// Drains some connections, so that new ones replace them.
+    /// Drains the connections with these ids, so that new ones replace them.
     mutating func connectionsOutdated(_ ids: Set<Int>, waiting: Int, now: NIODeadline) -> [Action] {
         for index in self.connections.indices where ids.contains(self.connections[index].id) {
             self.connections[index].status = .draining
@@ -129,8 +130,8 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Handles the end of a connection. The next attempt is delayed if it ended by itself before it was confirmed, or if
-    /// it is the last of several that ended soon after their start.
+    /// Handles the end of a connection. The next attempt is delayed if the connection ended by itself before it was
+    /// confirmed, or if it is the last of several that ended soon after their start.
     mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,

@@ -16,7 +16,7 @@ package final class PortSelector: Sendable {
         /// The observers by the numbers of their registration. They are called when the first port works again.
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextObserver = 0
-        /// The next try of the first port; there is one at a time, however often the port changes.
+        /// The next attempt on the first port; there is one at a time, however often the port changes.
         var nextTry: Scheduled<Void>?
     }
 

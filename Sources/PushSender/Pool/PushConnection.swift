@@ -38,11 +38,11 @@ final class PushConnection: ChannelInboundHandler {
     private var isWorking = false
     /// The pushes in flight. Their slots are the state machine's tickets.
     private var inFlight = SlotTable<PushTicket>(keptSlots: PushConnection.keptSlots)
-    // Kept so that the usual event allocates nothing.
+    // The arrays are kept so that the usual event allocates nothing.
     private var events: [HTTP2ClientEvent] = []
     private var tickets: [PushTicket] = []
     private var results: [SendResult] = []
-    /// Indicates whether the service has answered a request.
+    /// `true` if the service has responded to a request.
     private var isConfirmed = false
 
     init(id: Int, authority: String, limits: HTTP2ClientLimits, delegate: any PushConnectionDelegate, logger: Logger) {
@@ -152,7 +152,7 @@ final class PushConnection: ChannelInboundHandler {
         self.context?.close(promise: nil)
     }
 
-    /// Reports the end to the pool, once.
+    /// Reports the end of the connection to the pool, once.
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
@@ -221,7 +221,7 @@ final class PushConnection: ChannelInboundHandler {
         self.stateMachine?.reuse(output)
     }
 
-    /// Drains after a response with which the service asks for a new connection.
+    /// Drains after a response with which the service requests a new connection.
     private func startDraining() { self.stateMachine?.drain(now: .now()) }
 
     private func reportExpiredToken() {
@@ -256,12 +256,12 @@ extension PushConnection {
             case .lost(let slot, let cause):
                 guard let ticket = self.inFlight.remove(slot) else { continue }
                 results.add(ticket, .unknown(cause.failure))
-                // The service is reachable but never responds: another of its addresses may.
+                // The service is reachable but never responds: another of its addresses may respond.
                 if cause == .responseTimeout, !self.isConfirmed { self.startDraining() }
             case .notProcessed(let slot, let cause):
                 guard var ticket = self.inFlight.remove(slot) else { continue }
                 if case .reset = cause { ticket.refusals += 1 }
-                // The service has opened no window for it: another connection may have one.
+                // The service has opened no flow-control window for the push: another connection may have one.
                 if cause == .responseTimeout { self.startDraining() }
                 if cause.allowsRetry, ticket.refusals < Self.maximumRefusals {
                     returned.append(ticket)
@@ -309,7 +309,7 @@ struct ConnectionHandle: Sendable {
     private let eventLoop: any EventLoop
     private let connection: NIOLoopBound<PushConnection>
 
-    /// Must be called on the connection's event loop.
+    /// Creates a handle. It must be called on the connection's event loop.
     init(_ connection: PushConnection, eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
         self.connection = NIOLoopBound(connection, eventLoop: eventLoop)

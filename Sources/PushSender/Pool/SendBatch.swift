@@ -10,9 +10,9 @@ final class SendBatch: Sendable {
         var connections: [OpenedConnection] = []
         var missing: Int
         var waiter: CheckedContinuation<SentPushes, Never>?
-        /// The pushes that are to be taken back.
+        /// The positions of the pushes that are to be taken back.
         var recalled: Set<Int> = []
-        /// The recalled pushes that no connection had.
+        /// The recalled pushes that were taken back, because no connection had them.
         var takenBack: Set<Int> = []
 
         /// Returns the index of a connection, which is added if it is new.
@@ -52,7 +52,7 @@ final class SendBatch: Sendable {
     /// - Parameter connection: The connection that carried them; `nil` for none.
     func finish(_ results: some Collection<SendResult>, over connection: OpenedConnection? = nil) {
         self.metrics.count(results)
-        // Before the count, whose completion ends the stream of results.
+        // The observer is called before the count, whose completion ends the stream of results.
         self.observer?(Array(results))
         let completed = self.state.withLock { state in
             if self.observer == nil {

@@ -5,7 +5,7 @@ import PushTypes
 struct PushTicket {
     let batch: SendBatch
     let index: Int
-    /// The time at which the push no longer waits for a connection.
+    /// The time after which the push no longer waits for a connection.
     let deadline: NIODeadline
     /// The number of times that the service has refused its stream.
     var refusals = 0
@@ -21,7 +21,7 @@ struct PushTicket {
 struct WorkQueue {
     /// The waiting pushes of one call, or one push that a connection returned.
     private struct Item {
-        /// The pushes of an item.
+        /// The pushes that an item holds.
         enum Content {
             case range(Range<Int>)
             case returned(PushTicket)
@@ -56,7 +56,7 @@ struct WorkQueue {
 
     /// Inserts pushes that the service did not process in front of all others, except those that were recalled meanwhile.
     ///
-    /// A recall that comes later finds its pushes in the queue.
+    /// A later recall finds the pushes in the queue.
     /// - Returns: The recalled pushes.
     mutating func prepend(_ returned: [PushTicket]) -> [PushTicket] {
         var recalled: [PushTicket] = []

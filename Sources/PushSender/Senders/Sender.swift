@@ -79,8 +79,8 @@ public final class Sender: NotificationSender, Service {
 
     /// Sends many pushes and returns their outcomes in the same order.
     ///
-    /// The array costs one hop to each connection's event loop. The pushes wait in it until a connection has a free stream,
-    /// and the caller is suspended: that is the back-pressure.
+    /// Sending an array costs one hop to each connection's event loop. The pushes wait in it until a connection has a
+    /// free stream, and the caller is suspended: that is the back-pressure.
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.follow(pushes).outcomes }
 
     /// Sends one broadcast and returns its outcome, in which ``Outcome/Accepted/id`` is the header `apns-request-id`.
@@ -137,7 +137,7 @@ public final class Sender: NotificationSender, Service {
     /// The sender's connections and queue at this time.
     public var statistics: SenderStatistics { self.pool.statistics }
 
-    /// Waits for graceful shutdown or cancellation, then closes. To send does not need it.
+    /// Waits for graceful shutdown or cancellation, then closes. Sending works without it, too.
     public func run() async throws {
         try? await gracefulShutdown()
         await self.close()

@@ -18,7 +18,7 @@ package final class SenderPool: SenderSource, Service {
         var lane: SenderLane
     }
 
-    /// A sender of either protocol.
+    /// A kept sender, for HTTP/2 or the binary protocol.
     private enum Kept {
         case http2(Sender)
         case binary(BinaryTransport)

@@ -28,7 +28,7 @@ package protocol SenderSource: Sendable {
     func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint
     /// Returns the address to which the pushes of a credential go.
     func endpoint(of environment: PushEnvironment, for credential: PushCredential) -> PushServiceEndpoint
-    /// Sets the receiver of the failures of connections, and of their successes.
+    /// Sets the observer that receives each failure of a connection, and each success.
     func observe(_ observer: @escaping AppConnectionObserver)
 }
 

@@ -88,9 +88,9 @@ struct CSVColumns: Equatable {
     }
 }
 
-/// Converts the texts of cells.
+/// Converts between the texts of CSV cells and values.
 enum CSVCell {
-    /// Returns the parts between bars, without empty ones.
+    /// Returns the parts of a text between bars (`|`), without empty ones.
     static func list(_ text: String) -> [String] {
         guard text.utf8.contains(UInt8(ascii: "\\")) else { return text.split(separator: "|").map(String.init) }
         var (parts, part, isEscaped) = ([String](), "", false)
@@ -119,7 +119,7 @@ enum CSVCell {
             .joined(separator: "|")
     }
 
-    /// Returns the value of an attribute.
+    /// Returns the value of an attribute from the text of its cell.
     static func value(_ text: String) -> JSONValue {
         switch text {
         case "true": return .bool(true)

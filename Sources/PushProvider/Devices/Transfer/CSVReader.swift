@@ -28,7 +28,7 @@ struct CSVReader {
         case notUnicode = "the text is not UTF-8"
     }
 
-    /// The position within a row.
+    /// The state of the parser within a row.
     private enum State {
         /// The beginning of a cell.
         case start
@@ -69,7 +69,7 @@ struct CSVReader {
         return self.length == 0 ? nil : self.endRow()
     }
 
-    /// Consumes a byte order mark at the beginning of the file.
+    /// Returns `true` for a byte of a byte order mark at the beginning of the file, which is skipped.
     private mutating func isByteOrderMark(_ byte: UInt8) -> Bool {
         guard self.bytesSeen < 3 else { return false }
         let isMark = byte == Self.byteOrderMark[self.bytesSeen]
@@ -102,7 +102,7 @@ struct CSVReader {
         return nil
     }
 
-    /// Takes a byte that ends no row.
+    /// Processes a byte that does not end the row.
     private mutating func advance(_ byte: UInt8) {
         let (comma, mark) = (UInt8(ascii: ","), UInt8(ascii: "\""))
         switch (self.state, byte) {

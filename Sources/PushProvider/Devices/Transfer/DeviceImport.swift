@@ -16,7 +16,8 @@ package struct DeviceImport: Sendable {
     private let time: any TimeSource
 
     /// - Parameters:
-    ///   - direct: The notifications in memory, from which opt-outs take pushes back; `nil` if there is no dispatcher.
+    ///   - direct: The notifications in memory, whose pushes to devices that opt out are taken back; `nil` if there is
+    ///     no dispatcher.
     ///   - defaults: The values that a list of another server does not have.
     package init(
         store: any DeviceStore,
@@ -60,7 +61,7 @@ package struct DeviceImport: Sendable {
         return batch.report
     }
 
-    /// Registers in transactions of ``TransferLimits/batch`` while `count` or more records wait.
+    /// Registers the waiting records, ``TransferLimits/batch`` in each transaction, while there are `count` or more.
     private func register(
         _ batch: inout Batch,
         atLeast count: Int,
@@ -110,18 +111,18 @@ package struct DeviceImport: Sendable {
 
 /// The progress of an import, in records.
 package struct ImportProgress: Hashable, Sendable, Codable {
-    /// Records that were read, without header and empty lines.
+    /// The number of records that were read, without the header row and empty lines.
     package var lines = 0
-    /// New devices.
+    /// The number of new devices.
     package var added = 0
     package var refreshed = 0
-    /// Installations whose token has changed.
+    /// The number of installations whose token has changed.
     package var replaced = 0
     package var refused = 0
-    /// Pushes under way to devices whose preferences or user the import has changed, which could not be taken back.
+    /// The number of pushes that could not be taken back, to devices whose preferences or user the import has changed.
     package var underWay = 0
 
-    /// Records that are on disk.
+    /// The number of records that are on disk.
     package var registered: Int { self.added + self.refreshed + self.replaced }
 
     package init() {}
@@ -130,7 +131,7 @@ package struct ImportProgress: Hashable, Sendable, Codable {
 /// The report about an import.
 package struct ImportReport: Hashable, Sendable {
     package var progress = ImportProgress()
-    /// The first ``TransferLimits/maximumRefusals`` errors.
+    /// The errors of rejected records, of which the first ``TransferLimits/maximumRefusals`` are kept.
     package var refusals: [ImportError] = []
 
     package init() {}
@@ -147,7 +148,7 @@ package struct ImportError: Hashable, Sendable, Codable {
     /// The line on which the record begins, from 1.
     package var line: Int
     package var code, message: String
-    /// The member or column at fault.
+    /// The name of the member or column at fault.
     package var field: String?
 
     /// The maximum length of ``field``, in bytes. It is shorter than a token, because a file may have tokens in place of names.

@@ -6,7 +6,7 @@ import PushSupport
 /// The array is the whole file, or the member `results` with which the only object of the file begins. Objects without an
 /// array around them are split too.
 struct ElementReader {
-    /// The text of an object.
+    /// An element that was split off: an object, or bytes that are no object.
     struct Element: Equatable {
         /// The line on which the object begins, from 1.
         var line: Int
@@ -46,7 +46,7 @@ struct ElementReader {
         return elements
     }
 
-    /// Returns the beginning of an object that the file does not end.
+    /// Returns the incomplete object at the end of the file; `nil` if there is none.
     mutating func finish() -> Element? {
         guard self.depth > 0 else { return nil }
         self.depth = 0
@@ -60,7 +60,7 @@ struct ElementReader {
         return isMark
     }
 
-    /// Takes a byte between two objects.
+    /// Processes a byte between two objects.
     private mutating func between(_ byte: UInt8) -> Element? {
         switch byte {
         case UInt8(ascii: "{"):
@@ -77,7 +77,7 @@ struct ElementReader {
         return nil
     }
 
-    /// Takes a byte of an object.
+    /// Processes a byte of an object.
     private mutating func within(_ byte: UInt8) -> Element? {
         if self.bytes.count < TransferLimits.maximumRecord { self.bytes.append(byte) } else { self.isTooLong = true }
         if self.isInText {

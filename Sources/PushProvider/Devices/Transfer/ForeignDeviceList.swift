@@ -5,7 +5,7 @@ import PushTypes
 
 /// A push server whose list of devices can be imported.
 package enum ForeignDeviceList: String, CaseIterable, Hashable, Sendable {
-    /// The file of the AeroGear UnifiedPush Server's importer: a JSON array.
+    /// The file that the importer of the AeroGear UnifiedPush Server reads: a JSON array.
     case aerogear
     /// The class `_Installation` of Parse Server: an export in JSON.
     case parse

@@ -2,7 +2,7 @@ package import NIOCore
 import PushStore
 import PushSupport
 
-/// Records as a file, which is read from the store and written a page at a time.
+/// A file of records, which are read from the store and written a page at a time.
 ///
 /// Each page is a query of its own, so that no database snapshot is kept open for the whole export.
 package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
@@ -18,7 +18,7 @@ package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
     private let caller = QueryCaller.current?.exporting
 
     /// - Parameters:
-    ///   - header: The first line of a file of rows, with its end.
+    ///   - header: The header row of the file with its line end; `nil` for a file without one.
     ///   - page: Reads the page at a position, which is `nil` for the first.
     init(header: String?, _ page: @escaping @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)) {
         (self.header, self.page) = (header, page)

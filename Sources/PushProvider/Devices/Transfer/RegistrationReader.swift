@@ -3,7 +3,7 @@ import NIOCore
 import ProviderModel
 import PushSupport
 
-/// Reads registrations from the bytes of a file, which may come in buffers of any size.
+/// Reads registrations from the bytes of a file, which may arrive in buffers of any size.
 ///
 /// A rejected record does not stop the import. A rejected header row does.
 struct RegistrationReader {
@@ -18,21 +18,21 @@ struct RegistrationReader {
         }
     }
 
-    /// The reader of the format.
+    /// The reader that splits the file into records, by the syntax of the file.
     private enum Source {
         case lines(LineReader)
         case rows(CSVReader, Header?)
         case elements(ElementReader)
     }
 
-    /// The header row of a file.
+    /// The header row of a CSV file, in Martlet's own form or that of another server's list.
     private enum Header {
         case own(CSVColumns)
         case foreign(ForeignColumns)
     }
 
     private var source: Source
-    /// The server whose list it is; `nil` for records in Martlet's own form.
+    /// The server from which the list comes; `nil` for records in Martlet's own form.
     private let list: ForeignDeviceList?
     private let defaults: ImportDefaults
 
@@ -48,7 +48,7 @@ struct RegistrationReader {
     }
 
     /// Returns the records that end in `bytes`.
-    /// - Throws: ``RequestError`` of the header row.
+    /// - Throws: ``RequestError`` for a header row that is rejected.
     mutating func feed(_ bytes: ByteBufferView) throws(RequestError) -> [Record] {
         switch self.source {
         case .lines(var reader):

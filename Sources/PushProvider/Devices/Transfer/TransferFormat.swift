@@ -38,27 +38,27 @@ package enum TransferLimits {
     package static let maximumRefusals = 1000
 }
 
-/// The form of a file of devices, and the server whose list it is.
+/// The syntax of a file of devices, and the server from which it comes.
 package struct ImportSource: Hashable, Sendable {
     /// The syntax that separates the records of a file.
     package enum Container: Hashable, Sendable {
         /// A JSON object on each line.
         case lines
-        /// CSV (RFC 4180) with a header row.
+        /// Rows of CSV (RFC 4180) after a header row.
         case rows
         /// A JSON array of objects, or one in the member `results` of an object.
         case elements
     }
 
     package var container: Container
-    /// The server whose list it is; `nil` for records in Martlet's own form.
+    /// The server from which the list comes; `nil` for records in Martlet's own form.
     package var list: ForeignDeviceList?
 
     package init(_ container: Container, list: ForeignDeviceList? = nil) {
         (self.container, self.list) = (container, list)
     }
 
-    /// Makes the source of records in Martlet's own form.
+    /// Creates the source for records in Martlet's own form.
     package init(_ format: TransferFormat) {
         switch format {
         case .ndjson: self.init(.lines)
@@ -66,7 +66,7 @@ package struct ImportSource: Hashable, Sendable {
         }
     }
 
-    /// Makes the source from a request's `content-type`; `nil` for a type that is not supported.
+    /// Creates the source from a request's `content-type`; `nil` for a type that is not supported.
     package init?(contentType: String, list: ForeignDeviceList?) {
         if let format = TransferFormat(contentType: contentType) {
             self.init(format)

@@ -4,15 +4,16 @@ import PushSender
 package import PushSupport
 import PushTypes
 
-/// The consequence of one outcome for its recipient: a final state or another try, and an indication about the token.
+/// The consequence of one outcome for its recipient: a final state or another attempt, and an indication about the
+/// token.
 struct DeliveryDecision: Hashable, Sendable {
     /// The next step for the recipient.
     enum Next: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)
-        /// Another try.
+        /// Another attempt.
         /// - Parameters:
-        ///   - at: The time of the try, by the steady clock.
-        ///   - attempts: The tries that count so far.
+        ///   - at: The time of the attempt, by the steady clock.
+        ///   - attempts: The number of attempts that count so far.
         case retry(at: Timestamp, attempts: Int)
     }
 
@@ -22,17 +23,17 @@ struct DeliveryDecision: Hashable, Sendable {
     /// policy decides about it.
     var token: TokenStateChange.Kind?
     var reason: String?
-    /// Indicates whether the response to this try or an earlier one was lost.
+    /// `true` if the response to this attempt or an earlier one was lost.
     var mayHaveArrived = false
-    /// Indicates whether the push was sent.
+    /// `true` if the push was sent.
     var wasSent = true
 
     /// Decides the consequence of an outcome.
     /// - Parameters:
-    ///   - attempts: The number of tries, with this one.
-    ///   - sentAt: The time of this try, from which a 410 without a timestamp counts.
-    ///   - expires: The time after which no try makes sense.
-    ///   - mayHaveArrived: Indicates whether the response to an earlier try was lost.
+    ///   - attempts: The number of attempts, including this one.
+    ///   - sentAt: The time of this attempt, which counts as the time of a 410 without a timestamp.
+    ///   - expires: The time after which no further attempt is made.
+    ///   - mayHaveArrived: `true` if the response to an earlier attempt was lost.
     ///   - repeatsUnknown: `true` to send a push again that may have arrived (at least once), `false` not to (at most once).
     static func make(
         _ outcome: Outcome,
@@ -102,12 +103,13 @@ struct DeliveryDecision: Hashable, Sendable {
     }
 }
 
-/// The maximum number of tries of one recipient, and the delays between them. A delay is always shorter than the time until
-/// the expiry.
+/// The maximum number of attempts for one recipient, and the delays between them. A delay is always shorter than the
+/// time until the expiry.
 package struct RetryPolicy: Hashable, Sendable {
-    /// The maximum number of tries that reach the push service. Default 8. Pushes that were not sent are tried until they expire.
+    /// The maximum number of attempts that reach the push service. Default 8. Unsent pushes are tried until they
+    /// expire.
     package var maximumAttempts = 8
-    /// The back-off after a failed try. Default up to 2 s after the first failure, doubling to 15 min (reference 1.10).
+    /// The back-off after a failed attempt. Default up to 2 s after the first failure, doubling to 15 min (reference 1.10).
     package var backoff = Backoff(base: .seconds(2), maximum: .seconds(15 * 60))
     /// The delay of pushes that were not sent because there was no connection. Default 1 s to 60 s.
     package var unreachable: ClosedRange<Duration> = .seconds(1) ... .seconds(60)
@@ -128,7 +130,7 @@ package struct RetryPolicy: Hashable, Sendable {
         if counts, attempts >= self.maximumAttempts {
             return .final(end, reason: "\(attempts) tries failed; the last: \(reason)")
         }
-        // The delay is drawn from the time left until the expiry. A try at the expiry itself is too late.
+        // The delay is drawn from the time left until the expiry. An attempt at the expiry itself is too late.
         let left = expires.since(clocks.earlier)
         let least = counts ? atLeast ?? .zero : self.unreachable.lowerBound
         guard least < left else {

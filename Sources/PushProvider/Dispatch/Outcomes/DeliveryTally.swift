@@ -4,7 +4,7 @@ import PushTypes
 
 /// The results of one page, counted for ``DispatchMetrics``.
 struct DeliveryTally: Hashable, Sendable {
-    /// The result of a try.
+    /// The result of an attempt.
     enum Result: String, Hashable, Sendable {
         case accepted, rejected, failed, skipped, unknown
         /// The recipient is tried again.
@@ -14,17 +14,17 @@ struct DeliveryTally: Hashable, Sendable {
     /// The reason for a result, for the label `reason`. The number of its values is limited.
     enum Reason: Hashable, Sendable {
         case none
-        /// The push service's reason.
+        /// The documented reason that the push service gave.
         case service(PushTypes.Reason)
         /// A reason of the push service that is not documented.
         case other
         /// There was no connection, or no response.
         case connection
-        /// The recipient was not tried, or not again.
+        /// No attempt, or no further one, was made for the recipient.
         case ended(EndingCause)
         /// The recipient's preferences exclude the notification.
         case skipped(SkipReason)
-        /// No push could be made: expired, no credential, or content that cannot be rendered.
+        /// No push could be created: expired, no credential, or content that cannot be rendered.
         case unsendable
 
         init(_ outcome: Outcome) {
@@ -67,7 +67,7 @@ struct DeliveryTally: Hashable, Sendable {
 }
 
 extension DeliveryTally.Result {
-    /// The result with a final state; `nil` for one that is not final.
+    /// Creates the result for a final state; `nil` for a state that is not final.
     init?(_ state: DeliveryRecord.State) {
         switch state {
         case .sending: return nil

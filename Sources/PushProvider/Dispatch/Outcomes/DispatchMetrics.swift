@@ -7,10 +7,11 @@ import Synchronization
 
 /// The metrics of the dispatcher.
 ///
-/// `martlet_deliveries` counts final states by app, environment, state and reason; `martlet_delivery_retries` counts tries that
-/// are followed by a retry. `martlet_queue_start` and `martlet_queue_retry` are the delays of first pages and of retries by lane.
+/// `martlet_deliveries` counts final states by app, environment, state and reason; `martlet_delivery_retries` counts
+/// attempts that are followed by a retry. `martlet_queue_start` and `martlet_queue_retry` are the delays of first pages
+/// and of retries by lane.
 package final class DispatchMetrics: Sendable {
-    /// The results of one app that are counted together.
+    /// The app and the kind of results that are counted together.
     private struct Key: Hashable {
         var app: Int64
         var kind: DeliveryTally.Kind
@@ -65,7 +66,7 @@ package final class DispatchMetrics: Sendable {
         self.delays(claim.notification.lane).start.record(duration: max(.zero, clocks.wall.since(since)))
     }
 
-    /// Records the start of retries.
+    /// Measures the delay with which retries are started.
     func noteRetry(_ claim: RetryClaim, at clocks: ClockReading) {
         guard let since = claim.dueSince else { return }
         self.delays(claim.notification.lane).retry.record(duration: max(.zero, clocks.steady.since(since)))
@@ -104,7 +105,7 @@ package final class DispatchMetrics: Sendable {
         }
     }
 
-    /// Counts pages whose lease was lost.
+    /// Counts pages whose results were refused, because their lease was lost.
     func countFenced(_ pages: Int) {
         Counter(label: "martlet_pages_fenced", dimensions: [], factory: self.factory).increment(by: pages)
     }

@@ -35,7 +35,7 @@ struct OutcomeEvaluator {
         self.result = PageResult(notificationNumber: notification.number)
     }
 
-    /// The result of the page with the events for webhooks.
+    /// The complete result of the page, including the events for webhooks.
     var finished: PageResult {
         var result = self.result
         if !self.events.isEmpty { result.events = self.events.data }
@@ -242,7 +242,7 @@ struct OutcomeEvaluator {
         case .final(let state, let reason):
             self.finish(recipient, state, reason: reason, attempts: recipient.attempts + 1)
         case .retry(let at, var attempts):
-            // A notification that is not to be stored has one more try, even if the first one was not sent.
+            // A notification that is not to be stored has one more attempt, even if the first push was not sent.
             if self.notification.record.content.expiration == .immediate {
                 attempts = max(attempts, recipient.attempts + 1)
             }
@@ -261,13 +261,13 @@ struct OutcomeEvaluator {
     /// Adds the pause of an environment that this page proves.
     private mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
 
-    /// Pauses the notification, whose own topic is rejected.
+    /// Pauses the notification, because its own topic is rejected.
     private mutating func pauseNotification(_ fault: ConfigurationFault) {
         let topic = self.notification.record.content.topic
         self.result.pauses = "\(fault.description); this notification's topic is \(topic)"
     }
 
-    /// Holds a recipient back for a configuration fault. The try does not count.
+    /// Holds a recipient back for a configuration fault. The attempt does not count.
     private mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
         let clocks = self.notification.record.clocksOfExpiry(self.clocks)
         if var retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
@@ -334,7 +334,7 @@ struct OutcomeEvaluator {
     private mutating func count(_ outcome: Outcome) {
         switch outcome {
         case .accepted: break
-        // It is one of many push services, and the sender itself pauses messages to it.
+        // A browser's push service is one of many, and the sender itself pauses messages to it.
         case .rejected where self.notification.isWeb: self.report.rejected += 1
         case .rejected(let rejection) where rejection.status == 429 || rejection.status >= 500:
             if rejection.status == 429 { self.report.throttled += 1 } else { self.report.unavailable += 1 }
@@ -350,7 +350,7 @@ struct OutcomeEvaluator {
 
 /// The outcomes of recipients to which no push is sent, and of proven configuration faults.
 extension OutcomeEvaluator {
-    /// Adds the final state of a recipient that is not tried, or not again.
+    /// Adds the final state of a recipient for which no attempt, or no further one, is made.
     /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
     mutating func end(_ retry: EndedRetry, isWritten: Bool) {
         if let result = DeliveryTally.Result(retry.state) {
@@ -362,7 +362,7 @@ extension OutcomeEvaluator {
         self.result.removed.append(self.notification.reported(delivery, of: retry.recipient))
     }
 
-    /// Adds a recipient that could not be sent to.
+    /// Adds a recipient to which no push could be sent.
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, recipient.failure, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
@@ -385,7 +385,7 @@ extension OutcomeEvaluator {
         self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
     }
 
-    /// Indicates whether a rejection means only that the push service does not support broadcasts.
+    /// Returns `true` if a rejection means only that the push service does not support broadcasts.
     private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
         guard self.notification.channel != nil, case .rejected = outcome else { return false }
         return fault.cause == .wrongProtocol
@@ -396,8 +396,8 @@ extension OutcomeEvaluator {
         _ = await self.record(fault, count: 1, isRefuted: false, in: environment)
     }
 
-    /// Holds recipients back if their configuration fault is proven. Until then they are tried again as usual, and tries with
-    /// a response count.
+    /// Holds recipients back if their configuration fault is proven. Until then they are tried again as usual, and
+    /// attempts with a response count.
     private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
         guard let (fault, count) = faulty.commonest else { return }
         let isHeld: Bool
@@ -441,11 +441,11 @@ extension OutcomeEvaluator {
         return recorded != nil
     }
 
-    /// Indicates whether the notification's topic is the app's bundle id.
+    /// `true` if the notification's topic is the app's bundle id.
     private var isTopicOfApp: Bool { self.notification.app?.bundleID == self.notification.record.content.topic }
 
-    /// Indicates whether a request without any credential asked for this push. Only Matrix homeservers have none: the clients
-    /// of all other bridges have a certificate, a secret, a session or an API key.
+    /// `true` if this push was requested without any credential. Only Matrix homeservers send such requests: the
+    /// clients of all other bridges have a certificate, a secret, a session or an API key.
     private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
 
     /// Returns `true` for a token that is not registered and was named by a request without a credential. Such tokens may be
@@ -462,7 +462,7 @@ extension OutcomeEvaluator {
         return await self.invalidation.hasReached(recipient.token, app: app, environment: environment)
     }
 
-    /// Indicates whether this page has ended the notification of a request without a credential: its only push, to an
+    /// `true` if this page has ended the notification of a request without a credential: its only push, to an
     /// unregistered token, was rejected.
     private var isRefusedStranger: Bool {
         guard self.isOfStranger, case .tokens(let tokens) = self.notification.record.audience,
@@ -476,12 +476,12 @@ extension OutcomeEvaluator {
 /// The recipients of a page whose outcomes prove configuration faults.
 private struct FaultyRecipients {
     private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: PushTrip?)] = []
-    /// The faults with the numbers of their outcomes.
+    /// The number of outcomes that prove each fault.
     private(set) var counts: [ConfigurationFault: Int] = [:]
 
     var isEmpty: Bool { self.all.isEmpty }
 
-    /// The most frequent fault.
+    /// The fault with the most outcomes, and their number.
     var commonest: (fault: ConfigurationFault, count: Int)? {
         self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
     }

@@ -19,7 +19,7 @@ package final class OutcomeSignals: Sendable {
         for continuation in waiting.values { continuation.yield() }
     }
 
-    /// Ends all waiting, at the shutdown.
+    /// Ends all waits at shutdown.
     package func end() {
         let waiting = self.state.withLock { state in
             state.isEnded = true

@@ -10,7 +10,7 @@ import ServiceLifecycle
 /// written pauses its notification.
 struct ResultWriter: Sendable {
     let store: any DispatchStore
-    /// The pause between two attempts to write.
+    /// The pause between two attempts to write results.
     let pause: Duration
     /// The wake signal of webhook delivery.
     let events: WakeSignal

@@ -8,7 +8,7 @@ import PushSupport
 struct AdaptiveRateLimiter: Sendable {
     /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
-        /// The maximum and the minimum number of recipients of a page. Default 500 and 20.
+        /// The maximum number of recipients of a page; ``minimumPage`` is the minimum. Defaults 500 and 20.
         var page = 500
         var minimumPage = 20
         /// The limit of the delay after the first page with strain, doubling to 60 s.
@@ -19,16 +19,16 @@ struct AdaptiveRateLimiter: Sendable {
         var sample = 20
     }
 
-    /// The outcomes of one page, in recipients.
+    /// The outcomes of one page: the number of recipients with each kind of outcome.
     struct Report: Hashable, Sendable {
         var accepted = 0
-        /// The rejected recipients, which are no sign of strain.
+        /// The number of rejected recipients, which are no sign of strain.
         var rejected = 0
-        /// Responses with status 429.
+        /// The number of responses with status 429.
         var throttled = 0
-        /// Responses with a 5xx status.
+        /// The number of responses with a 5xx status.
         var unavailable = 0
-        /// Pushes that were not sent, or had no response.
+        /// The number of pushes that were not sent, or had no response.
         var unreachable = 0
         /// The maximum `retry-after` in the push service's responses.
         var retryAfter: Duration?
@@ -66,7 +66,7 @@ struct AdaptiveRateLimiter: Sendable {
         self.pageSize = max(1, settings.page)
     }
 
-    /// Takes the report of a page.
+    /// Evaluates the report of a page.
     /// - Returns: The time to wait before the next page; zero without strain.
     mutating func record(_ report: Report, using generator: inout some RandomNumberGenerator) -> Duration {
         self.pending.add(report)

@@ -1,20 +1,20 @@
 import ProviderModel
 import PushTypes
 
-/// Decides how many recipients may be sent to now at a given pace, and at what time to ask again.
+/// Decides how many recipients may be sent to now at a given pace, and when to decide again.
 ///
 /// A rate is a token bucket that holds at most one second's worth and begins empty, so that a restart sends nothing extra.
 /// The progress of a wave is in ``wave``, which the caller stores with each page, so that a restart continues the same wave.
 /// If the clock is set back, the delay is at most one interval.
 struct Pacer: Sendable {
-    /// The number of recipients that may be sent to, or the time to ask again.
+    /// The number of recipients that may be sent to, and the time of the next decision.
     struct Allowance: Hashable, Sendable {
         /// The number of recipients that may be sent to now; 0 or more.
         var count: Int
-        /// The time to ask again if ``count`` is 0; otherwise now.
+        /// The time at which to decide again if ``count`` is 0; otherwise now.
         var next: Timestamp
 
-        /// Limits the allowance by another one.
+        /// Limits the allowance to what another one allows too.
         mutating func limit(by other: Allowance) {
             self.count = min(self.count, other.count)
             self.next = max(self.next, other.next)

@@ -17,7 +17,7 @@ final class PacingController: Sendable {
         var strain: [DispatchTarget: AdaptiveRateLimiter] = [:]
         /// The decisions about the waves of notifications with limits of downloads.
         var steering: [UUID: WaveSteering] = [:]
-        /// The times until which the campaigns of a service pause.
+        /// The times until which the campaigns to each service pause, because of strain.
         var pausedUntil: [DispatchTarget: Timestamp] = [:]
     }
 
@@ -111,14 +111,14 @@ final class PacingController: Sendable {
         }
     }
 
-    /// Takes the report of a page.
+    /// Evaluates the report of a page.
     /// - Returns: The time to wait before the next page of any campaign to this service.
     func record(_ report: AdaptiveRateLimiter.Report, of service: DispatchTarget, now: Timestamp) -> Duration {
         var generator = SystemRandomNumberGenerator()
         return self.state.withLock { state in
             var limiter = state.strain[service] ?? AdaptiveRateLimiter(settings: self.settings)
             defer { state.strain[service] = limiter }
-            // Browsers have many push services: one that does not answer must not delay the others.
+            // Browsers have many push services: one that does not respond must not delay the others.
             let report = service.isWeb && report.isAnswered ? report.withoutUnreachable : report
             let delay = limiter.record(report, using: &generator)
             if delay > .zero { state.pausedUntil[service] = now.advanced(by: delay) }

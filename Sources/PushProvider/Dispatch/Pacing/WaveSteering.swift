@@ -72,18 +72,18 @@ struct WaveSteering: Sendable {
 
 /// A wave that waits for downloads.
 package struct HeldWave: Hashable, Sendable {
-    /// The figure because of which a wave waits.
+    /// The reason why a wave waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// The number of open downloads.
+        /// The number of open downloads is at its limit.
         case downloads
-        /// The bytes per second of the downloads.
+        /// The bytes per second of the downloads are at their limit.
         case bandwidth
         /// The figures are not known yet.
         case figures
     }
 
     package let cause: Cause
-    /// The time since which it waits, by the steady clock.
+    /// The time since which the wave waits, by the steady clock.
     package let since: Timestamp
     /// The figures of the latest decision; `nil` where they are not known.
     package let figures: DownloadFigures?
@@ -93,7 +93,7 @@ package struct HeldWave: Hashable, Sendable {
 package struct DownloadFigures: Hashable, Sendable {
     /// The number of open downloads.
     package var open: Int
-    /// The bytes per second over the last ten seconds.
+    /// The bytes per second of the downloads over the last ten seconds.
     package var bytesPerSecond: Int
 
     package init(open: Int, bytesPerSecond: Int) { (self.open, self.bytesPerSecond) = (open, bytesPerSecond) }
@@ -115,7 +115,7 @@ package final class HeldWaveRegistry: Sendable {
 
     package init() {}
 
-    /// Returns the wait of a notification; `nil` if it does not wait.
+    /// Returns the waiting wave of a notification; `nil` if none waits.
     /// - Parameter now: The time of the steady clock.
     package func wait(of notification: UUID, now: Timestamp) -> HeldWave? {
         self.entries.withLock { entries in

@@ -17,7 +17,7 @@ struct ConsentDecision {
     init(at now: Timestamp) { self.now = now }
 
     /// Returns the reason for which a recipient is skipped; `nil` if it is not.
-    /// - Parameter isSent: Indicates whether the recipient would be sent to now; otherwise quiet hours are not checked.
+    /// - Parameter isSent: `true` if the recipient would be sent to now; otherwise quiet hours are not checked.
     mutating func reason(_ consent: RecipientConsent, timeZone: String?, isSent: Bool = true) -> SkipReason? {
         if let reason = consent.skips { return reason }
         guard isSent, let hours = consent.quietHours, hours.contains(self.time(in: timeZone)) else { return nil }

@@ -3,8 +3,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Counts pages towards the cap before they are sent. The count of a page has to be on disk before the page is sent, so that
-/// pages of all lanes and slots share transactions.
+/// Counts the notifications of a page towards their users' frequency caps. The counts have to be on disk before the
+/// page is sent, so that pages of all lanes and slots share transactions.
 struct FrequencyCapCounter: Sendable {
     private let batcher: WriteBatcher<FrequencyCapReservation, Result<Set<BytewiseString>, any Error>>
 

@@ -21,15 +21,16 @@ struct PageDraft {
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
     /// The recipients that a configuration fault holds back, with the environment of the fault.
     private(set) var held: [RetryResult] = []
-    /// The recipients whose try in the other environment is given up, because that environment cannot be sent to now.
+    /// The recipients whose attempt in the other environment is given up, because that environment cannot be sent to
+    /// now.
     private(set) var abandoned: [Recipient] = []
-    /// The faults that are not paused yet.
+    /// The faults of environments that are not paused yet.
     private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]
 
     /// The recipients of the page that get a final state or an outcome.
     var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned }
 
-    /// - Parameter isRetry: Indicates whether the recipients come from the queue of retries.
+    /// - Parameter isRetry: `true` if the recipients come from the queue of retries.
     init(
         _ recipients: [Recipient],
         of notification: PreparedNotification,
@@ -106,7 +107,7 @@ struct PageDraft {
         }
     }
 
-    /// Removes all recipients except these: the others belong to another page.
+    /// Keeps only these recipients and removes all others.
     mutating func keep(_ recipients: Set<Int64>) {
         self.failures.removeAll { !recipients.contains($0.recipient.id) }
         self.abandoned.removeAll { !recipients.contains($0.id) }
@@ -187,9 +188,9 @@ extension PreparedNotification {
 
     /// Returns the retry of a recipient that a configuration fault holds back. It is due when the notification expires.
     ///
-    /// The try does not count. A notification that is not to be stored waits for a minute.
+    /// The attempt does not count. A notification that is not to be stored waits for a minute.
     /// - Parameters:
-    ///   - isRetry: Indicates whether the recipient has waited before.
+    ///   - isRetry: `true` if the recipient has waited before.
     ///   - clocks: The clocks by which the notification expires.
     /// - Returns: `nil` if it expires now.
     func held(_ recipient: Recipient, isRetry: Bool, at clocks: ClockReading) -> RetryResult? {

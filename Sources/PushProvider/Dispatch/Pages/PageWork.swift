@@ -8,15 +8,15 @@ import PushTypes
 struct PageWork: Sendable {
     /// The recipients that are sent to now.
     var recipients: [Recipient] = []
-    /// The recipients whose time has not come.
+    /// The recipients that may not be sent to yet.
     var postponed: [RetryResult] = []
-    /// The recipients that only get their final state.
+    /// The recipients that are not sent to and only get their final state.
     var ended: [EndedRetry] = []
     var skipped: [(recipient: Recipient, reason: SkipReason)] = []
     /// The value of the registration clock when the recipients were read.
     let readAt: Int64
 
-    /// The work of a page of a shard.
+    /// Creates the work on a page of a shard.
     /// - Parameter recipients: The recipients of the page that are sent to now.
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
@@ -25,7 +25,7 @@ struct PageWork: Sendable {
         self.postponed = page.held.map(RetryResult.held)
     }
 
-    /// The work of due retries.
+    /// Creates the work on due retries.
     init(_ claim: RetryClaim, of notification: PreparedNotification, at clocks: ClockReading) {
         self.readAt = claim.readAt
         let delivery = claim.notification.delivery
@@ -41,7 +41,7 @@ struct PageWork: Sendable {
         self.skipUnwanted(notification, at: clocks)
     }
 
-    /// Adds a recipient that may be sent to at a time of the wall clock.
+    /// Adds a recipient that may be sent to from a time of the wall clock on.
     mutating func add(_ recipient: Recipient, at start: Timestamp, _ clocks: ClockReading) {
         if start > clocks.wall {
             self.postponed.append(RetryResult(recipient, dueAt: clocks.steady(atWall: start)))
@@ -74,7 +74,7 @@ extension PageWork {
 }
 
 extension RetryResult {
-    /// Makes another try of a recipient, unchanged.
+    /// Creates a retry of a recipient, unchanged.
     init(_ recipient: Recipient, dueAt: Timestamp) {
         self.init(
             recipient: recipient.id,

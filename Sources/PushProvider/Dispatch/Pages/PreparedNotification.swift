@@ -10,7 +10,7 @@ final class PreparedNotification: Sendable {
     let decoded: DecodedNotification
     /// Encrypts the payload of each recipient; `nil` if the content is not encrypted or damaged.
     let envelope: EncryptedEnvelope?
-    /// The notification's number in the store.
+    /// The number of the notification's row in the store.
     let number: Int64
     let app: AppRecord?
     let senders: [PushEnvironment: any NotificationSender]
@@ -31,7 +31,7 @@ final class PreparedNotification: Sendable {
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
 
-    /// - Parameter zone: The devices of the shard; `nil` for retries.
+    /// - Parameter zone: The time zone of the shard's devices; `nil` for retries.
     init(
         _ record: NotificationRecord,
         _ decoded: DecodedNotification,
@@ -69,7 +69,7 @@ final class PreparedNotification: Sendable {
         return isNeeded || wasRemoved ? .missing(environment) : nil
     }
 
-    /// The environments whose pause holds all of the notification back; `nil` if some of it can be sent.
+    /// The environments whose pauses hold the whole notification back; `nil` if some of it can be sent.
     var holding: HoldingEnvironments? {
         guard !self.pauses.isEmpty else { return nil }
         if let environment = self.record.environment {
@@ -92,7 +92,7 @@ final class PreparedNotification: Sendable {
     /// `true` if the notification goes to browsers.
     var isWeb: Bool { self.record.content.isWeb }
 
-    /// The cap of the app; `nil` if this notification does not count towards it.
+    /// The app's frequency cap; `nil` if there is none, or if this notification does not count towards it.
     var cap: FrequencyCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
     /// Returns `true` if a recipient is sent to now: it has not expired, and no fault holds it back.
@@ -119,7 +119,7 @@ extension PreparedNotification {
         )
     }
 
-    /// Returns the final state of a recipient that is not tried, or not again.
+    /// Returns the final state of a recipient for which no attempt, or no further one, is made.
     func ended(_ retry: EndedRetry, at now: Timestamp) -> DeliveryResult {
         DeliveryResult(
             recipient: retry.id,
@@ -133,7 +133,7 @@ extension PreparedNotification {
 
     /// Returns the final state of a recipient that is skipped.
     ///
-    /// The state is unknown if an earlier try, whose response was lost, may have arrived.
+    /// The state is unknown if an earlier attempt, whose response was lost, may have arrived.
     func skipped(_ recipient: Recipient, _ reason: SkipReason, at now: Timestamp) -> DeliveryResult {
         DeliveryResult(
             recipient: recipient.id,

@@ -13,7 +13,7 @@ struct RecipientExpiry: Sendable {
     let common: Expiration?
     private let record: NotificationRecord
 
-    /// - Parameter zone: The devices of the shard; `nil` for retries, which may be of any zone.
+    /// - Parameter zone: The time zone of the shard's devices; `nil` for retries, which may be of any zone.
     init(_ record: NotificationRecord, in zone: ShardPlan.Zone?) {
         self.record = record
         self.common =
@@ -35,13 +35,13 @@ struct RecipientExpiry: Sendable {
     /// The time at which all recipients expire; `nil` if each has its own.
     var commonEnd: Timestamp? { self.common.map(self.record.end) }
 
-    /// Returns the time after which there is no further retry. A notification that is not to be stored has one retry within a
-    /// minute of its first try.
+    /// Returns the time after which there is no further retry. A notification that is not to be stored has one retry
+    /// within a minute of its first attempt.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp) -> Timestamp {
         self.lastRetry(of: recipient, sentAt: sentAt, isRetry: recipient.attempts > 0)
     }
 
-    /// - Parameter isRetry: Indicates whether the recipient was tried, or held back, before.
+    /// - Parameter isRetry: `true` if the recipient was tried, or held back, before.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp, isRetry: Bool) -> Timestamp {
         guard self.record.content.expiration == .immediate else { return self.end(of: recipient) }
         return isRetry ? sentAt : sentAt.advanced(by: .seconds(60))

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// There is one monitor for the whole provider. All times are of the steady clock.
 package final class DownloadMonitor: Sendable {
-    /// The downloads of one app.
+    /// The open downloads of one app, and their figures.
     private struct App {
         var open = 0
         var meter = ThroughputMeter()
@@ -130,11 +130,11 @@ package final class DownloadMonitor: Sendable {
 
 /// A piece of a download, for which bandwidth is reserved.
 package struct DownloadPiece: Hashable, Sendable {
-    /// The length in bytes.
+    /// The length of the piece, in bytes.
     package let bytes: Int
     /// The time to wait before the piece may be sent.
     package let delay: Duration
-    /// The time at which the delay ends.
+    /// The time at which the piece may be sent.
     fileprivate let due: Timestamp
 
     fileprivate init(bytes: Int, delay: Duration, now: Timestamp) {
@@ -166,7 +166,7 @@ package final class OpenDownload: Sendable {
     /// Reserves bandwidth for the next piece, and waits until it may be sent.
     /// - Parameters:
     ///   - left: The number of bytes that are left.
-    ///   - wait: Waits for a duration, and throws if the client has gone.
+    ///   - wait: Waits for a duration, and throws if the client has disconnected.
     /// - Returns: The length of the piece in bytes.
     package func reserve(left: Int, wait: (Duration) async throws -> Void) async throws -> Int {
         var piece = self.monitor.reserve(left: left)
@@ -212,7 +212,7 @@ struct BandwidthLimiter: Sendable {
 
     /// The bytes per second; 0 for no limit.
     private let rate: Int
-    /// The time at which all reserved pieces are sent, since 1970; `nil` before the first one.
+    /// The time at which all reserved pieces will have been sent, since 1970; `nil` before the first one.
     private var freeAt: Duration?
 
     init(rate: Int) { self.rate = max(0, rate) }
@@ -252,10 +252,10 @@ struct BandwidthLimiter: Sendable {
 
 /// Measures bytes per second over the last ten seconds. The time is passed in.
 struct ThroughputMeter: Sendable {
-    /// The number of seconds over which it measures.
+    /// The number of seconds over which bytes are measured.
     static let window: Int64 = 10
 
-    /// The bytes of each second in the window. The index is the second modulo ``window``.
+    /// The number of bytes in each second of the window. The index is the second modulo ``window``.
     private var seconds = [(second: Int64, bytes: Int)](repeating: (.min, 0), count: Int(Self.window))
 
     mutating func add(_ bytes: Int, now: Timestamp) {

@@ -6,7 +6,7 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// Makes and checks the signed addresses of files, which need no API key.
+/// Creates and checks the signed addresses of files, which need no API key.
 ///
 /// A signature is the HMAC-SHA256 of the file, its issue and the expiry of the address, with a key from the store.
 package final class FileAddresses: Sendable {
@@ -17,7 +17,7 @@ package final class FileAddresses: Sendable {
         package let expiresAt: Timestamp
     }
 
-    /// A check of an address.
+    /// The result of a check of an address.
     package enum Check: Hashable, Sendable {
         case valid
         case invalid

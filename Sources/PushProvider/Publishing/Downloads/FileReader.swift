@@ -4,7 +4,7 @@ import PushSupport
 /// Reads a part of a file piece by piece, on a thread for blocking work.
 package struct FileReader: Sendable {
     private let file: OpenFile
-    /// The range of the bytes that were not read yet.
+    /// The range of the part's bytes that were not read yet.
     private(set) package var rest: Range<Int>
 
     /// - Throws: ``OpenFile/Failure``, also for a file that is shorter than its record says.
@@ -42,7 +42,7 @@ package struct TruncatedFileError: Error, CustomStringConvertible {
     package var description: String { "its length is not that of its record" }
 }
 
-/// The part of a file that a request asks for in its field `range` (RFC 9110 section 14).
+/// The part of a file that a request selects in its field `range` (RFC 9110 section 14).
 package enum ByteRange: Hashable, Sendable {
     /// The whole file: the field is absent, not understood, or has several ranges.
     case whole

@@ -7,8 +7,8 @@ package import PushTypes
 
 /// Decides about entitlement by the App Store's transactions and by publishers' servers.
 ///
-/// Transactions come first, because they are checked offline. The publisher's server is asked only about products to which no
-/// transaction entitles.
+/// Transactions come first, because they are checked offline. The publisher's server is queried only about products to
+/// which no transaction entitles.
 package struct EntitlementChecker: Sendable {
     private let store: any EntitlementServerStore & PublishingStore
     private let verifier: TransactionVerifier
@@ -22,7 +22,7 @@ package struct EntitlementChecker: Sendable {
 
     /// - Parameters:
     ///   - addresses: The addresses that publishers' servers may have.
-    ///   - questions: The budget of questions to publishers' servers.
+    ///   - questions: The budget of requests to publishers' servers.
     ///   - wrong: The budget of wrong secrets.
     ///   - lines: The budget of log lines.
     package init(
@@ -64,11 +64,11 @@ package struct EntitlementChecker: Sendable {
 
     /// The ways in which an account can be entitled to retail issues of an app.
     package struct Grounds: Hashable, Sendable {
-        /// Indicates whether the provider has a root certificate of the App Store.
+        /// `true` if the provider has a root certificate of the App Store.
         package let hasAppStoreRoot: Bool
-        /// Indicates whether purchases in the sandbox entitle to issues of production.
+        /// `true` if purchases in the sandbox entitle to issues of production.
         package let allowsSandboxPurchases: Bool
-        /// Indicates whether the app has a publisher's server.
+        /// `true` if the app has a publisher's server.
         package let hasServer: Bool
     }
 
@@ -81,7 +81,7 @@ package struct EntitlementChecker: Sendable {
         )
     }
 
-    /// Asks a publisher's server, past the cache and the breaker, and returns the exchange without secrets.
+    /// Queries a publisher's server, bypassing the cache and the breaker, and returns the exchange without secrets.
     package func test(
         _ server: EntitlementServerRecord,
         app: Topic,
@@ -95,7 +95,7 @@ package struct EntitlementChecker: Sendable {
 }
 
 extension EntitlementChecker {
-    /// The delay that a caller is told after a failure of the store.
+    /// The delay after which a caller is advised to retry when the store has failed.
     private static let storeDelay: Duration = .seconds(5)
 
     /// Returns one decision for each issue, in their order. Free issues are for every account, and the others are decided
@@ -209,7 +209,7 @@ extension EntitlementChecker {
 
     // MARK: Publishers' servers
 
-    /// Asks the app's server, if it has one, about the products to which no transaction entitles.
+    /// Queries the app's server, if it has one, about the products to which no transaction entitles.
     private func decideByPublisher(
         _ question: EntitlementRequest,
         otherwise decisions: [EntitlementDecision]
@@ -234,7 +234,7 @@ extension EntitlementChecker {
         return decisions
     }
 
-    /// - Parameter former: The decision that the transactions have made.
+    /// - Parameter former: The decision based on the transactions.
     private static func decision(
         _ decision: DirectEntitlement.Decision,
         otherwise former: EntitlementDecision
@@ -266,13 +266,16 @@ package struct EntitlementSettings: Sendable {
     /// `true` if purchases in the sandbox entitle to every product, which App Review needs. Default `false`: only to products
     /// whose ids begin with `dev_test.`.
     package var allowsSandboxPurchases = false
-    /// The maximum time to resolve the name of a publisher's server, and again from then to the end of its answer. Default 5 s.
+    /// The maximum time to resolve the name of a publisher's server, and again from then to the end of its response.
+    /// Default 5 s.
     package var deadline: Duration = .seconds(5)
-    /// The time for which the cached grant of a product is used without asking the publisher's server again. Default 10 min.
+    /// The time for which the cached grant of a product is used without querying the publisher's server again. Default
+    /// 10 min.
     package var grantTime: Duration = .seconds(600)
-    /// The time for which the cached refusal of a product is used without asking the publisher's server again. Default 1 min.
+    /// The time for which the cached refusal of a product is used without querying the publisher's server again.
+    /// Default 1 min.
     package var refusalTime: Duration = .seconds(60)
-    /// The time for which a granted product stays known, so that it is still granted while the server does not answer.
+    /// The time for which a granted product stays known, so that it is still granted while the server does not respond.
     /// Default 24 h.
     package var knownTime: Duration = .seconds(86_400)
     /// The maximum number of answers that are cached, of all apps together. Beyond it, the app with the most answers loses

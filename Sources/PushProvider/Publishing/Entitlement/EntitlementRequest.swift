@@ -22,15 +22,15 @@ package struct EntitlementRequest: Sendable {
 /// The decision about one product.
 package enum EntitlementDecision: Hashable, Sendable {
     case entitled(by: EntitlementGrounds)
-    /// The reason is a stable code, such as `not_entitled`.
+    /// The account is not entitled. The reason is a stable code, such as `not_entitled`.
     case refused(reason: String, message: String)
     /// No decision can be made now.
     case unavailable(message: String, retryAfter: Duration)
-    /// Too many questions or checks are in progress. It says nothing about the account or the publisher's server.
+    /// Too many requests or checks are in progress, which says nothing about the account or the publisher's server.
     case tooMany(BudgetRefusal)
 }
 
-/// The grounds of an entitlement.
+/// The ground on which an account is entitled to a product.
 package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
     case free, transaction, publisher
 }

@@ -18,7 +18,7 @@ package final class FileCleaner: Sendable {
     private let folder: FileFolder
     private let age: Duration
     private let logger: Logger
-    /// The time of the first cleaning; `nil` before.
+    /// The time of the first cleaning since the start; `nil` before it.
     private let beginning = Mutex<Timestamp?>(nil)
 
     package init(store: any FileStore, folder: FileFolder, settings: PublishingSettings, logger: Logger) {
@@ -63,7 +63,7 @@ package final class FileCleaner: Sendable {
         self.logger.info("parts of uploads were removed", metadata: ["count": "\(abandoned.count)"])
     }
 
-    /// Removes the contents with a hash that begins with a byte, if no row names them.
+    /// Removes the contents whose hash begins with a byte, if no row names them.
     /// - Returns: Their number.
     private func removeContents(beginning byte: UInt8, before oldest: Timestamp) async throws -> Int {
         let folder = self.folder

@@ -53,7 +53,7 @@ package struct FileFolder: Sendable {
         try await self.changes.run(body)
     }
 
-    /// Runs `body` while the part of an upload without a row is not taken for an abandoned one.
+    /// Runs `body` while the part of an upload that has no row yet is protected from removal as an abandoned part.
     func whileReceiving<Value>(_ upload: UUID, _ body: () async throws -> Value) async throws -> Value {
         self.receiving.insert(upload)
         defer { self.receiving.remove(upload) }
@@ -81,7 +81,7 @@ package struct FileFolder: Sendable {
         return bytes(status.f_bavail) - Self.reserve(of: bytes(status.f_blocks))
     }
 
-    /// Opens the part of an upload, and makes it if there is none.
+    /// Opens the part of an upload, and creates it if there is none.
     func part(of upload: UUID) throws -> OpenFile {
         guard DurableFile.makePrivateFolder(self.uploads) else { throw OpenFile.Failure.last }
         return try OpenFile(writing: self.path(ofUpload: upload))
@@ -120,12 +120,12 @@ package struct FileFolder: Sendable {
 
     func removePart(of upload: UUID) { unlink(self.path(ofUpload: upload)) }
 
-    /// Returns the ids of the uploads that have parts, without files in one go that are being received.
+    /// Returns the ids of the uploads that have parts, except those of files that are being received in one go.
     func parts() -> [UUID] {
         Self.names(in: self.uploads).compactMap(UUID.init(uuidString:)).filter { !self.receiving.contains($0) }
     }
 
-    /// Returns the hashes of the contents that begin with a byte.
+    /// Returns those hashes of stored contents that begin with a byte.
     func contents(beginning byte: UInt8) -> [ContentHash] {
         let folder = String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         return Self.names(in: "\(self.path)/\(folder)").compactMap { ContentHash(hex: $0) }
@@ -136,7 +136,7 @@ package struct FileFolder: Sendable {
     }
 }
 
-/// The parts of files in one go that are being received, which have no row yet.
+/// The parts of files that are being received in one go. They have no row yet.
 private final class ReceivedParts: Sendable {
     private let ids = Mutex<Set<UUID>>([])
 

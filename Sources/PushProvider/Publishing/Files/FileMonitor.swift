@@ -86,7 +86,7 @@ struct LostFiles {
 
     mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
 
-    /// Removes files that were found, unless a file was recorded as missing since they were looked for.
+    /// Removes files that were found, unless a file was recorded as missing since the search for them began.
     mutating func remove(_ found: Set<UsedFile>, unlessNotedAfter notes: Int) {
         guard self.notes == notes else { return }
         self.files.subtract(found)

@@ -3,13 +3,14 @@ import Synchronization
 
 /// Reserves disk space for uploads. Space is reserved as bytes arrive, not when an upload is begun or announced.
 ///
-/// The bytes of an upload in parts hold space until they are on the disk, where the quota counts them. Those of a file in one
-/// go hold space until the file is complete or removed, because the quota does not count them before.
+/// The bytes of an upload in parts count against the reserved space until they are on disk, where the quota counts
+/// them. The bytes of a file that is sent in one go count until the file is complete or removed, because the quota does
+/// not count them before.
 final class UploadDiskSpace: Sendable {
     private struct State {
-        /// The bytes on the disk that still hold space, by app.
+        /// The number of bytes already written to disk that still count against the reserved space, by app.
         var kept: [Int64: Int] = [:]
-        /// The number of bytes that were written to the disk so far.
+        /// The number of bytes that uploads have written to disk so far.
         var landed = 0
     }
 
@@ -22,8 +23,8 @@ final class UploadDiskSpace: Sendable {
     /// Reserves space for bytes that have arrived, and for some that follow. One app cannot take all space.
     /// - Parameters:
     ///   - needed: The number of bytes that have arrived.
-    ///   - wanted: The number of bytes to reserve, as far as they are at most a quarter of the free space, so that a nearly
-    ///     full disk is reserved in small parts.
+    ///   - wanted: The number of bytes to reserve. It is limited to a quarter of the free space, so that a nearly full
+    ///     disk is reserved in small parts.
     /// - Returns: The number of bytes that are reserved, and their permit; no permit if the free space is not known.
     /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
     func take(
@@ -38,13 +39,13 @@ final class UploadDiskSpace: Sendable {
         } ?? (wanted, nil)
     }
 
-    /// Checks that there is space now for a file that will arrive in one go.
+    /// Checks that there is space now for a file that will arrive in one go, without reserving it.
     /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
     func check(_ size: Int, for caller: BudgetCaller) async throws {
         try await self.take(for: caller) { left in size <= left ? size : nil }?.permit?.end()
     }
 
-    /// - Parameter amount: Returns the number of bytes to reserve of those that are left; `nil` if these are too few.
+    /// - Parameter amount: Returns how many of the `left` bytes to reserve; `nil` if these are too few.
     /// - Returns: `nil` if the free space is not known.
     private func take(
         for caller: BudgetCaller,
@@ -72,10 +73,10 @@ final class UploadDiskSpace: Sendable {
         return "it has room for \(max(0, left)) bytes\(besides)"
     }
 
-    /// Returns the bytes on the disk of an app's files that are being received in one go.
+    /// Returns the number of bytes already written to disk of an app's files that are being received in one go.
     func kept(app: Int64) -> Int { self.state.withLock { $0.kept[app] ?? 0 } }
 
-    /// Counts bytes on the disk that go on to hold space.
+    /// Counts bytes that were written to disk and still count against the reserved space.
     func keep(_ count: Int, app: Int64) {
         self.state.withLock { state in
             state.kept[app, default: 0] += count
@@ -83,7 +84,7 @@ final class UploadDiskSpace: Sendable {
         }
     }
 
-    /// Releases the space of bytes that are on the disk.
+    /// Releases the reserved space of bytes that were written to disk.
     /// - Parameter rest: The number of bytes that the permit still holds.
     func settle(_ count: Int, of permit: BudgetPermit?, leaving rest: Int) {
         self.state.withLock { state in
@@ -92,8 +93,8 @@ final class UploadDiskSpace: Sendable {
         }
     }
 
-    /// Releases the space of a file that is complete or removed.
-    /// - Parameter count: The number of its bytes on the disk.
+    /// Releases the reserved space of a file that is complete or removed.
+    /// - Parameter count: The number of the file's bytes that are on disk.
     func release(_ permits: [BudgetPermit], kept count: Int, app: Int64) {
         self.state.withLock { state in
             let rest = (state.kept[app] ?? 0) - count
@@ -103,7 +104,7 @@ final class UploadDiskSpace: Sendable {
     }
 }
 
-/// The space that one upload has reserved while its bytes arrive.
+/// The disk space that one upload has reserved while its bytes arrive.
 struct UploadReservation: Sendable {
     /// The maximum number of bytes that are reserved beyond those that have arrived.
     private static let step = 8 * 1024 * 1024
@@ -113,12 +114,12 @@ struct UploadReservation: Sendable {
     private let caller: BudgetCaller
     /// The size of the file; `nil` if it is not known.
     private let size: Int?
-    /// The position up to which bytes are on the disk.
+    /// The position up to which bytes were written to disk.
     private var position: Int
     /// The position up to which space is reserved.
     private var end: Int
     private var permits: [BudgetPermit] = []
-    /// The number of bytes on the disk that still hold space.
+    /// The number of bytes already written to disk that still count against the reserved space.
     private var kept = 0
 
     /// - Parameter position: The position of the first byte that arrives.
@@ -142,7 +143,7 @@ struct UploadReservation: Sendable {
         if let permit { self.permits.append(permit) }
     }
 
-    /// Releases the space of the bytes before a position, which are on the disk and belong to a row.
+    /// Releases the space of the bytes before a position, which are on disk and counted by the upload's row.
     mutating func settle(upTo position: Int) {
         self.room.settle(position - self.position, of: self.permits.last, leaving: self.end - position)
         self.position = position
@@ -150,14 +151,15 @@ struct UploadReservation: Sendable {
         if self.permits.count > 1 { self.permits.removeFirst(self.permits.count - 1) }
     }
 
-    /// Counts the bytes before a position, which are on the disk and belong to no row.
+    /// Counts the bytes before a position as written to disk. They keep their reserved space, because no row counts
+    /// them.
     mutating func keep(upTo position: Int) {
         self.room.keep(position - self.position, app: self.app)
         self.kept += position - self.position
         self.position = position
     }
 
-    /// Releases all space.
+    /// Releases all space that the upload has reserved.
     mutating func releaseAll() {
         self.room.release(self.permits, kept: self.kept, app: self.app)
         (self.permits, self.kept) = ([], 0)

@@ -5,8 +5,8 @@ import ProviderModel
 import PushSupport
 import Synchronization
 
-/// A cache of the hashes of the parts of uploads, over the bytes that are counted. A hash that is not cached is computed from
-/// its part.
+/// A cache of the hashes of uploads' parts. Each hash covers the bytes that the upload's row counts. A hash that is not
+/// cached is computed from its part.
 ///
 /// Computing a hash reads the whole part. One hash is computed at a time, piece by piece, and apps take turns, so that the
 /// other threads for files are left to downloads.
@@ -14,7 +14,7 @@ final class UploadHashCache: Sendable {
     private struct Remembered {
         var hash: IncrementalHash
         let app: Int64
-        /// The number of the last use, over all uploads.
+        /// The number of the hash's last use, counted over all uploads.
         var use: Int
     }
 
@@ -22,7 +22,8 @@ final class UploadHashCache: Sendable {
         var hashes: [UUID: Remembered] = [:]
         var uses = 0
 
-        /// Removes a hash of the app with the most hashes, which is the given app if no other has more.
+        /// Removes the least recently used hash of the app with the most hashes, which is the given app if no other has
+        /// more.
         mutating func makeRoom(for app: Int64) {
             let counts = Dictionary(self.hashes.values.map { ($0.app, 1) }, uniquingKeysWith: +)
             let most = counts.values.max() ?? 0
@@ -40,7 +41,7 @@ final class UploadHashCache: Sendable {
 
     /// - Parameters:
     ///   - maximum: The maximum number of hashes that are cached.
-    ///   - step: The number of bytes after which another app has its turn.
+    ///   - step: The number of hashed bytes after which another app has its turn.
     init(maximum: Int = 256, step: Int = UploadService.step) {
         (self.maximum, self.step) = (maximum, step)
         let turns = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .seconds(3600))
@@ -94,7 +95,7 @@ struct IncrementalHash: Sendable {
     /// The number of bytes that are read at a time.
     private static let piece = 256 * 1024
 
-    /// The number of bytes that were hashed.
+    /// The number of bytes that were hashed so far.
     private(set) var count = 0
     private var digest = SHA256()
 

@@ -337,7 +337,7 @@ extension UploadService {
 /// A file that is sent in one go, whose size and hash are not known before.
 package struct NewFile: Hashable, Sendable {
     package var app: Int64
-    /// The name; empty for a file that is named by its hash.
+    /// The name of the file; empty for a file that is named by its hash.
     package var name: String
     package var contentType: String
     /// The size that the sender announces; `nil` if it announces none.
@@ -447,7 +447,7 @@ extension UploadService {
     }
 }
 
-/// The reason for which bytes of an upload were not taken.
+/// The reason for which bytes of an upload were not accepted.
 package enum UploadFailure: Error, Hashable, Sendable {
     /// There is no such upload, or it was removed meanwhile.
     case missing
@@ -455,7 +455,7 @@ package enum UploadFailure: Error, Hashable, Sendable {
     case busy
     /// The offset is wrong: the next byte has this position.
     case wrongOffset(Int)
-    /// The received file has another hash. The upload begins again.
+    /// The hash of the received file is not the announced one. The upload begins again.
     case wrongHash
     /// The disk is full. The text says how much room there is.
     case full(String)

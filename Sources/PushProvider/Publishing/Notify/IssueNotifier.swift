@@ -7,8 +7,8 @@ package import PushTypes
 
 /// Notifies devices of a published issue, with one notification for the issue whatever renditions it has (reference 10.1).
 ///
-/// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, make one
-/// notification, because the idempotency key stays the same until the issue has another notification.
+/// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, create only
+/// one, because the idempotency key stays the same until the issue has another notification.
 package struct IssueNotifier: Sendable {
     /// The result of *Notify*.
     package enum Outcome: Hashable, Sendable {
@@ -22,9 +22,9 @@ package struct IssueNotifier: Sendable {
         package let environment: PushEnvironment
         package let audience: AudienceExpression
         package let waves: NotifyWaves
-        /// The active devices that would be notified now; `nil` if they were not counted.
+        /// The number of active devices that would be notified now; `nil` if they were not counted.
         package let devices: Int?
-        /// The refusal of *Notify*; `nil` if it is possible.
+        /// The error with which *Notify* would be refused; `nil` if it is possible.
         package let refusal: RequestError?
 
         /// The number of waves that the devices need; `nil` if they were not counted.
@@ -49,8 +49,9 @@ package struct IssueNotifier: Sendable {
     /// Accepts the notification of an issue, or returns the one of an earlier call.
     ///
     /// - Parameters:
-    ///   - again: `true` to make another notification if the earlier one has ended.
-    ///   - repetition: The caller's idempotency key of a call with `again`; `nil` to make another notification each time.
+    ///   - again: `true` to create another notification if the earlier one has ended.
+    ///   - repetition: The caller's idempotency key of a call with `again`; `nil` to create another notification each
+    ///     time.
     ///   - changes: Changes the waves of the publication for this notification.
     ///   - messageID: The message id of the push; `nil` for the time in milliseconds.
     /// - Throws: ``RequestError`` with the refusal.
@@ -86,7 +87,7 @@ package struct IssueNotifier: Sendable {
 
     /// Returns the idempotency key of an issue's next notification.
     private static func idempotency(of issue: IssueRecord) -> Idempotency {
-        // The space keeps it apart from callers' keys, which have none.
+        // The space in the key keeps it apart from callers' keys, which have none.
         Idempotency(
             key: "issue \(issue.id.uuidString) \(issue.notification?.uuidString ?? "first")",
             fingerprint: Array(SHA256.hash(data: Data(issue.id.uuidString.utf8)))
@@ -253,12 +254,12 @@ private final class RecipientCounts: Sendable {
         var countedAt: Timestamp
     }
 
-    /// The maximum age of a number.
+    /// The maximum age of a cached number.
     private static let age: Duration = .seconds(60)
 
     private let numbers = SharedCache<Counted, Number>(maximum: 1000)
 
-    /// Returns a number that is at most a minute old.
+    /// Returns a number of recipients that is at most a minute old.
     /// - Parameter now: The time of the steady clock.
     func count(_ counted: Counted, now: Timestamp, _ count: () async throws -> Int) async throws -> Int {
         if let known = self.numbers[counted], now.since(known.countedAt) < Self.age { return known.value }

@@ -5,7 +5,7 @@ package import PushTypes
 
 /// Deactivates the devices on a feedback list, by the rules and with the breaker of a response 410 (decision 14).
 package struct FeedbackInvalidation: Sendable {
-    /// The reason of these deactivations in the history of tokens.
+    /// The reason that the history of tokens gives for these deactivations.
     private static let reason = "listed by the feedback service"
 
     private let store: any DeviceStore & FeedbackStore

@@ -91,7 +91,7 @@ package final class FeedbackService: Service {
 
     /// Reads a service now, whether it is due or not.
     /// - Returns: The reading, which may have failed.
-    /// - Throws: ``RequestError`` if there is no service, no certificate to read it with, or a reading that has not ended.
+    /// - Throws: ``RequestError`` if there is no service, no certificate to read it with, or a reading is in progress.
     package func read(_ target: AppEnvironment) async throws -> FeedbackRun {
         guard self.endpoints[target.environment] != nil else {
             let setting = "serve.legacy.\(target.environment.rawValue)Feedback"
@@ -276,7 +276,7 @@ package struct FeedbackSchedule: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> Timestamp {
         guard failures > 0 else { return max(end, start.advanced(by: self.interval)) }
-        // The delay is at least half of the limit, so that a service that is down is not asked again at once.
+        // The delay is at least half of the limit, so that a service that is down is not queried again at once.
         let limit = self.backoff.limit(afterFailures: failures)
         return end.advanced(by: limit / 2 + limit / 2 * Double.random(in: 0...1, using: &generator))
     }

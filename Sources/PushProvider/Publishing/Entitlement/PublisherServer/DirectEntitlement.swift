@@ -7,10 +7,10 @@ import Synchronization
 
 /// Direct entitlement: a publisher's own server decides which products an account is entitled to.
 ///
-/// Answers are cached. A check waits for the answer if a question about the same account is in progress.
+/// Responses are cached. If a request about the same account is in progress, a check waits for its response.
 ///
-/// A server that fails several times in a row counts as down, and is not asked for a while; a setting of the app decides
-/// about entitlement then. A single failure entitles no account, because the client may have caused it.
+/// A server that fails several times in a row counts as down, and is not queried for a while; a setting of the app
+/// decides about entitlement then. A single failure entitles no account, because the client may have caused it.
 final class DirectEntitlement: Sendable {
     /// The decision about one product.
     enum Decision: Hashable, Sendable {
@@ -18,38 +18,39 @@ final class DirectEntitlement: Sendable {
         case refused
         /// The server does not know the account, or its token has expired.
         case accountRefused
-        /// The server does not answer, and the app's setting refuses all accounts then.
+        /// The server does not respond, and the app's setting refuses all accounts in this case.
         case refusedWhileDown
-        /// The server does not answer. Another check may succeed after this delay.
+        /// The server does not respond. Another check may succeed after this delay.
         case unavailable(retryAfter: Duration)
-        /// Too many questions are in progress. It says nothing about the server.
+        /// Too many requests are in progress, which says nothing about the server.
         case tooMany(BudgetRefusal)
     }
 
-    /// The maximum number of questions that one check waits for: those of other checks about the same account, and its own.
+    /// The maximum number of requests that one check waits for: those of other checks about the same account, and its
+    /// own.
     private static let maximumRounds = 3
-    /// The delay that a caller is told after a question that failed.
+    /// The delay after which a caller is advised to retry when a request to the server has failed.
     private static let failureDelay: Duration = .seconds(10)
 
-    /// The result of a question.
+    /// The result of a request to the server.
     private enum Outcome: Sendable {
         case answered(PublisherResponse, asked: Set<String>)
-        /// The question failed. With this failure the server may count as down.
+        /// The request failed. `isDown` is `true` if the server counts as down with this failure.
         case failed(isDown: Bool)
-        /// The server counts as down, and was not asked.
+        /// The server counts as down, and was not queried.
         case down(retryAfter: Duration)
-        /// There was no place for the question, or for the look-up of the server's name.
+        /// There was no place for the request, or for the look-up of the server's name.
         case tooMany(BudgetRefusal)
     }
 
-    /// A question in progress that a check has joined.
+    /// A request in progress that a check has joined.
     private struct Flight {
         let outcome: OneShotValue<Outcome>
-        /// Indicates whether the check has begun the question itself.
+        /// `true` if the check has begun the request itself.
         let isOwn: Bool
     }
 
-    /// A check: the server, the account, and the client to which its question is charged.
+    /// A check: the server, the account, and the client to which its request is charged.
     private struct Check {
         let server: EntitlementServerRecord
         let account: EntitlementCache.Account
@@ -62,7 +63,7 @@ final class DirectEntitlement: Sendable {
         var cache: EntitlementCache
         var breakers: [Int64: Breaker] = [:]
         var flights: [EntitlementCache.Account: OneShotValue<Outcome>] = [:]
-        /// The number of checks that wait for a question.
+        /// The number of checks that wait for a request to end.
         var waiting = 0
     }
 
@@ -92,12 +93,12 @@ final class DirectEntitlement: Sendable {
         self.log = log
     }
 
-    /// The number of checks that wait for a question.
+    /// The number of checks that wait for a request to end.
     var waiting: Int { self.state.withLock { $0.waiting } }
 
-    /// Decides about products, in their order. The question names an account, a token or both.
+    /// Decides about products, in their order. `question` names an account, a token or both.
     ///
-    /// A check whose task is cancelled stops waiting. Its question continues, for other checks and for the cache.
+    /// A check whose task is cancelled stops waiting. Its request continues, for other checks and for the cache.
     /// - Parameter client: The network of the client; `nil` if all clients have the address of a proxy. Accounts take turns
     ///   then instead of clients.
     func decide(
@@ -117,7 +118,7 @@ final class DirectEntitlement: Sendable {
             site: client.map(PublisherBreaker.Site.init)
         )
         var verdicts = self.cached(question.products, of: check.account)
-        // If there is no verdict after the last round, the check has waited only for questions of other checks.
+        // If there is no verdict after the last round, the check has waited only for requests of other checks.
         var missingDecision = Decision.tooMany(BudgetRefusal(.entitlementQuestions, .caller))
         for _ in 0..<Self.maximumRounds {
             let missing = question.products.filter { verdicts[$0] == nil }
@@ -128,7 +129,7 @@ final class DirectEntitlement: Sendable {
                 for product in missing { verdicts[product] = Self.verdict(answer, product, asked: asked) }
             case .tooMany(let refusal):
                 missingDecision = .tooMany(refusal)
-                // The refusal of another client's question says nothing about the budget of this one.
+                // The refusal of another client's request says nothing about the budget of this one.
                 guard flight.isOwn else { continue }
                 return self.decisions(question.products, verdicts) { _ in missingDecision }
             case .down(let delay):
@@ -146,7 +147,7 @@ final class DirectEntitlement: Sendable {
 
     // MARK: Questions
 
-    /// Joins the question under way about this account, or begins one.
+    /// Joins the request in progress about this account, or begins one.
     private func join(_ question: PublisherRequest, _ missing: [String], _ check: Check) -> Flight {
         self.state.withLock { state in
             state.waiting += 1
@@ -164,13 +165,13 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Waits for the end of a question that a check has joined.
+    /// Waits for the end of a request that a check has joined.
     private func outcome(of flight: OneShotValue<Outcome>) async -> Outcome {
         defer { self.state.withLock { $0.waiting -= 1 } }
         return (try? await flight.valueUnlessCancelled()) ?? .failed(isDown: false)
     }
 
-    /// Asks a question when it has a place, if the breaker allows it.
+    /// Sends a request when it has a place, if the breaker allows it.
     private func outcome(of question: PublisherRequest, _ check: Check) async -> Outcome {
         let place: BudgetPermit
         do {
@@ -218,7 +219,7 @@ final class DirectEntitlement: Sendable {
         return outcome
     }
 
-    /// Records the result of a question.
+    /// Records the result of a request.
     private func settle(
         _ result: Result<PublisherResponse, PublisherFailure>,
         _ products: [String],
@@ -253,10 +254,10 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// The maximum number of products of one answer, besides those in the question, that are cached.
+    /// The maximum number of products of one response, besides those in the request, that are cached.
     private static let maximumKept = 500
 
-    /// Returns the verdict of an answer about a product; `nil` if the product was not in the question.
+    /// Returns the verdict of a response about a product; `nil` if the product was not in the request.
     private static func verdict(
         _ answer: PublisherResponse,
         _ product: String,
@@ -293,7 +294,7 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Returns the decisions. A closure decides about each product without a verdict.
+    /// Returns the decisions about products. `missing` decides about each product without a verdict.
     private func decisions(
         _ products: [String],
         _ verdicts: [String: EntitlementCache.Verdict],
@@ -309,7 +310,7 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Returns the decision that the app's setting gives while its server does not answer.
+    /// Returns the decision that the app's setting gives while its server does not respond.
     private func withoutAnswer(
         _ product: String,
         _ check: Check,

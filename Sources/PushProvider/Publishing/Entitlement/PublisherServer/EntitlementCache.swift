@@ -12,11 +12,11 @@ struct EntitlementCache: Sendable {
     struct Limits: Hashable, Sendable {
         /// The maximum number of answers of all apps together.
         var count: Int
-        /// The time for which a grant is used without another question.
+        /// The time for which a grant is used without another request.
         var grant: Duration
-        /// The time for which a refusal is used without another question.
+        /// The time for which a refusal is used without another request.
         var refusal: Duration
-        /// The time for which a granted product stays known, for the case that the server does not answer.
+        /// The time for which a granted product stays known, for the case that the server does not respond.
         var known: Duration
     }
 
@@ -40,7 +40,7 @@ struct EntitlementCache: Sendable {
         }
     }
 
-    /// A product of an account.
+    /// The key of an answer: a product and an account.
     struct Key: Hashable, Sendable {
         var account: Account
         var product: String
@@ -53,12 +53,12 @@ struct EntitlementCache: Sendable {
 
     private struct Entry: Sendable {
         var verdict: Verdict
-        /// The time of the answer by the steady clock.
+        /// The time at which the answer was received, by the steady clock.
         var at: Timestamp
     }
 
-    /// The maximum number of generations of a share, beyond which the two oldest are merged. A generation has at most this
-    /// fraction of all answers.
+    /// The maximum number of generations of a share, beyond which the two oldest are merged. A generation has at most
+    /// `1 / generations` of all answers.
     private static let generations = 20
 
     /// The answers of one version of an app's server.
@@ -68,7 +68,7 @@ struct EntitlementCache: Sendable {
 
         var count: Int { self.generations.reduce(0) { $0 + $1.count } }
 
-        /// Returns an answer, and `true` if it is in the youngest generation.
+        /// Returns an answer; `isYoung` is `true` if it is in the youngest generation.
         func entry(_ key: Key) -> (entry: Entry, isYoung: Bool)? {
             for (index, generation) in self.generations.enumerated().reversed() {
                 if let entry = generation[key] { return (entry, index == self.generations.count - 1) }
@@ -100,21 +100,21 @@ struct EntitlementCache: Sendable {
     }
 
     private let limits: Limits
-    /// The shares by the version of the app's server.
+    /// The shares of the cache, by the version of the app's server.
     private var shares: [UUID: Share] = [:]
     /// The number of answers that are kept.
     private(set) var count = 0
 
     init(limits: Limits) { self.limits = limits }
 
-    /// Returns the cached verdict about a product; `nil` if the server has to be asked.
+    /// Returns the cached verdict about a product; `nil` if the server has to be queried.
     mutating func verdict(_ key: Key, at now: Timestamp) -> Verdict? {
         guard let entry = self.entry(key) else { return nil }
         let lifetime = entry.verdict == .granted ? self.limits.grant : self.limits.refusal
         return Self.age(of: entry, at: now) < lifetime ? entry.verdict : nil
     }
 
-    /// Returns `true` if a product is known: it was granted recently enough to be granted while the server does not answer.
+    /// Returns `true` if a product was granted recently enough to be granted while the server does not respond.
     mutating func isKnown(_ key: Key, at now: Timestamp) -> Bool {
         guard let entry = self.entry(key), entry.verdict == .granted else { return false }
         return Self.age(of: entry, at: now) < self.limits.known

@@ -1,19 +1,20 @@
 import PushSupport
 import PushTypes
 
-/// Decides whether a publisher's server is asked. After several failures in a row it is not asked for a while, and then with
-/// one question at a time until one is answered.
+/// Decides whether requests are sent to a publisher's server. After several failures in a row none is sent for a while,
+/// and then one at a time until one gets a response.
 ///
-/// Failures that a question can cause count only if they are of several sites, so that one client with invented tokens, on
-/// which the server fails, harms itself only. If there is no response at all, the site does not matter.
+/// Failures that the content of a request can cause count only if they come from several sites, so that a client with
+/// invented tokens, on which the server fails, harms only itself. If there is no response at all, the site does not
+/// matter.
 package struct PublisherBreaker: Hashable, Sendable {
-    /// The thresholds and the pauses.
+    /// The thresholds at which the breaker opens, and its pauses.
     package struct Limits: Hashable, Sendable {
         /// The number of failures in a row that opens the breaker. Default 5.
         package var failures = 5
         /// The minimum number of sites with these failures, unless the server did not respond at all. Default 3.
         package var sites = 3
-        /// The first pause. It doubles with each failed probe. Default 10 s.
+        /// The first pause of an open breaker. It doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)
         /// The maximum pause. Default 5 min.
         package var longestPause: Duration = .seconds(300)
@@ -21,10 +22,10 @@ package struct PublisherBreaker: Hashable, Sendable {
         package init() {}
     }
 
-    /// The decision about one question.
+    /// The decision about one request.
     enum Admission: Hashable, Sendable {
         case ask
-        /// The server may not be asked for this time.
+        /// No request may be sent for this time.
         case wait(Duration)
     }
 
@@ -37,7 +38,7 @@ package struct PublisherBreaker: Hashable, Sendable {
 
     /// The kind of a failure.
     enum Failure: Hashable, Sendable {
-        /// The server failed on a question from this site; `nil` if the site is not known.
+        /// The server failed on a request from this site; `nil` if the site is not known.
         case question(Site?)
         /// The server did not respond.
         case connection
@@ -45,7 +46,8 @@ package struct PublisherBreaker: Hashable, Sendable {
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The number of failures in a row while the breaker is closed, and the number of the latest ones without a response.
+    /// The number of failures in a row while the breaker is closed, and the number of the latest of them without a
+    /// response.
     private var failures = 0, silences = 0
     /// The sites of the failures in a row that had a response.
     private var sites: Set<Site?> = []
@@ -55,17 +57,18 @@ package struct PublisherBreaker: Hashable, Sendable {
         self.breaker = ProbingBreaker(pause: limits.pause, longestPause: limits.longestPause)
     }
 
-    /// `true` while no question, or only a probe, may be asked.
+    /// `true` while no request, or only a probe, may be sent.
     var isOpen: Bool { self.breaker.isOpen }
 
-    /// Decides whether a question is asked. If so, ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)`` must follow.
+    /// Decides whether a request is sent. If so, ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)`` must follow.
     /// - Parameter now: The steady clock.
     mutating func admit(at now: Timestamp) -> Admission { self.breaker.admit(at: now).map { .wait($0) } ?? .ask }
 
-    /// Closes the breaker after an answer, even one to a question from before it opened.
+    /// Closes the breaker after a response, even one to a request from before it opened.
     mutating func succeeded() { self = PublisherBreaker(limits: self.limits) }
 
-    /// Records that a question was not asked after all, which says nothing about the server. The next question may be asked.
+    /// Records that a request was not sent after all, which says nothing about the server. The next request may be
+    /// sent.
     mutating func notAsked(at now: Timestamp) { self.breaker.notTried(at: now) }
 
     /// Records a failure.

@@ -6,7 +6,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// A publisher's server, which is asked about the products that an account is entitled to.
+/// A publisher's server, which is queried for the products that an account is entitled to.
 protocol PublisherServer: Sendable {
     /// - Throws: ``PublisherFailure``.
     func ask(
@@ -28,7 +28,7 @@ struct PublisherClient: PublisherServer {
         return try PublisherResponse(status: response.status, body: Array(response.body), form: server.form)
     }
 
-    /// Asks a publisher's server, and returns the exchange without secrets.
+    /// Queries a publisher's server, and returns the exchange without secrets.
     func exchange(_ question: PublisherRequest, _ server: EntitlementServerRecord) async -> PublisherExchange {
         let start = ContinuousClock.now
         let shown = question.withoutToken.request(server.form, target: Self.target(of: server.url))
@@ -117,7 +117,7 @@ extension PublisherFailure {
     }
 }
 
-/// One question to a publisher's server and its answer, without token and secret, for a test of the settings.
+/// One request to a publisher's server and its response, without token and secret, for a test of the settings.
 package struct PublisherExchange: Hashable, Sendable {
     /// The maximum length of a response's text that is shown, in characters.
     static let maximumShown = 4096
@@ -130,9 +130,9 @@ package struct PublisherExchange: Hashable, Sendable {
     package var status: Int?
     /// The beginning of the response's body; `nil` without a response.
     package var response: String?
-    /// The product ids that the answer names, in order; `nil` without an answer.
+    /// The product ids that the response names, in order; `nil` without a usable response.
     package var products: [String]?
-    /// The reason why there is no usable answer; `nil` if there is one.
+    /// The reason why there is no usable response; `nil` if there is one.
     package var error: String?
     /// The time from the start of the name's look-up to the end of the response.
     package var duration: Duration = .zero

@@ -3,7 +3,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// A question to a publisher's server: to which products an account is entitled.
+/// A request to a publisher's server for the products that an account is entitled to.
 struct PublisherRequest: Hashable, Sendable {
     var app: Topic
     var account: String?
@@ -11,10 +11,10 @@ struct PublisherRequest: Hashable, Sendable {
     var token: String?
     var products: [String]
 
-    /// The parts of a request that depend on the form.
+    /// The parts of the HTTP request that depend on the form of the server's API.
     struct Request: Hashable, Sendable {
         var method: String
-        /// The path and the query.
+        /// The path and the query of the URL.
         var target: String
         /// The JSON body; `nil` for a GET.
         var body: Data?
@@ -23,7 +23,7 @@ struct PublisherRequest: Hashable, Sendable {
         var signedBytes: Data { self.body ?? Data(self.target.utf8) }
     }
 
-    /// Returns the request.
+    /// Returns the HTTP request.
     /// - Parameter target: Path and query of the server's URL.
     func request(_ form: EntitlementServerRecord.Form, target: String) -> Request {
         switch form {
@@ -32,7 +32,7 @@ struct PublisherRequest: Hashable, Sendable {
         }
     }
 
-    /// The question with ``mask`` in place of the token.
+    /// The request with ``mask`` in place of the token.
     var withoutToken: PublisherRequest {
         var question = self
         if question.token != nil { question.token = Self.mask }

@@ -8,25 +8,26 @@ enum PublisherResponse: Hashable, Sendable {
     case entitled(Set<String>)
     /// The server does not know the account, or its token has expired.
     case accountRefused
-    /// The server refuses this question, with a status from 400 to 499. The account is entitled to none of the products in it.
+    /// The server refuses this request, with a status from 400 to 499. The account is entitled to none of the products
+    /// in it.
     case questionRefused(status: Int)
 }
 
-/// The failure of a question to a publisher's server.
+/// The failure of a request to a publisher's server.
 enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// There was no response, or no connection.
     case noResponse(reason: String)
-    /// The server was not asked, for a reason within the provider. It says nothing about the server.
+    /// The server was not queried, for a reason within the provider, which says nothing about the server.
     case notAsked(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
-    /// A status that is not about the question, of HTTP or in the body.
+    /// A status, of HTTP or in the body, that does not concern the content of the request.
     case status(Int)
     case tooLong
-    /// The answer has another form. The reason completes a sentence about it.
+    /// The response has another form. The reason completes a sentence about the response.
     case malformed(reason: String)
 
-    /// Indicates whether the content of the question can be the cause, such as a token on which the server fails.
+    /// `true` if the content of the request can be the cause, such as a token on which the server fails.
     var mayBeOfQuestion: Bool {
         switch self {
         case .noResponse, .notAsked, .addressNotAllowed: false
@@ -47,7 +48,7 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PublisherResponse {
-    /// The maximum length of an answer, in bytes.
+    /// The maximum length of a response, in bytes.
     static let maximumLength = XMLReader.maximumLength
 
     /// Reads a response.
@@ -60,10 +61,10 @@ extension PublisherResponse {
         }
     }
 
-    /// Returns the answer that a status other than 200 stands for.
+    /// Returns the response that a status other than 200 stands for.
     ///
-    /// The content of a question must not make the server count as down: that would harm other accounts, or entitle them to
-    /// everything, depending on the app's setting.
+    /// The content of a request must not make the server count as down: that would harm other accounts, or entitle them
+    /// to everything, depending on the app's setting.
     /// - Throws: ``PublisherFailure/status(_:)`` for a status that is about the server: 408, 425, 429, and all but 400 to 499.
     private static func refusal(status: Int) throws(PublisherFailure) -> PublisherResponse {
         switch status {
@@ -94,7 +95,7 @@ extension PublisherResponse {
     }
 }
 
-/// The answer of the direct entitlement API of Adobe DPS:
+/// The response of the direct entitlement API of Adobe DPS:
 ///
 /// ```xml
 /// <result httpResponseCode="200"><entitlements><productId>com.example.issue7</productId></entitlements></result>

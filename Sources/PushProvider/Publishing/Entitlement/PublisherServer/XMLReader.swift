@@ -6,7 +6,7 @@ import PushSupport
 /// declaration, character references, and names beyond ASCII. Nesting, attributes and names are limited, and the time is
 /// linear in the length of the text.
 struct XMLReader {
-    /// A part of a document.
+    /// A part of a document, as the parser returns it.
     enum Event: Hashable, Sendable {
         case start(String, attributes: [String: String])
         case end(String)

@@ -31,9 +31,9 @@ final class AppStoreChain: Sendable {
 
     /// Returns the signer's key, if the certificates were those of the App Store at a time.
     ///
-    /// Validation is expensive, so that forged certificates are charged to the budget of their client. Once that is used up,
-    /// only chains that were accepted before are: behind a proxy all clients have one address, and readers must not be
-    /// refused because of a forger.
+    /// Validation is expensive, so that forged certificates are charged to the budget of their client. Once that is
+    /// used up, no other chains are validated, and only those in the cache stay accepted: behind a proxy all clients
+    /// have one address, and readers must not be refused because of a forger.
     ///
     /// - Parameters:
     ///   - chain: Three certificates in DER, the signer's first.

@@ -5,14 +5,14 @@ import PushTypes
 /// A signed text of StoreKit 2: a JWS in compact form (RFC 7515 section 7.1), signed with ES256, whose header has the
 /// signer's certificates (`x5c`). Its content must not be trusted before signature and certificates are verified.
 struct CompactJWS: Hashable, Sendable {
-    /// The maximum length of a text, in bytes.
+    /// The maximum length of a signed text, in bytes.
     static let maximumLength = 16 * 1024
     /// The number of certificates: the signer's, Apple's intermediate one and Apple's root.
     static let certificateCount = 3
 
     /// The certificates in DER, the signer's first.
     let certificates: [[UInt8]]
-    /// The members of the payload.
+    /// The members of the JWS payload.
     let payload: [String: JSONValue]
     let signedBytes: Data
     /// The signature: 32 bytes of r and 32 bytes of s (RFC 7518 section 3.4).

@@ -35,7 +35,7 @@ struct TransactionRule: Hashable, Sendable {
 
     /// `true` if purchases in the sandbox entitle to every product.
     var allowsSandbox: Bool
-    /// The account of the request, if it is a UUID.
+    /// The account of the request; `nil` if it is no UUID.
     var account: UUID?
 
     /// The decision about one purchase and one issue.

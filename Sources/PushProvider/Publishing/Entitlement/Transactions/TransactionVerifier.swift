@@ -43,17 +43,17 @@ enum TransactionFault: Error, Hashable, Sendable {
     /// No root certificate is configured.
     case noRoot
     case tooLong
-    /// It is not a signed text of the App Store. The associated value completes a sentence about it.
+    /// The text is not a transaction signed by the App Store. The associated value completes a sentence about it.
     case malformed(String)
-    /// Its certificates do not lead to a configured root.
+    /// The transaction's certificates do not lead to a configured root.
     case untrusted(String)
     /// The signature does not match the text.
     case badSignature
     case otherApp
     case otherEnvironment
-    /// Its signing time is in the future.
+    /// The signing time is in the future.
     case signedInFuture
-    /// Its client has sent too many forged certificates, so that these were not checked.
+    /// The client has sent too many forged certificates, so that those of this transaction were not checked.
     case unchecked(BudgetRefusal)
 
     /// The code of the reason in responses.
