@@ -63,8 +63,8 @@ package protocol FileStore: Sendable {
     /// Completes an upload, and adds its file to the app.
     /// - Returns: `nil` if there is no such upload.
     func completeUpload(_ id: UUID, now: Timestamp) async throws -> FileRecord?
-    /// Removes an upload. The file of a complete one stays.
-    /// - Returns: `false` if there is none.
+    /// Removes an upload. The file of a complete upload stays.
+    /// - Returns: `false` if there is no such upload.
     func deleteUpload(_ id: UUID) async throws -> Bool
     /// Returns the incomplete uploads of an app, those with the latest bytes first.
     func openUploads(app: Int64) async throws -> [UploadRecord]
@@ -73,7 +73,7 @@ package protocol FileStore: Sendable {
     /// Returns the size of an app's files and incomplete uploads together, in bytes.
     func storedBytes(app: Int64) async throws -> Int
     /// Removes the uploads whose last bytes arrived before a time.
-    /// - Returns: Their number.
+    /// - Returns: The number of removed uploads.
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
 
     func file(_ hash: ContentHash, app: Int64) async throws -> FileRecord?
@@ -86,7 +86,7 @@ package protocol FileStore: Sendable {
     /// Returns the hashes of all files that begin with a byte.
     func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
     /// Removes the files that have been unused since before a time.
-    /// - Returns: Their number.
+    /// - Returns: The number of removed files.
     func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int
     /// Returns a file if a published issue uses it as a rendition or cover; otherwise `nil`.
     func downloadable(_ hash: ContentHash, issue: UUID) async throws -> UsedFile?
@@ -94,7 +94,7 @@ package protocol FileStore: Sendable {
     func addressKey() async throws -> String
 }
 
-/// The publishers' servers that are asked about entitlement, at most one per app.
+/// The publishers' servers that decide about entitlement, at most one per app.
 package protocol EntitlementServerStore: Sendable {
     /// Returns the server of an app; `nil` if it has none.
     /// - Throws: An error also for a row whose secret cannot be opened.
@@ -107,6 +107,6 @@ package protocol EntitlementServerStore: Sendable {
         keepsSecret: Bool
     ) async throws -> EntitlementServerRecord
     /// Removes the server of an app.
-    /// - Returns: `false` if it has none.
+    /// - Returns: `false` if the app has no server.
     func removeEntitlementServer(app: Int64) async throws -> Bool
 }

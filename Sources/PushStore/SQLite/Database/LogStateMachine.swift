@@ -16,14 +16,14 @@ struct LogStateMachine {
         var hold = 12_000
         /// The longest time for which a fold waits for snapshots to be renewed.
         var patience: Duration = .seconds(1)
-        /// The longest time for which a fold waits before that for reads that keep their snapshots. Other reads go on
-        /// meanwhile, and writes up to `hold`.
+        /// The longest time for which a fold first waits for reads that keep their snapshots. Meanwhile other reads
+        /// continue, and so do writes until the log has reached ``hold``.
         var longPatience: Duration = .seconds(5)
     }
 
-    /// The time for which writers go on after a snapshot of another process has prevented a fold.
+    /// The time for which writers continue after a snapshot of another process has prevented a fold.
     static let grace: Duration = .seconds(5)
-    /// The time for which writers go on after a snapshot of this process has prevented a fold. It ends soon.
+    /// The time for which writers continue after a snapshot of this process, which ends soon, has prevented a fold.
     static let shortGrace: Duration = .milliseconds(250)
 
     /// The reason of a request to fold the log.
@@ -38,16 +38,16 @@ struct LogStateMachine {
 
     private enum Phase {
         case open, folding
-        /// A snapshot has prevented a fold, so writers go on until a time.
+        /// A snapshot has prevented a fold. Writers continue without another one until the given time.
         case prevented(until: ContinuousClock.Instant)
     }
 
-    /// The answer to a request to fold the log.
+    /// The decision about a request to fold the log.
     enum Turn {
         case fold
         /// Another caller is folding it.
         case wait
-        /// The log is short, or could not be folded a moment ago.
+        /// The caller continues without a fold, because the log is short or could not be folded a moment ago.
         case pass
     }
 
@@ -61,7 +61,7 @@ struct LogStateMachine {
     init(limits: Limits = Limits()) { self.limits = limits }
 
     /// Records the number of pages in the log after a commit.
-    /// - Returns: `true` if the commit should copy into the database what it can.
+    /// - Returns: `true` if the commit should copy into the database what no snapshot prevents.
     mutating func commit(pages: Int) -> Bool {
         self.pages = pages
         return pages >= self.limits.checkpoint

@@ -10,9 +10,10 @@ struct StoreReaders: Sendable {
     /// The longest pause between two long queries. The pause is half as long as the query took.
     private static let longestRest: Duration = .milliseconds(50)
     private static let lookupConnections = 2
-    /// The number of connections for first attempts.
+    /// The number of connections for first attempts at long queries.
     private static let attemptConnections = 2
-    /// The number of times that a read without a budget renews its snapshot before a fold of the log waits for it instead.
+    /// The number of times that a read without a time budget renews its snapshot. After that it keeps the snapshot, and
+    /// folds of the log wait for it.
     private static let renewals = 3
 
     private let lookupPool, queryPool: ReaderPool
@@ -20,7 +21,7 @@ struct StoreReaders: Sendable {
     private let limits: QueryLimits
     let queries: Budget
     private let exports, counts: Budget
-    /// The budget of time for first attempts of each key and app. Beyond it their queries wait in the queue.
+    /// The time budget for first attempts of each key and app. Once it is used up, their queries wait in the queue.
     private let attempts: Budget
 
     init(path: String, limits: QueryLimits, budgets: BudgetRegistry, log: WriteAheadLog) throws {
@@ -36,7 +37,7 @@ struct StoreReaders: Sendable {
         (self.counts, self.attempts) = (budgets[.counts], budgets[.queryAttempts])
     }
 
-    /// The numbers of long queries that run and that wait.
+    /// The numbers of long queries that run and that wait in the queue.
     var queryCounts: (running: Int, waiting: Int) {
         let usage = self.queries.usage
         return (usage.held, usage.waiting)
@@ -104,8 +105,8 @@ struct StoreReaders: Sendable {
         return try await self.turns(caller, from: state, step)
     }
 
-    /// Makes a short first attempt at a query, which does not wait in the queue.
-    /// - Returns: `nil` if the caller may not make one, or the query takes longer.
+    /// Runs a short first attempt at a query, which does not wait in the queue.
+    /// - Returns: `nil` if the caller may not make an attempt, or if the query takes longer.
     private func attempt<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,

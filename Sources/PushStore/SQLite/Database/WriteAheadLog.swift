@@ -11,11 +11,12 @@ final class WriteAheadLog: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// The number of reads that keep their snapshots.
         var lasting = 0
-        /// A value that is set once these have ended, or the fold has waited for them for too long; `nil` if no fold waits.
+        /// A value that is set once no read keeps its snapshot, or once the fold has waited too long for that; `nil` if
+        /// no fold waits.
         var lastingEnd: OneShotValue<Void>?
     }
 
-    /// The longest time for which other statements wait for a lock, in milliseconds.
+    /// The longest time for which statements other than those of a fold wait for a lock, in milliseconds.
     private static let timeout = 5000
 
     private let limits: LogStateMachine.Limits
@@ -156,7 +157,8 @@ final class WriteAheadLog: Sendable {
         // It is a task of its own, because a cancelled one would leave the log as it is.
         return await Task {
             try await pool.writeWithoutTransaction { database in
-                // Not earlier, because the writer may be busy for long, and readers need not wait for that.
+                // The flag is set no earlier, because the writer may be busy for long, and readers need not wait for
+                // that.
                 self.folding.store(true, ordering: .relaxed)
                 try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
                 defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.timeout)") }

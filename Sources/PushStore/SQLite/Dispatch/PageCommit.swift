@@ -20,7 +20,7 @@ struct PageCommit {
     private let state: NotificationRecord.State
     private let lane: NotificationRecord.Lane
     private let hasStarted: Bool
-    /// The stored origin of the notification; `nil` without a bridge.
+    /// The stored origin of the notification; `nil` if it did not come over a bridge.
     private let origin: String?
 
     /// Reads the current row of the notification; `nil` if the notification does not exist any more.

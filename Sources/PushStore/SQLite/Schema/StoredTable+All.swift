@@ -61,7 +61,7 @@ extension StoredTable {
     ]
 
     private static let ofDevices: [StoredTable] = [
-        // These are deleted before the devices. Otherwise they would be deleted with many devices in one step.
+        // These rows are deleted before the devices. Otherwise they would be deleted with many devices in one step.
         StoredTable("deviceTag", .app(.inSteps), .device),
         StoredTable("deviceAttribute", .app(.inSteps), .device),
         StoredTable(
