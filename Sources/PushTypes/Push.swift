@@ -40,7 +40,7 @@ public struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
-    /// Creates the path of a request that does not go to a device.
+    /// Creates the path of a request that is not for a device.
     package init(path: String) { (self.name, self.value) = (Self.path, path) }
 
     /// Creates a field of a broadcast, whose value has visible ASCII characters.

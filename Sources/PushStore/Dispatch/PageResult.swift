@@ -165,7 +165,7 @@ package enum CommitResult: Hashable, Sendable {
     case inProgress
     /// The page is written, and the notification has ended or is paused.
     case stopped
-    /// Nothing is written: the lease was lost, or another page of the shard was written under it.
+    /// Nothing is written: the lease was lost, or another page of the shard was already written under the lease.
     case leaseLost
 
     package var isInProgress: Bool { self == .inProgress }

@@ -22,7 +22,7 @@ package struct ShardPlan: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// A time that has passed by any clock.
+    /// A due time that has passed by any clock.
     package static let atOnce = Timestamp(milliseconds: 0)
 }
 
@@ -97,9 +97,9 @@ package struct ClaimFilter: Hashable, Sendable {
 /// An app and an environment of the push service. Notifications to the same target share slots and back-off in the dispatcher.
 package struct DispatchTarget: Hashable, Sendable {
     package var app: Int64
-    /// The environment; `nil` for notifications that go to both.
+    /// The environment; `nil` for notifications that are sent in both.
     package var environment: PushEnvironment?
-    /// `true` for notifications to browsers, which go to other push services.
+    /// `true` for notifications to browsers, which are sent over other push services.
     package var isWeb: Bool
 
     package init(app: Int64, environment: PushEnvironment?, isWeb: Bool = false) {

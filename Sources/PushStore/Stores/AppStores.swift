@@ -107,8 +107,8 @@ package protocol ChannelStore: Sendable {
     /// - Parameter environment: The environment; `nil` for any that has a channel with this id. An existing channel is
     ///   preferred to a deleted one, and sandbox to production.
     func channel(_ id: ChannelID, app: Int64, environment: PushEnvironment?) async throws -> ChannelRecord?
-    /// Returns the existing channels of an app: those of sandbox before those of production, oldest first, and those of one
-    /// time by the bytes of their ids.
+    /// Returns the existing channels of an app: those of sandbox before those of production, oldest first. Channels of
+    /// the same time are in the order of the bytes of their ids.
     func channels(app: Int64, environment: PushEnvironment?) async throws -> [ChannelRecord]
     /// Marks a channel as deleted.
     /// - Returns: `false` if there is no existing channel with this id.

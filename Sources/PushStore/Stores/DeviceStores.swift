@@ -42,7 +42,7 @@ package protocol DeviceStore: Sendable {
     ) async throws -> [DeviceRecord]
     /// Returns a page of the devices that match a search, in an order. Devices that cannot be read are left out.
     ///
-    /// A page ends before its limit if its attributes and tags exceed a megabyte.
+    /// A page ends before its limit if the attributes and tags of its devices exceed a megabyte.
     func devices(
         _ search: DeviceSearch,
         sort: DeviceSort,
@@ -116,8 +116,8 @@ package protocol UserStore: Sendable {
     /// repetitions after a crash.
     /// - Returns: The holders that have reached the cap, for each reservation.
     func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>]
-    /// Returns the numbers of an audience's recipients, grouped by the facts for which they are skipped. Recipients are
-    /// active devices, and named tokens that are not registered.
+    /// Returns the numbers of an audience's recipients, grouped by the facts that decide whether they are skipped.
+    /// Recipients are active devices, and named tokens that are not registered.
     /// - Parameter now: The time by the steady clock, for the cap.
     /// - Returns: `nil` if there are too many groups to be counted.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`.

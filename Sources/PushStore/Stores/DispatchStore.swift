@@ -8,7 +8,7 @@ package protocol DispatchStore: Sendable {
     /// Recovers from the end of the last process: ends all leases, and queues recipients that were in flight under the
     /// guarantee `atMostOnce`, to be ended as ``EndingCause/interrupted``. It is called at the start of the only process
     /// that uses the store.
-    /// - Returns: The number of those recipients.
+    /// - Returns: The number of queued recipients.
     func recover(now: Timestamp) async throws -> Int
     /// Shortens delays that exceed ``MaximumDelay``, so that a clock that was wrong when they were written causes a delay and
     /// not a standstill.

@@ -79,7 +79,7 @@ package struct CampaignState: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var state: NotificationRecord.State
-    /// `true` once its first page was sent.
+    /// `true` once the first page of the campaign was sent.
     package var hasStarted: Bool
 
     package init(number: Int64, id: UUID, app: Int64, state: NotificationRecord.State, hasStarted: Bool) {
@@ -95,7 +95,7 @@ package struct StoredCertificate: Hashable, Sendable {
     package var credential: CredentialRecord
     /// The sealed secret, by which a replacement of the certificate is recognized.
     package var seal: Data
-    /// The stage of its expiry that was announced last; `nil` for none.
+    /// The stage of the certificate's expiry that was announced last; `nil` for none.
     package var announcedStage: Int?
 }
 

@@ -4,8 +4,8 @@ package import PushTypes
 
 /// The notifications and the states of their recipients, as the API shows them.
 package protocol NotificationStore: Sendable {
-    /// Returns the result for a request whose key was used before: ``Acceptance/repeated(_:)``, or ``Acceptance/conflict`` if
-    /// that was another request. It is `nil` if the key is new.
+    /// Returns the result for a request whose idempotency key was used before: ``Acceptance/repeated(_:)``, or
+    /// ``Acceptance/conflict`` if the key was used for another request. `nil` if the key is new.
     func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance?
     /// Returns a notification; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.

@@ -57,7 +57,7 @@ package protocol FileStore: Sendable {
     ///   - files: The maximum number of the app's files and incomplete uploads.
     func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAdditionResult
     func upload(_ id: UUID) async throws -> UploadRecord?
-    /// Records that this number of bytes of an upload is on disk.
+    /// Records the number of bytes of an upload that are on disk.
     /// - Returns: `false` if there is no such upload.
     func noteUpload(_ id: UUID, received: Int, now: Timestamp) async throws -> Bool
     /// Completes an upload, and adds its file to the app.
@@ -66,7 +66,7 @@ package protocol FileStore: Sendable {
     /// Removes an upload. The file of a complete upload stays.
     /// - Returns: `false` if there is no such upload.
     func deleteUpload(_ id: UUID) async throws -> Bool
-    /// Returns the incomplete uploads of an app, those with the latest bytes first.
+    /// Returns the incomplete uploads of an app, those that received bytes most recently first.
     func openUploads(app: Int64) async throws -> [UploadRecord]
     /// Returns the ids of all uploads.
     func uploads() async throws -> Set<UUID>
@@ -83,7 +83,7 @@ package protocol FileStore: Sendable {
     func hasFile(_ hash: ContentHash) async throws -> Bool
     /// Returns the files that issues use and whose hashes begin with a byte.
     func usedFiles(beginning byte: UInt8) async throws -> [UsedFile]
-    /// Returns the hashes of all files that begin with a byte.
+    /// Returns those hashes of files that begin with a byte.
     func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
     /// Removes the files that have been unused since before a time.
     /// - Returns: The number of removed files.

@@ -53,7 +53,7 @@ package protocol ScheduleStore: Sendable {
 package struct ScheduleLimits: Hashable, Sendable {
     /// The maximum number of schedules. Default 1,000.
     package var count = 1000
-    /// The maximum size of their requests together, in bytes. Default 16 MB.
+    /// The maximum size of the requests of all schedules together, in bytes. Default 16 MB.
     package var bytes = 16 * 1024 * 1024
 
     package init() {}

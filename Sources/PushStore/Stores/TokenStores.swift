@@ -28,7 +28,8 @@ package protocol TokenStateStore: Sendable {
     func settleWithheld(app: Int64, environment: PushEnvironment, deactivates: Bool, now: Timestamp) async throws -> Int
     /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would reactivate.
     func deactivated(_ filter: DeactivationFilter, app: Int64) async throws -> Int
-    /// Reactivates the devices that have been inactive since a selected deactivation and have the same token.
+    /// Reactivates the devices that have been inactive since a deactivation that the filter selects and still have the
+    /// same token.
     ///
     /// It takes several transactions if there are many.
     /// - Parameter limit: The number of devices after which it stops, at the end of a page.

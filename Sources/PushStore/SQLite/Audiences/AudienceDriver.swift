@@ -80,11 +80,11 @@ extension AudienceDriver? {
 
 /// The alternative sets of index ranges that find the devices of an expression.
 private indirect enum CandidateRanges {
-    /// All of these ranges are needed.
+    /// The devices are found by all of these ranges together.
     case ranges([AudienceDriver.IndexRange])
-    /// Any one of these alternatives is enough.
+    /// The devices are found by any one of these alternatives.
     case oneOf([CandidateRanges])
-    /// All of these candidates are needed.
+    /// The devices are found by all of these candidates together.
     case all([CandidateRanges])
 
     /// Creates the candidates for devices with tokens of one kind. There is no index for the kind alert, which most tokens have.

@@ -62,7 +62,7 @@ struct PageRanges: Sendable {
         return hasOverflow ? claim.end : min(claim.end, end)
     }
 
-    /// Doubles the next range, after one was read completely.
+    /// Doubles the next range, after a range was read completely.
     mutating func completed(_ claim: ShardClaim, upTo end: Int64) {
         guard let size = self.sizes[claim.notificationNumber] else { return }
         self.sizes[claim.notificationNumber] = end < claim.end && size < Int64.max / 2 ? size * 2 : nil

@@ -11,8 +11,8 @@ protocol SharedRow: Hashable, Sendable {
 /// Looks up the ids of shared rows within one transaction.
 final class SharedRowLookup<Value: SharedRow> {
     private let known: [Value: Int64]
-    /// The ids that were not in memory before. They may be kept once the transaction is on disk. If it fails, an id that it
-    /// has added may belong to another value later.
+    /// The ids that were not in memory before. They may be kept in memory once the transaction is on disk. If the
+    /// transaction fails, an id that it has added may belong to another value later.
     private(set) var found: [Value: Int64] = [:]
 
     init(known: [Value: Int64] = [:]) { self.known = known }

@@ -45,7 +45,7 @@ struct LogStateMachine {
     /// The decision about a request to fold the log.
     enum Turn {
         case fold
-        /// Another caller is folding it.
+        /// The caller waits until another caller has folded the log.
         case wait
         /// The caller continues without a fold, because the log is short or could not be folded a moment ago.
         case pass

@@ -9,7 +9,7 @@ final class WriteAheadLog: Sendable {
         var machine: LogStateMachine
         /// The callers that wait until the log has been folded.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// The number of reads that keep their snapshots.
+        /// The number of reads in progress that keep their snapshots during a fold.
         var lasting = 0
         /// A value that is set once no read keeps its snapshot, or once the fold has waited too long for that; `nil` if
         /// no fold waits.
@@ -53,7 +53,8 @@ final class WriteAheadLog: Sendable {
 
     private func commit(pages: Int) -> Bool { self.state.withLock { $0.machine.commit(pages: pages) } }
 
-    /// Folds the log if it is long. If another caller is folding it and the log has no room left, it waits for that.
+    /// Folds the log if it is long. If another caller is folding it and the log has no room left, it waits for that
+    /// fold.
     func foldIfLong(_ pool: DatabasePool) async {
         switch self.turn(.length) {
         case .fold:
@@ -113,7 +114,7 @@ final class WriteAheadLog: Sendable {
     }
 
     /// Waits until no read keeps its snapshot, while others read and write.
-    /// - Returns: `false` if one still does after the longest wait.
+    /// - Returns: `false` if a read still keeps its snapshot after the longest wait.
     private func untilNoneLasts() async -> Bool {
         let end = self.state.withLock { state -> OneShotValue<Void>? in
             guard state.lasting > 0 else { return nil }

@@ -145,7 +145,7 @@ struct Registration {
         return RegistrationResult(device: known.id, kind: kind)
     }
 
-    /// Restores a device that had left. It is like a new one, except for its id.
+    /// Restores a device that had left. Afterwards it is like a new device, except for its id.
     private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         try self.users.ended(known.user, of: known.id, at: self.events.now)
         try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])

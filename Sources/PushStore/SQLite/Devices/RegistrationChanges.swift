@@ -130,7 +130,8 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [keepsInstallation, device])
     }
 
-    /// Separates a device that gives up its token from its twin in the other environment, which then waits for it.
+    /// Separates a device that gives up its token from its twin in the other environment. Notifications send to the
+    /// twin only after the device has its final state.
     private func unpair(_ device: Int64) throws {
         let sql = """
             SELECT id FROM device WHERE twin = ?1

@@ -6,7 +6,7 @@ import PushTypes
 /// A lease is identified by its fencing number, which rises with every claim. Nothing is written under a lost lease.
 enum Leases {
     /// Adds a lease.
-    /// - Returns: Its fencing number.
+    /// - Returns: The fencing number of the lease.
     static func take(owner: Int64, until: Timestamp, in database: Database) throws -> Int64 {
         try database.run(sql: "INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds)
         return database.lastInsertedRowID

@@ -13,7 +13,7 @@ struct RecipientQuery: Sendable {
         /// See ``RecipientPage/held``.
         var held: [Int64] = []
 
-        /// Adds a token that the notification names.
+        /// Adds a named token to the recipients, or to the ended ones if it cannot be sent to.
         mutating func add(_ named: Named, position: Int64) {
             if let recipient = named.recipient, !named.isOfOtherKind {
                 self.recipients.append(recipient)

@@ -4,13 +4,13 @@ import PushTypes
 
 /// The division of a notification's audience into shards.
 enum Shards {
-    /// The number of recipients of one shard.
+    /// The number of recipients per shard, up to ``maximumCount`` shards.
     private static let size: Int64 = 50_000
     private static let maximumCount: Int64 = 16
     /// The approximate number of recipients that are read at once.
     private static let pageSize = 1000
 
-    /// Adds a notification's shards, and records the registration clock at its opening.
+    /// Adds a notification's shards, and records the reading of the registration clock at its opening.
     static func add(
         _ plans: [ShardPlan],
         to notification: NotificationRecord,

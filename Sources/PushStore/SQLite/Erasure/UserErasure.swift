@@ -193,7 +193,7 @@ struct UserErasure {
         try DeviceUsers(app: self.app, database: self.database).forget(period, isErased: !mayHaveMore)
     }
 
-    /// Erases the deliveries of a device in notifications that have ended.
+    /// Erases the deliveries of a device in a period, in notifications that have ended.
     private func eraseDeliveries(of period: UserPeriod) throws {
         // Deliveries of campaigns have no index by device, so each campaign is searched for this one.
         let campaigns = """

@@ -38,7 +38,8 @@ enum IntegrityCheck {
 
 extension SQLiteStore {
     /// Examines the database, which takes about a second per million deliveries.
-    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` has been called since one did.
+    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` has been called since the last one
+    ///   did.
     /// - Returns: The faults in words; empty for an intact database.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
         try await self.database.read { database in

@@ -16,7 +16,7 @@ package struct SQLiteStoreFile: Sendable {
     package struct Condition: Hashable, Sendable {
         /// The size in bytes.
         package var size: Int
-        /// The migrations that were applied to it, in their order.
+        /// The migrations that were applied to the database, in their order.
         package var migrations: [String]
         /// The faults that SQLite finds, in words.
         package var damage: [String]

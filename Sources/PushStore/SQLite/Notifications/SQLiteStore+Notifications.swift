@@ -49,7 +49,7 @@ extension NotificationRow {
     }
 
     /// Reads a notification's row.
-    /// - Returns: The value; `nil` for a row that cannot be read, whose number is added to `damaged`.
+    /// - Returns: The value; `nil` for a row that cannot be read. The number of such a row is passed to `damaged`.
     static func readable<Value>(
         _ row: Row,
         orElse damaged: (Int64) throws -> Void,

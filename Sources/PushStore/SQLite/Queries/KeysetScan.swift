@@ -38,7 +38,7 @@ struct KeysetScan {
     var filter: [String]
     var filterArguments: [DatabaseValue]
 
-    /// Walks until there are `limit` matching rows.
+    /// Walks until `limit` matching rows are found, or `maximum` rows have been visited.
     func run(limit: Int, rows maximum: Int, in database: Database) throws -> Result {
         let direction = self.isDescending ? "DESC" : "ASC"
         let order =

@@ -96,7 +96,8 @@ struct ReceiptSubjectFinder {
         (self.batch, self.masterKey, self.database) = (batch, masterKey, database)
     }
 
-    /// Returns the subject of the sender's receipts for a notification; `nil` if the sender has not got it.
+    /// Returns the subject of the sender's receipts for a notification; `nil` if the sender has not got the
+    /// notification.
     mutating func subject(
         of entry: ReceiptBatch.Entry.Subject,
         _ notification: ReceiptNotification

@@ -4,8 +4,8 @@ import ProviderModel
 import PushTypes
 
 extension StoredTable {
-    /// All tables. An app's rows are deleted, and secrets are listed, in this order. A new table stands beside the migration that
-    /// makes it.
+    /// All tables. An app's rows are deleted, and secrets are listed, in this order. A new table is listed beside the
+    /// migration that creates it.
     static let all = Array(
         [
             Self.ofApps, Self.ofNotifications, Self.ofDevices, Self.ofSchedules, Self.ofWebhooks, Self.ofPublications,

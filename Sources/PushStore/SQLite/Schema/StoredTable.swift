@@ -3,8 +3,8 @@ import GRDB
 
 /// A table of the provider's database, with the rules for its rows.
 ///
-/// ``all`` is the only list of tables. Erasures, the examination of a database and the checks of the master key are made from
-/// it, and a test fails for a table without an entry.
+/// ``all`` is the only list of tables. Erasures, the examination of a database and the checks of the master key are
+/// derived from it, and a test fails for a table without an entry.
 struct StoredTable: Sendable {
     /// The owner of a table's rows, with which they are deleted.
     enum Owner: Hashable, Sendable {
