@@ -44,7 +44,8 @@ package struct QueryLimits: Hashable, Sendable {
     package var attempt: Duration = .milliseconds(50)
     /// The time after which a query of several steps yields to others that wait. Default 500 ms.
     package var turn: Duration = .milliseconds(500)
-    /// The maximum number of times in a row that a query, or a step of it, is repeated because the log was folded. Default 3.
+    /// The maximum number of times in a row that a query, or a step of it, is repeated because the write-ahead log was
+    /// folded into the database. Default 3.
     package var renewals = 3
     /// The longest time of a look-up or a short list, including the wait for a connection. Default 5 s.
     package var lookup: Duration = .seconds(5)

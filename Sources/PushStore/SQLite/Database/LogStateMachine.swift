@@ -14,16 +14,17 @@ struct LogStateMachine {
         var renewal = 10_000
         /// The length from which writers wait until the log has been folded: 49 MB. It leaves one transaction 15 MB of 64 MB.
         var hold = 12_000
-        /// The longest time for which a fold waits for snapshots to be renewed.
+        /// The longest time for which a fold of the log waits for snapshots to be renewed.
         var patience: Duration = .seconds(1)
-        /// The longest time for which a fold first waits for reads that keep their snapshots. Meanwhile other reads
-        /// continue, and so do writes until the log has reached ``hold``.
+        /// The longest time for which a fold of the log first waits for reads that keep their snapshots. Meanwhile
+        /// other reads continue, and so do writes until the log has reached ``hold``.
         var longPatience: Duration = .seconds(5)
     }
 
-    /// The time for which writers continue after a snapshot of another process has prevented a fold.
+    /// The time for which writers continue after a snapshot of another process has prevented a fold of the log.
     static let grace: Duration = .seconds(5)
-    /// The time for which writers continue after a snapshot of this process, which ends soon, has prevented a fold.
+    /// The time for which writers continue after a snapshot of this process has prevented a fold of the log. Such a
+    /// snapshot ends soon.
     static let shortGrace: Duration = .milliseconds(250)
 
     /// The reason of a request to fold the log.
@@ -38,7 +39,7 @@ struct LogStateMachine {
 
     private enum Phase {
         case open, folding
-        /// A snapshot has prevented a fold. Writers continue without another one until the given time.
+        /// A snapshot has prevented a fold of the log. Writers continue without another fold until the given time.
         case prevented(until: ContinuousClock.Instant)
     }
 
@@ -55,7 +56,7 @@ struct LogStateMachine {
     private var phase = Phase.open
     /// The number of pages in the log after the last transaction.
     private var pages = 0
-    /// The numbers of completed folds, and of folds that a snapshot prevented.
+    /// The numbers of completed folds of the log, and of folds that a snapshot prevented.
     private(set) var folds = (complete: 0, prevented: 0)
 
     init(limits: Limits = Limits()) { self.limits = limits }
@@ -91,7 +92,7 @@ struct LogStateMachine {
         return .fold
     }
 
-    /// Ends a fold.
+    /// Ends a fold of the log.
     /// - Parameter isOwn: Whether a snapshot of this process may have prevented it.
     mutating func end(isComplete: Bool, isOwn: Bool = false, now: ContinuousClock.Instant) {
         if isComplete {

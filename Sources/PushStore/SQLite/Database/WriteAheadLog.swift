@@ -9,14 +9,14 @@ final class WriteAheadLog: Sendable {
         var machine: LogStateMachine
         /// The callers that wait until the log has been folded.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// The number of reads in progress that keep their snapshots during a fold.
+        /// The number of reads in progress that keep their snapshots during a fold of the log.
         var lasting = 0
-        /// A value that is set once no read keeps its snapshot, or once the fold has waited too long for that; `nil` if
-        /// no fold waits.
+        /// A value that is set once no read keeps its snapshot, or once a fold of the log has waited too long for that;
+        /// `nil` if no fold waits.
         var lastingEnd: OneShotValue<Void>?
     }
 
-    /// The longest time for which statements other than those of a fold wait for a lock, in milliseconds.
+    /// The longest time for which statements wait for a lock, except those that fold the log, in milliseconds.
     private static let timeout = 5000
 
     private let limits: LogStateMachine.Limits
@@ -91,7 +91,8 @@ final class WriteAheadLog: Sendable {
         }
     }
 
-    /// Runs a read that keeps its snapshot, for which a fold waits. The read begins after a fold that is in progress.
+    /// Runs a read that keeps its snapshot, for which a fold of the log waits. The read begins after a fold that is in
+    /// progress.
     func whileLasting<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         while !self.beginLasting() { await self.untilFolded() }
         defer { self.endLasting() }
