@@ -63,7 +63,7 @@ package struct JSONFields: Sendable {
         try self.required(name, self.string(name, maximum: maximum))
     }
 
-    /// Returns the value that was read for a member. An absent member is an error, because the object must have it.
+    /// Returns the value of a member that the object must have.
     package func required<Value>(_ name: String, _ value: Value?) throws(RequestError) -> Value {
         guard let value else { throw self.error(name, "missing_field", "this member is required") }
         return value
