@@ -8,7 +8,7 @@ package final class CountingSemaphore: Sendable {
         var waiters = CircularBuffer<CheckedContinuation<Void, Never>>()
 
         /// Takes a permit.
-        /// - Returns: Whether there was one.
+        /// - Returns: `true` if a permit was free.
         mutating func take() -> Bool {
             guard self.free > 0 else { return false }
             self.free -= 1

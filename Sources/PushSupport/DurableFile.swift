@@ -114,7 +114,7 @@ package struct DirectoryLock: ~Copyable, Sendable {
         /// Another process, or this one, holds the lock.
         case taken
 
-        /// The explanation for people.
+        /// The explanation of the failure in words.
         package var description: String {
             switch self {
             case .unavailable(let path, let reason): "\(path) cannot be opened: \(reason)"

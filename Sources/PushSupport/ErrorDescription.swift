@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Describes errors for people: errors of Foundation and swift-nio describe themselves by their structure.
+/// Describes errors in words, because errors of Foundation and swift-nio describe themselves by their structure.
 package enum ErrorDescription {
     /// Returns the operating system's text for an error of Foundation or swift-nio, or the error's own description.
     package static func of(_ error: any Error) -> String {
@@ -18,7 +18,7 @@ package enum ErrorDescription {
         }
     }
 
-    /// Returns the text for a name without address, or that of the first address that could not be reached.
+    /// Returns the text for a host name without an address, or for the first address that could not be reached.
     private static func text(of error: NIOConnectionError) -> String {
         if let dns = error.dnsAError ?? error.dnsAAAAError {
             let reason = (dns as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(dns)"

@@ -1,16 +1,16 @@
 /// The parameters of a header field such as `form-data; name="token"` (RFC 9110 section 5.6.6).
 ///
-/// They are read leniently: a parameter without a value is ignored, and the first of repeated ones counts. It works on
-/// scalars, because a delimiter and a combining mark behind it are one character to Swift.
+/// They are read leniently: a parameter without a value is ignored, and the first of repeated ones counts. The parser
+/// works on scalars, because a delimiter and a combining mark behind it are one character to Swift.
 package struct HeaderParameters: Equatable {
     private var values: [String: String] = [:]
 
-    /// Reads the parameters behind a value, between semicolons.
+    /// Reads the parameters that follow the value of a header field, separated by semicolons.
     package init(behindValue text: String) {
         self.init(Substring(text).unicodeScalars.drop { $0 != ";" }.dropFirst(), separators: [";"])
     }
 
-    /// Reads a list of parameters, between commas or semicolons.
+    /// Reads a list of parameters, separated by commas or semicolons.
     package init(list text: String) { self.init(Substring(text).unicodeScalars, separators: [",", ";"]) }
 
     private init(_ text: Substring.UnicodeScalarView, separators: Set<Unicode.Scalar>) {
@@ -29,7 +29,8 @@ package struct HeaderParameters: Equatable {
 
     package subscript(name: String) -> String? { self.values[name] }
 
-    /// Removes a value, which may be quoted, from the text. A backslash quotes the next character.
+    /// Removes a value from the start of the text and returns it. In a quoted value, a backslash escapes the next
+    /// character.
     private static func value(_ rest: inout Substring.UnicodeScalarView, _ separators: Set<Unicode.Scalar>) -> String {
         rest = rest.drop { $0.properties.isWhitespace }
         guard rest.first == "\"" else {

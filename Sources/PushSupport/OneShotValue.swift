@@ -38,7 +38,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
                 switch state {
                 case .known(let result): return (result, 0)
                 case .waiting(var waiters, let number):
-                    // Else the state owns them too, and each change copies all.
+                    // Otherwise the state would own the waiters too, and each change would copy all of them.
                     state = .waiting([:], next: number)
                     waiters[number] = continuation
                     state = .waiting(waiters, next: number + 1)

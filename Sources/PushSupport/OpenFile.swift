@@ -123,7 +123,7 @@ package struct OpenFileLimit: Hashable, Sendable {
     #if canImport(Darwin)
     static let resource = RLIMIT_NOFILE
 
-    /// More than `OPEN_MAX` is refused, whatever the hard limit says.
+    /// Returns the highest value of the soft limit. More than `OPEN_MAX` is refused, regardless of the hard limit.
     static func highest(_ limits: rlimit) -> rlim_t { max(limits.rlim_cur, min(limits.rlim_max, rlim_t(OPEN_MAX))) }
     #else
     #if canImport(Musl)

@@ -2,7 +2,7 @@ package import PushTypes
 
 /// A state machine that chooses between a service's port and its fallback port, for networks that block one of them.
 ///
-/// After a failed attempt the next one goes to the other port. While the fallback port is in use, the first one is tried
+/// After a failed attempt the next one uses the other port. While the fallback port is in use, the first port is tried
 /// again after a delay that grows as long as it keeps failing.
 package struct PortFallback: Hashable, Sendable {
     /// A change of the port in use, which is logged.
@@ -13,14 +13,15 @@ package struct PortFallback: Hashable, Sendable {
         case returned
     }
 
-    /// The delay before the first port is tried again, while the fallback port is in use: 1 min, doubled with each failure.
+    /// The delay before the first port is tried again while the fallback port is in use: 1 min, doubled with each
+    /// failure.
     package static let returnDelay = Backoff(base: .seconds(60), maximum: .seconds(30 * 60))
 
     package let first: Int
     package let second: Int
     /// The port of the next attempt.
     package private(set) var port: Int
-    /// The time of the steady clock at which the first port is to be tried again; `nil` while it is in use.
+    /// The time by the steady clock at which the first port is to be tried again; `nil` while it is in use.
     package private(set) var returnTime: Timestamp?
 
     private let delay: Backoff
@@ -29,7 +30,7 @@ package struct PortFallback: Hashable, Sendable {
     /// The ports that have failed since the last success.
     private var failedPorts: Set<Int> = []
     private var failedReturns = 0
-    /// The time of the last return.
+    /// The time of the last return to the first port.
     private var returnedAt: Timestamp?
 
     package init(first: Int, second: Int, delay: Backoff = Self.returnDelay) {
@@ -40,7 +41,7 @@ package struct PortFallback: Hashable, Sendable {
     /// Indicates whether each port has failed since the service was last reached.
     package var allFailed: Bool { self.failedPorts.count == 2 }
 
-    /// Handles an attempt that did not open a connection, for a reason that may be the port's.
+    /// Handles an attempt that did not open a connection, possibly because of the port.
     package mutating func failed(_ port: Int, now: Timestamp) {
         self.failedPorts.insert(port)
         if self.port == port { self.port = port == self.first ? self.second : self.first }

@@ -34,7 +34,8 @@ package struct RequestError: Error, Hashable, Sendable {
     package var kind: Kind
     /// The name of the failure for programs: stable, in snake case, such as `invalid_token`.
     package var code: String
-    /// The explanation for people, with the remedy. It never holds a secret or a whole token.
+    /// The explanation for the person who reads the response, with the remedy. It never holds a secret or a whole
+    /// token.
     package var message: String
     /// The member of the body, the header or the query item at fault, such as `to.tokens[3]`.
     package var path: String?
@@ -44,7 +45,7 @@ package struct RequestError: Error, Hashable, Sendable {
     }
 }
 
-/// The errors that several parts report.
+/// The errors that several modules report.
 extension RequestError {
     /// A value that is not allowed: `invalid_value`.
     package static func invalid(_ path: String, _ message: String) -> RequestError {

@@ -19,8 +19,8 @@ package protocol TimeSource: Sendable {
 extension TimeSource {
     /// The times of both clocks.
     package var reading: ClockReading { ClockReading(wall: self.now, steady: self.steady) }
-    /// The time with which records are stored: that of the later clock. If the wall clock is behind, its records would be
-    /// deleted too early.
+    /// The time with which records are stored: that of the later clock. Records with the time of a wall clock that is
+    /// behind would be deleted too early.
     package var recorded: Timestamp { self.reading.later }
 }
 
@@ -46,7 +46,7 @@ package struct ClockReading: Hashable, Sendable {
         self.wall.advanced(by: timestamp.since(self.steady))
     }
 
-    /// Returns the time of the steady clock when the wall clock reaches `timestamp`, if that does not step.
+    /// Returns the time of the steady clock when the wall clock reaches `timestamp`, if the wall clock does not step.
     package func steady(atWall timestamp: Timestamp) -> Timestamp {
         self.steady.advanced(by: timestamp.since(self.wall))
     }
@@ -92,7 +92,7 @@ extension Duration {
         return overflow || sumOverflow ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// The duration for people, such as `3 ms`, `12 s` or `2 h 5 min`.
+    /// The duration as readable text, such as `3 ms`, `12 s` or `2 h 5 min`.
     package var readable: String {
         let microseconds = self.microseconds
         if microseconds <= 0 { return "less than 1 ms" }

@@ -23,7 +23,7 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
     }
 
     /// Takes `count` tokens if the bucket has them.
-    /// - Returns: `nil`, or the time until the bucket has them.
+    /// - Returns: `nil` if the tokens were taken; otherwise the time until the bucket has them.
     package mutating func take(_ count: Double = 1, now: Time) -> Duration? {
         self.fill(now)
         guard self.tokens < count else {

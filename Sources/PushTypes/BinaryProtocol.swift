@@ -12,9 +12,9 @@ public enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
 }
 
 extension PushType {
-    /// Indicates whether pushes of the type can go over the binary protocol, which has no field for it.
+    /// Indicates whether pushes of the type can be sent over the binary protocol, which has no field for the push type.
     ///
-    /// The service took a push for an alert, a background update or a message of a device management server by its payload.
+    /// The service recognized a push for an alert, a background update or a device management message by its payload.
     package var isCarriedByBinaryProtocol: Bool {
         switch self {
         case .alert, .background, .mdm, .voip, .complication: true

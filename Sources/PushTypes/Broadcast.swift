@@ -46,9 +46,10 @@ public struct Broadcast: Hashable, Sendable {
 }
 
 extension Push {
-    /// Makes the request for a broadcast: another path, with the channel in a header instead of a token in the path.
+    /// Creates the push for a broadcast: with another path, and with the channel in a header instead of a token in the
+    /// path.
     ///
-    /// Its additional headers tell a broadcast from other pushes, so that ``Push`` needs no member for it.
+    /// Its additional headers distinguish a broadcast from other pushes, so that ``Push`` needs no member for it.
     package init(_ broadcast: Broadcast) {
         let notification = PushNotification(
             id: broadcast.id,
@@ -70,7 +71,7 @@ extension Push {
     }
 }
 
-/// The id of a broadcast channel, as the push service made it: opaque base64 text (reference 4.1).
+/// The id of a broadcast channel, as the push service created it: opaque base64 text (reference 4.1).
 public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     /// The maximum length of an id, in bytes.
     public static let maximumLength = 256
@@ -100,8 +101,8 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
 
 /// The broadcasts of a channel that the push service stores for devices that are offline. A channel cannot change its storage.
 public enum ChannelStorage: Int, Hashable, Sendable, CaseIterable {
-    /// None: only devices that are online get a broadcast. The service allows more broadcasts then.
+    /// No broadcast is stored: only devices that are online get one. The push service allows more broadcasts then.
     case none = 0
-    /// The newest one, for at most 8 hours.
+    /// The newest broadcast is stored, for at most 8 hours.
     case newest = 1
 }

@@ -2,7 +2,7 @@ package import Foundation
 
 /// The encoding base64url without padding (RFC 4648 section 5).
 package enum Base64URL {
-    /// Returns bytes as text.
+    /// Returns bytes as base64url text, without padding.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text = Data(bytes).base64EncodedData()
         while text.last == UInt8(ascii: "=") { text.removeLast() }
@@ -16,7 +16,7 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the bytes of text, with or without padding; `nil` for other text.
+    /// Returns the bytes that base64url text encodes, with or without padding; `nil` for other text.
     package static func decode(_ text: some StringProtocol) -> Data? {
         var standard = text.utf8.filter { $0 != UInt8(ascii: "=") }
         for index in standard.indices {
@@ -33,7 +33,7 @@ package enum Base64URL {
 
 /// Reads and writes bytes as hexadecimal text.
 package enum Hexadecimal {
-    /// Returns lower-case digits, two per byte.
+    /// Returns bytes as lower-case hexadecimal text, two digits per byte.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -44,7 +44,8 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the bytes of text in either case, or `nil` for an odd length or a character that is not a digit.
+    /// Returns the bytes that hexadecimal text in either case encodes, or `nil` for an odd length or a character that
+    /// is not a digit.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 2)
@@ -61,9 +62,10 @@ package enum Hexadecimal {
         return high == nil ? bytes : nil
     }
 
-    /// Returns the bytes of text in either case, or `nil` for an odd length or a character that is not a digit.
+    /// Returns the bytes that hexadecimal text in either case encodes, or `nil` for an odd length or a character that
+    /// is not a digit.
     ///
-    /// It looks the digits up in a table and does not branch, because the gateway calls it for every request.
+    /// It looks the digits up in a table without branching, because the gateway calls it for every request.
     package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
         // A character that is not a digit has the value 0xff, which stays visible in the high bits of the union.
@@ -80,7 +82,7 @@ package enum Hexadecimal {
         return union < 16 ? bytes : nil
     }
 
-    /// The value of each character code; 0xff for one that is not a digit.
+    /// The digit value of each character code; 0xff for a character that is not a digit.
     private static let digits: [UInt8] = (0...UInt8.max).map { Self.value(of: $0) ?? 0xff }
 
     private static func value(of character: UInt8) -> UInt8? {
@@ -93,7 +95,7 @@ package enum Hexadecimal {
     }
 }
 
-/// Makes random bytes for secrets and salts.
+/// Generates random bytes for secrets and salts.
 package enum RandomBytes {
     /// Returns `count` bytes of the system's random number generator.
     package static func make(_ count: Int) -> [UInt8] {

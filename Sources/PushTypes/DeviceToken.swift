@@ -33,7 +33,7 @@ public struct DeviceToken: Hashable, Sendable {
     /// `nil` for any other text.
     public init?(userInput text: String) {
         guard text.utf8.count <= Self.maximumLength * 4 else { return nil }
-        // As nearly all are written.
+        // Nearly all tokens are written in this form.
         if let token = Self(hex: text) {
             self = token
             return
@@ -75,7 +75,8 @@ package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
     case liveActivityUpdate
     case widgets
     case controls
-    /// A browser's subscription to Web Push, which is no token of Apple's: the token is the hash of its URL.
+    /// A browser's subscription to Web Push, which has no token of the push service. The hash of its URL takes its
+    /// place.
     case web
 
     /// A push type with the topic of tokens of this kind.
@@ -102,7 +103,7 @@ package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
 }
 
 extension PushType {
-    /// Returns the kind of tokens to which a push of this type goes.
+    /// Returns the kind of tokens to which a push of this type is sent.
     /// - Parameter startsActivity: `true` for a Live Activity push with the event `start`.
     package func tokenKind(startsActivity: Bool = false) -> DeviceTokenKind {
         switch self {

@@ -2,7 +2,7 @@
 public struct Push: Hashable, Sendable {
     /// The notification with its headers and payload.
     public var notification: PushNotification
-    /// The address that it is sent to.
+    /// The device token that the notification is sent to.
     public var token: DeviceToken
     /// The header fields that are sent besides those of the notification. One of the same name replaces the notification's.
     public var additionalHeaders: [HeaderField]
@@ -40,7 +40,7 @@ public struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
-    /// Creates the path of a request that does not go to a device.
+    /// Creates the path of a request that is not for a device.
     package init(path: String) { (self.name, self.value) = (Self.path, path) }
 
     /// Creates a field of a broadcast, whose value has visible ASCII characters.
@@ -65,7 +65,7 @@ public struct HeaderField: Hashable, Sendable {
 
 /// The transmission of one push: the connection that carried it, and the time until its outcome was known.
 package struct PushTrip: Hashable, Sendable {
-    /// The index of its connection among those of its call or its page; below zero for a push that no connection carried.
+    /// The index of the connection among those of its call or its page; negative for a push that no connection carried.
     package var connection: Int32
     /// The time from the call that sent the push until its outcome was known, in milliseconds.
     package var milliseconds: Int32

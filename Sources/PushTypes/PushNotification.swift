@@ -86,7 +86,7 @@ public enum PushType: String, CaseIterable, Hashable, Sendable {
     case liveactivity
     /// A request for the location of the device.
     case location
-    /// A message of a server that manages devices.
+    /// A message of a device management (MDM) server.
     case mdm
     /// An update of a Push to Talk session.
     case pushtotalk

@@ -39,7 +39,7 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         return self.bundleID == self ? nil : try app(self.bundleID)
     }
 
-    /// The bundle id and the topics that its suffixes make of it (reference 1.6).
+    /// The bundle id, and the topics that are formed from it with the suffixes of push types (reference 1.6).
     package var derivedTopics: [Topic] {
         var suffixes = Set<String>()
         return PushType.allCases.compactMap { type in

@@ -9,22 +9,22 @@ package struct AcceptanceRequest: Sendable {
         _read { yield self.sharedNotification.record }
         set { self.sharedNotification = SharedNotification(newValue) }
     }
-    /// The shards of its audience; empty for a notification that is opened later.
+    /// The shards of the notification's audience; empty for a notification that is opened later.
     package var shards: [ShardPlan]
     package var idempotency: Idempotency?
-    /// The version of the schedule that made it. It is accepted only if the schedule exists, is not paused and has this
-    /// version. `nil` skips that check.
+    /// The version of the schedule that created the notification. The notification is accepted only if the schedule
+    /// exists, is not paused and has this version. `nil` skips that check.
     package var scheduleVersion: Int64?
-    /// The issue that it notifies of. It is accepted only if the issue is published, and becomes the issue's notification.
-    /// `nil` for any other notification.
+    /// The issue that the notification announces. The notification is accepted only if the issue is published, and
+    /// becomes the issue's notification. `nil` for any other notification.
     package var issue: UUID?
-    /// The chat session whose messages it announces. It is accepted only while the session has a record. `nil` for any other
-    /// notification.
+    /// The chat session whose messages the notification announces. The notification is accepted only while the session
+    /// has a record. `nil` for any other notification.
     package var session: UUID?
-    /// Indicates whether the caller will send it at once. Its shard is claimed in the same transaction if it is the only one
-    /// and has named tokens, and the app is not stopped.
+    /// Indicates whether the caller will send the notification at once. Its shard is claimed in the transaction of the
+    /// acceptance if it is the only one and has named tokens, and the app is not stopped.
     package var isClaimed: Bool
-    /// The time of its opening by the later clock, if it is opened as it is accepted.
+    /// The time of the notification's opening by the later clock, if it is opened as it is accepted.
     package var openedAt: Timestamp
 
     package init(
@@ -65,7 +65,7 @@ package struct ClaimedShard: Hashable, Sendable {
     package init(_ claim: ShardClaim, _ page: RecipientPage) { (self.claim, self.page) = (claim, page) }
 }
 
-/// Requests and pages that are written in one transaction.
+/// Acceptance requests and page results that are written in one transaction.
 package struct LedgerBatch: Sendable {
     package var requests: [AcceptanceRequest]
     package var pages: [PageResult]
@@ -75,9 +75,9 @@ package struct LedgerBatch: Sendable {
     }
 }
 
-/// The results of a ``LedgerBatch``, in its order.
+/// The results of a ``LedgerBatch``, in the order of its requests and pages.
 package struct LedgerBatchResult: Sendable {
-    /// The responses to the requests, or the errors of those that failed alone.
+    /// The responses to the requests, or the errors of requests that failed without failing the others.
     package var requests: [Result<AcceptanceResult, any Error>]
     package var pages: [CommitResult]
 

@@ -2,7 +2,7 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// The stored history of a delivery, besides its notification.
+/// The stored history of a delivery, without the record of its notification.
 package struct DeliveryHistory: Hashable, Sendable {
     package var beginning: NotificationBeginning
     /// The delivery; `nil` while the recipient has no state.
@@ -12,9 +12,9 @@ package struct DeliveryHistory: Hashable, Sendable {
     package var milliseconds: Int?
     package var page: PageRecord?
     package var attempts: [AttemptRecord]
-    /// The time of the next try, by the steady clock; `nil` if there is none.
+    /// The time of the next attempt, by the steady clock; `nil` if there is none.
     package var nextTryAt: Timestamp?
-    /// The paused environments that hold the next try back; `nil` for none.
+    /// The paused environments that hold the next attempt back; `nil` for none.
     package var heldFor: HoldingEnvironments?
     package var events: PageEvents?
     /// The changes of the token's state that the notification led to, the oldest first.
@@ -27,7 +27,7 @@ package struct NotificationBeginning: Hashable, Sendable {
     package var openedAt: Timestamp?
 }
 
-/// The stored history of a notification, besides its record.
+/// The stored history of a notification, without its record.
 package struct NotificationHistory: Hashable, Sendable {
     package var beginning: NotificationBeginning
     package var pages: PageSummary?
@@ -36,10 +36,10 @@ package struct NotificationHistory: Hashable, Sendable {
     package var firstEvents, lastEvents: PageEvents?
 }
 
-/// The result of a try that is followed by another one.
+/// The result of an attempt that is followed by another one.
 package struct AttemptResult: Hashable, Sendable {
     package var reason: String
-    /// Indicates whether the push was sent, so that the try counts.
+    /// Indicates whether the push was sent, so that the attempt counts.
     package var wasSent: Bool
     package var trip: PushTrip?
 
@@ -48,10 +48,11 @@ package struct AttemptResult: Hashable, Sendable {
     }
 }
 
-/// A try of a recipient that was followed by another one, as it is stored.
+/// The stored record of an attempt at a recipient that was followed by another attempt.
 package struct AttemptRecord: Hashable, Sendable {
     package var at: Timestamp
-    /// The number of equal tries from ``firstAt`` to ``at``. Only tries whose pushes were never sent are counted together.
+    /// The number of equal attempts from ``firstAt`` to ``at``. Only attempts whose pushes were never sent are counted
+    /// together.
     package var times: Int
     package var firstAt: Timestamp
     package var wasSent: Bool
@@ -61,11 +62,11 @@ package struct AttemptRecord: Hashable, Sendable {
     package var milliseconds: Int?
 }
 
-/// A page as it is stored.
+/// The stored record of a page of recipients.
 package struct PageRecord: Hashable, Sendable {
     package var times: PageTimes
     package var committedAt: Timestamp
-    /// The number of recipients that the page was sent to or ended.
+    /// The number of recipients that the page was sent to, or whose final state it wrote without sending.
     package var recipients: Int
     package var isRetry: Bool
     /// The block with the page's events for webhooks; `nil` if it has none.
@@ -94,7 +95,7 @@ package struct PageTimes: Hashable, Sendable {
     }
 }
 
-/// The events of a page for webhooks, and their posts.
+/// The events of a page for webhooks, and the posts that delivered them.
 package struct PageEvents: Hashable, Sendable {
     package var at: Timestamp
     /// The first acknowledged post to each webhook.
@@ -103,7 +104,7 @@ package struct PageEvents: Hashable, Sendable {
     package var waiting: [String]
 }
 
-/// A post of events to a webhook that was acknowledged.
+/// An acknowledged post of events to a webhook.
 package struct WebhookPostRecord: Hashable, Sendable {
     package var webhook: UUID
     package var url: String

@@ -5,62 +5,62 @@ package import PushTypes
 /// The results of one page of recipients, committed in one transaction.
 package struct PageResult: Hashable, Sendable {
     package var notificationNumber: Int64
-    /// The fencing number of the lease under which the recipients were sent to. Without one only ``pauses`` is written.
+    /// The fencing number of the lease under which the page was sent. With `nil` only ``pauses`` is written.
     package var fence: Int64?
     /// The recipients that were sent to; `nil` if none was.
     package var snapshot: PageSnapshot?
     package var deliveries: [DeliveryResult] = []
-    /// Recipients whose devices were removed. They are skipped, unless the device has come back by the commit: then they are
-    /// due at once.
+    /// The recipients whose devices were removed. The commit skips them, or queues them for an attempt at once if the
+    /// device has returned meanwhile.
     package var removed: [ReportedDelivery] = []
-    /// Recipients that get their final state before the others are sent to, unless they have one. They occur only under the
-    /// guarantee `atMostOnce`.
+    /// The recipients that get their final state before the others are sent to, unless they already have a state. They
+    /// occur only under the guarantee `atMostOnce`.
     package var endings: [ReportedDelivery] = []
     package var retries: [RetryResult] = []
     package var tokenChanges: [TokenStateChange] = []
-    /// The named tokens that are proven invalid, registered or not.
+    /// The named tokens that the responses have proven invalid, registered or not.
     package var invalidTokens: [InvalidNamedToken] = []
     /// `true` if the content of the notification is not needed any more, because its only token was rejected and is not
     /// registered.
     package var forgetsContent = false
     /// The progress through the shard; `nil` for a page of retries.
     package var step: ShardStep?
-    /// The earliest time of the notification's next page, of whatever shard.
+    /// The earliest time of the notification's next page, regardless of the shard.
     package var nextPageAt: Timestamp?
-    /// The wave that is being sent, after this page.
+    /// The progress of the current wave after this page.
     package var wave: WaveProgress?
-    /// The reason for which the notification is paused; `nil` leaves it as it is.
+    /// The reason for which the commit pauses the notification; `nil` leaves its state as it is.
     package var pauses: String?
-    /// The pauses of environments that the page's outcomes prove.
+    /// The requests to pause environments whose faults the page's outcomes have proven.
     package var environmentPauses: [EnvironmentPauseRequest] = []
     /// The events for webhooks: JSON values with commas between them.
     package var events: Data?
-    /// The times of a page that was sent; `nil` to record nothing about it.
+    /// The times of the page if it was sent; `nil` to record nothing about it.
     package var times: PageTimes?
-    /// The connections that carried its pushes.
+    /// The connections that carried the page's pushes.
     package var connections: [OpenedConnection] = []
 
     package init(notificationNumber: Int64, fence: Int64? = nil) {
         (self.notificationNumber, self.fence) = (notificationNumber, fence)
     }
 
-    /// The result of a page of a shard.
+    /// Creates the result of a page of a shard.
     package init(_ claim: ShardClaim) { self.init(notificationNumber: claim.notificationNumber, fence: claim.fence) }
 
-    /// The result of a page of retries, which ends their lease.
+    /// Creates the result of a page of retries, which ends their lease.
     package init(_ claim: RetryClaim) { self.init(notificationNumber: claim.notificationNumber, fence: claim.fence) }
 }
 
 /// The recipients of a page as they were read.
 package struct PageSnapshot: Hashable, Sendable {
     package var recipients: [Recipient]
-    /// The registration clock at the time when they were read.
+    /// The reading of the registration clock when the recipients were read.
     package var clock: Int64
 
     package init(_ recipients: [Recipient], clock: Int64) { (self.recipients, self.clock) = (recipients, clock) }
 }
 
-/// A recipient's state, to be written.
+/// The state of a recipient that the commit of a page writes.
 package struct DeliveryResult: Hashable, Sendable {
     package var recipient: Int64
     package var device: Int64?
@@ -84,18 +84,19 @@ package struct DeliveryResult: Hashable, Sendable {
     }
 }
 
-/// A recipient that is tried again later.
+/// A recipient that is queued for a later attempt.
 package struct RetryResult: Hashable, Sendable {
     package var recipient: Int64
-    /// The environment of the next try; `nil` for the recipient's own.
+    /// The environment of the next attempt; `nil` for the recipient's own.
     package var environment: PushEnvironment?
     package var attempts: Int
     package var dueAt: Timestamp
-    /// The environment whose pause holds the recipient back until it is due. When the pause ends, it is due at once.
+    /// The environment whose pause holds the recipient back until ``dueAt``. When the pause ends, the recipient is due
+    /// at once.
     package var heldFor: PushEnvironment?
     /// See ``Recipient/mayHaveArrived``.
     package var mayHaveArrived = false
-    /// The try that led to this one; `nil` if there was none.
+    /// The attempt that led to the retry; `nil` if there was none.
     package var attempt: AttemptResult?
 
     /// Returns a recipient that waits until all shards have been read, or until its device returns.
@@ -116,7 +117,7 @@ package struct RetryResult: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// The due time of a recipient that waits until all shards have been read. The store replaces it then.
+    /// The due time of a recipient that waits until all shards have been read. The store replaces it at that moment.
     package static let afterShards = Timestamp(milliseconds: .max)
 }
 
@@ -135,13 +136,14 @@ package struct ShardStep: Hashable, Sendable {
     /// The shard's cursor at the beginning of the page.
     package var from: Int64
     package var cursor: Int64
-    /// Indicates whether this is the end of the shard.
+    /// Indicates whether the page is the last one of the shard.
     package var isLast: Bool
-    /// The time until which the shard is kept; `nil` releases it.
+    /// The new end of the lease if the caller keeps the shard; `nil` releases the shard.
     package var leaseUntil: Timestamp?
     /// The earliest time of the shard's next page.
     package var notBefore: Timestamp?
-    /// The environments whose pause holds the shard back until ``notBefore``. When the pause ends, it is due at once.
+    /// The environments whose pause holds the shard back until ``notBefore``. When the pause ends, the shard is due at
+    /// once.
     package var heldFor: HoldingEnvironments?
 
     package init(
@@ -157,19 +159,19 @@ package struct ShardStep: Hashable, Sendable {
     }
 }
 
-/// The store's response to the commit of a page.
+/// The store's reply to the commit of a page.
 package enum CommitResult: Hashable, Sendable {
     /// The page is written, and the notification continues.
     case inProgress
     /// The page is written, and the notification has ended or is paused.
     case stopped
-    /// Nothing is written: the lease was lost, or another page of the shard was written under it.
+    /// Nothing is written: the lease was lost, or another page of the shard was already written under the lease.
     case leaseLost
 
     package var isInProgress: Bool { self == .inProgress }
 }
 
-/// The store's response to a page that is about to be sent.
+/// The store's reply to the commit of a page that is about to be sent.
 package struct StartedPage: Hashable, Sendable {
     package var result: CommitResult
     /// The recipients that the page may send to, because they had no state before.

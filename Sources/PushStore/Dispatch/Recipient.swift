@@ -7,23 +7,24 @@ package import PushTypes
 package struct Recipient: Hashable, Sendable {
     /// The id within the notification: that of a device, or a negative number for a named token.
     package var id: Int64
-    /// The device; `nil` if the token is not registered.
+    /// The id of the device; `nil` if the token is not registered.
     package var device: Int64?
     package var token: DeviceToken
     package var environment: PushEnvironment
     /// The time of the device's latest registration; `nil` if it never registered.
     package var registeredAt: Timestamp?
-    /// Indicates whether the push service called the token bad before.
+    /// Indicates whether the push service has rejected the token as bad before.
     package var isSuspected = false
-    /// The device's own environment, if the token is tried in the other one (see ``TokenStateChange/Kind/moved(to:)``).
+    /// The device's own environment, if the push is attempted in the other one (see
+    /// ``TokenStateChange/Kind/moved(to:)``).
     package var movedFrom: PushEnvironment?
-    /// The number of earlier tries.
+    /// The number of earlier attempts.
     package var attempts: Int
-    /// Indicates whether the response to an earlier try was lost.
+    /// Indicates whether the response to an earlier attempt was lost.
     package var mayHaveArrived = false
-    /// The profile; `nil` unless parts of it were requested.
+    /// The requested part of the device's profile; `nil` if none was requested.
     package var profile: RecipientProfile?
-    /// The consent; `nil` unless the notification depends on it.
+    /// The consent of the recipient; `nil` unless the notification depends on it.
     package var consent: RecipientConsent?
 
     package init(
@@ -42,16 +43,16 @@ package struct Recipient: Hashable, Sendable {
 /// A page of a shard's recipients, in their order.
 package struct RecipientPage: Hashable, Sendable {
     package var recipients: [Recipient]
-    /// Recipients that are not sent to: their devices cannot be read, or their tokens are of another kind.
+    /// The recipients that are not sent to, because their devices cannot be read or their tokens are of another kind.
     package var ended: [EndedRetry] = []
-    /// The ids of recipients that wait until all shards have been read, because their device has left, or its token may have
-    /// got the notification by another registration.
+    /// The ids of recipients that wait until all shards have been read, because their device has left, or because their
+    /// token may have got the notification by another registration.
     package var held: [Int64] = []
-    /// The shard's cursor once these have been tried.
+    /// The shard's cursor after this page.
     package var cursor: Int64
-    /// Indicates whether the shard ends here.
+    /// Indicates whether the page is the last one of the shard.
     package var isLast: Bool
-    /// The registration clock when the page was read.
+    /// The reading of the registration clock when the page was read.
     package var readAt: Int64 = 0
 }
 

@@ -1,7 +1,7 @@
 package import ProviderModel
 package import PushTypes
 
-/// Recipients of one notification whose next try is due, leased to the caller.
+/// The recipients of one notification whose next attempt is due, leased to the caller.
 package struct RetryClaim: Hashable, Sendable {
     package var notification: NotificationRecord
     /// The store's own number of the notification.
@@ -9,18 +9,18 @@ package struct RetryClaim: Hashable, Sendable {
     package var recipients: [RetryRecipient]
     /// The fencing number of the lease.
     package var fence: Int64
-    /// The registration clock when the recipients were read.
+    /// The reading of the registration clock when the recipients were read.
     package var readAt: Int64
-    /// The earliest due time of the recipients, by the steady clock; `nil` if none waited for a time.
+    /// The earliest due time of the recipients, by the steady clock; `nil` if none of them waited for a time.
     package var dueSince: Timestamp?
     /// The time of the claim, by the later clock.
     package var claimedAt: Timestamp?
 }
 
-/// A recipient whose next try is due.
+/// A recipient of the retry queue that was claimed.
 package enum RetryRecipient: Hashable, Sendable {
     case due(Recipient)
-    /// The recipient is not tried again. Only its final state is to be written.
+    /// The recipient gets no further attempt. Only its final state is to be written.
     case ended(EndedRetry)
 
     /// See ``Recipient/id``.
@@ -32,7 +32,7 @@ package enum RetryRecipient: Hashable, Sendable {
     }
 }
 
-/// A recipient of the retry queue that is not tried again.
+/// A recipient of the retry queue that gets no further attempt.
 package struct EndedRetry: Hashable, Sendable {
     /// See ``Recipient/id``.
     package var id: Int64
@@ -53,7 +53,7 @@ package struct EndedRetry: Hashable, Sendable {
 }
 
 extension Recipient {
-    /// The final state if there is no other try.
+    /// The final state of the recipient if no further attempt is made.
     package var failure: DeliveryRecord.State { .failed.ending(mayHaveArrived: self.mayHaveArrived) }
 }
 

@@ -15,14 +15,14 @@ package struct ShardPlan: Hashable, Sendable {
     }
 
     package var zone: Zone
-    /// The earliest time of its first page, by the wall clock.
+    /// The earliest time of the shard's first page, by the wall clock.
     package var notBefore: Timestamp
 
     package init(zone: Zone = .any, notBefore: Timestamp) { (self.zone, self.notBefore) = (zone, notBefore) }
 }
 
 extension Timestamp {
-    /// A time that has passed by any clock.
+    /// A due time that has passed by any clock.
     package static let atOnce = Timestamp(milliseconds: 0)
 }
 
@@ -34,15 +34,15 @@ package struct ShardClaim: Hashable, Sendable {
     package var notificationNumber: Int64
     package var shard: Int64
     package var zone: ShardPlan.Zone
-    /// The last recipient that has been tried. Its meaning is private to the store.
+    /// The last recipient that has been processed. The meaning of the value is private to the store.
     package var cursor: Int64
-    /// The last recipient of the shard.
+    /// The last recipient of the shard, in the same form as ``cursor``.
     package var end: Int64
     /// Indicates whether few of the app's devices are recipients.
     package var isNarrow: Bool
     /// The fencing number of the lease.
     package var fence: Int64
-    /// The registration clock at the opening of the notification.
+    /// The reading of the registration clock at the opening of the notification.
     package var openedAfter: Int64 = 0
     /// The time since which the shard has waited for its first page, by the wall clock; `nil` after that page.
     package var waitsSince: Timestamp?
@@ -72,21 +72,21 @@ package struct ShardClaim: Hashable, Sendable {
 package struct ClaimFilter: Hashable, Sendable {
     /// The leases under which the caller works.
     package struct Held: Hashable, Sendable {
-        /// The fencing numbers of these leases.
+        /// The fencing numbers of the leases that the caller holds.
         package var fences: Set<Int64>
-        /// The highest fencing number that the caller knows of. Results of claims with higher ones may still be on their way
-        /// to it.
+        /// The highest fencing number that the caller knows of. Claims with higher numbers may still be on their way to
+        /// the caller.
         package var upTo: Int64
 
         package init(fences: Set<Int64>, upTo: Int64) { (self.fences, self.upTo) = (fences, upTo) }
     }
 
-    /// The apps whose retries are left out.
+    /// The apps whose retries are not claimed.
     package var apps: Set<Int64>
-    /// The targets whose shards are left out.
+    /// The targets whose shards are not claimed.
     package var targets: Set<DispatchTarget>
-    /// The caller's leases. Any other lease of the caller is lost, because its claim never arrived or its page was never
-    /// written. With `nil` a lease is lost only when its time is over.
+    /// The caller's leases. Any other lease of the caller is lost, because its claim never arrived or its page was
+    /// never written. With `nil` a lease is lost only once it has expired.
     package var held: Held?
 
     package init(excluding apps: Set<Int64> = [], targets: Set<DispatchTarget> = [], held: Held? = nil) {
@@ -97,9 +97,9 @@ package struct ClaimFilter: Hashable, Sendable {
 /// An app and an environment of the push service. Notifications to the same target share slots and back-off in the dispatcher.
 package struct DispatchTarget: Hashable, Sendable {
     package var app: Int64
-    /// The environment; `nil` for notifications that go to both.
+    /// The environment; `nil` for notifications that are sent in both.
     package var environment: PushEnvironment?
-    /// `true` for notifications to browsers, which go to other push services.
+    /// `true` for notifications to browsers, which are sent over other push services.
     package var isWeb: Bool
 
     package init(app: Int64, environment: PushEnvironment?, isWeb: Bool = false) {

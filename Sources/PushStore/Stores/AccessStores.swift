@@ -16,10 +16,12 @@ package protocol APIKeyStore: Sendable {
     func keys() async throws -> [APIKeyRecord]
     /// Changes the name, the scopes, the apps, the expiry or the rate of a key.
     ///
-    /// The last ``APIKeyRecord/isLastingAdmin`` key must stay one. Of two concurrent changes one is refused.
+    /// The last lasting admin key (``APIKeyRecord/isLastingAdmin``) must stay one. Of two concurrent changes that would
+    /// break this, one is refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` for an app to which the key was not limited before, as ``addKey(_:hash:)``.
     func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChangeResult
-    /// Deletes a key unless it is the last ``APIKeyRecord/isLastingAdmin`` one. Of two keys that delete each other one stays.
+    /// Deletes a key unless it is the last lasting admin key (``APIKeyRecord/isLastingAdmin``). Of two keys that delete
+    /// each other one stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletionResult
     /// Writes the times of keys' last requests in one transaction. Times that are earlier than the stored ones are ignored.
     func setLastUses(_ uses: [UUID: Timestamp]) async throws
@@ -28,12 +30,12 @@ package protocol APIKeyStore: Sendable {
 /// The secrets of apps that sign user proofs, which registrations with a public key need.
 package protocol UserSecretStore: Sendable {
     /// Adds a secret to an app, unless it has `limit` of them.
-    /// - Returns: `false` if it has.
+    /// - Returns: `false` if the app has that many.
     func addUserSecret(_ secret: UserSecretRecord, app: Int64, limit: Int) async throws -> Bool
     /// Returns the secrets of an app, the oldest first.
     func userSecrets(app: Int64) async throws -> [UserSecretRecord]
     /// Removes a secret. User proofs that were signed with it are invalid from then on.
-    /// - Returns: `false` if the app has none with this id.
+    /// - Returns: `false` if the app has no secret with this id.
     func deleteUserSecret(_ id: UUID, app: Int64) async throws -> Bool
     /// Returns the secret of an installation, which only its first response contains. It is derived from the master key, and
     /// is not stored.
@@ -42,7 +44,7 @@ package protocol UserSecretStore: Sendable {
 
 /// The people who can sign in, and the links with which they choose their passwords.
 package protocol PersonStore: Sendable {
-    /// The key of the hashes of passwords. It is derived from the master key, and is not stored.
+    /// The key with which passwords are hashed. It is derived from the master key, and is not stored.
     var passwordSecret: String { get }
     /// Adds a person with a link.
     /// - Returns: The person with the assigned number; `nil` if another person has the name.
@@ -51,13 +53,15 @@ package protocol PersonStore: Sendable {
     func person(_ id: UUID) async throws -> PersonRecord?
     /// Returns people in the order in which they were added, beginning after `after`.
     func people(after: Int64?, limit: Int) async throws -> [PersonRecord]
-    /// Changes the name, the role, the apps, the language of a person, or whether the person is disabled.
+    /// Changes the name, the role, the apps or the language of a person, or disables or enables the person.
     ///
     /// The sessions and links of a person end if the role or the apps change, or if the person is disabled. The last
-    /// ``PersonRecord/isLastingAdmin`` person must stay one. Of two concurrent changes one is refused.
+    /// lasting admin (``PersonRecord/isLastingAdmin``) must stay one. Of two concurrent changes that would break this,
+    /// one is refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist, and to which the person was not limited before.
     func changePerson(_ id: UUID, _ change: @Sendable (inout PersonRecord) -> Void) async throws -> PersonChangeResult
-    /// Deletes a person with all sessions and links, unless it is the last ``PersonRecord/isLastingAdmin`` one.
+    /// Deletes a person with all sessions and links, unless it is the last lasting admin
+    /// (``PersonRecord/isLastingAdmin``).
     func deletePerson(_ id: UUID) async throws -> PersonDeletionResult
     /// Replaces the password of a person, and ends all sessions and links of the person.
     /// - Parameter old: The stored password that was checked.
@@ -66,12 +70,12 @@ package protocol PersonStore: Sendable {
     /// Returns the stored password of a person who is not disabled.
     func password(of person: UUID) async throws -> String?
 
-    /// Stores a link in place of an earlier one for the same person, or for the first person.
-    /// - Returns: `false` if there is no such person, the person is disabled, or the link would make the first person
-    ///   while there is one.
+    /// Stores a link that replaces the earlier one for the same person or, without a person, for the first person.
+    /// - Returns: `false` if there is no such person, if the person is disabled, or if the link is for the first
+    ///   person and there is a person already.
     func setLink(_ link: LinkRecord) async throws -> Bool
     /// Returns the link with this hash; `nil` if there is none that can be redeemed.
-    /// - Parameter now: By the steady clock.
+    /// - Parameter now: The current time by the steady clock, which decides whether the link has expired.
     func link(hash: [UInt8], now: Timestamp) async throws -> ValidLink?
     /// Redeems a link: the link becomes invalid, the person gets the password, all earlier sessions of the person end, and a
     /// session begins. Of two concurrent calls one is refused.
@@ -91,20 +95,20 @@ package protocol PersonStore: Sendable {
 /// The sessions of browsers, and the locks after failed attempts to sign in.
 package protocol SessionStore: Sendable {
     /// Returns the person with a name, and the facts that an attempt to sign in depends on; `nil` if there is none.
-    /// - Parameter network: The network from which the attempt comes.
+    /// - Parameter network: The network of the client that attempts to sign in.
     func signInCandidate(name: String, network: [UInt8]) async throws -> SignInCandidate?
     /// Returns `true` if any person has signed in from a network.
     func isKnownNetwork(_ network: [UInt8]) async throws -> Bool
     /// Changes the lock of a name, whether a person has it or not, in one transaction.
     ///
     /// The store keeps a keyed hash of the name, because people sometimes type a password into the wrong field.
-    /// - Parameter now: By the steady clock.
+    /// - Parameter now: The current time by the steady clock.
     func changeSignInLock<Value: Sendable>(
         of name: String,
         now: Timestamp,
         _ change: @Sendable (inout SignInLock) -> Value
     ) async throws -> Value
-    /// Begins a session of a person, forgets the lock of the person's name, and remembers the network.
+    /// Begins a session of a person, removes the lock of the person's name, and remembers the network.
     /// - Parameters:
     ///   - person: The person as it was when the password was checked.
     ///   - password: The stored password that was checked.
@@ -116,18 +120,18 @@ package protocol SessionStore: Sendable {
     func signIn(_ signIn: SignInRecord, key: UUID) async throws -> Bool
     /// Returns the session whose token has this hash, with the current record of its holder; `nil` if there is none.
     func session(hash: [UInt8]) async throws -> StoredSession?
-    /// Writes the last use of a session.
+    /// Records the latest use of a session.
     /// - Parameters:
-    ///   - used: By the steady clock.
-    ///   - now: By the wall clock, for the person.
+    ///   - used: The time of the use by the steady clock, which decides on expiry.
+    ///   - now: The time of the use by the wall clock, at which the person was last seen.
     func setLastUse(of session: UUID, _ used: Timestamp, now: Timestamp) async throws
     /// Returns the sessions of a holder, the newest first.
     func sessions(of holder: SessionHolder) async throws -> [SessionRecord]
     /// Ends a session.
-    /// - Returns: `false` if the holder has none with this id.
+    /// - Returns: `false` if the holder has no session with this id.
     func endSession(_ id: UUID, of holder: SessionHolder) async throws -> Bool
     /// Ends all sessions of a holder.
-    /// - Returns: Their number.
+    /// - Returns: The number of ended sessions.
     @discardableResult
     func endSessions(of holder: SessionHolder) async throws -> Int
 }
@@ -135,7 +139,7 @@ package protocol SessionStore: Sendable {
 /// The audit: the record of changes by API keys and people.
 package protocol AuditStore: Sendable {
     /// Adds an entry.
-    /// - Returns: Its id.
+    /// - Returns: The id of the entry.
     @discardableResult
     func addAudit(_ entry: AuditRecord) async throws -> Int64
     /// Sets the number of requests that an entry stands for.

@@ -21,7 +21,7 @@ package protocol AppStore: Sendable {
     /// - Returns: The app with the changes; `nil` if there is none with this id.
     func changeApp(_ id: Int64, _ changes: AppChanges) async throws -> AppRecord?
     /// Stores a credential in place of the earlier one, and resets the health that was derived from the earlier one.
-    /// - Parameter transport: The protocol of pushes with it.
+    /// - Parameter transport: The protocol over which pushes with the credential are sent.
     func setCredential(
         _ credential: CredentialRecord,
         over transport: PushTransport,
@@ -39,9 +39,9 @@ package protocol AppStore: Sendable {
     /// Returns the protocol of each environment for which the app has a credential.
     func transports(app: Int64) async throws -> [PushEnvironment: PushTransport]
     /// Stops an app: from then on nothing of it can be claimed or sent.
-    /// - Returns: The app's stop: an earlier one if the app was stopped already.
+    /// - Returns: The stop in effect, which is an earlier one if the app was stopped already.
     func stop(_ stop: AppStop) async throws -> AppStop
-    /// Lets an app send again.
+    /// Ends the stop of an app, so that its notifications are sent again.
     /// - Returns: `true` if it was stopped.
     func resumeApp(_ app: Int64) async throws -> Bool
     /// Returns the stop of an app; `nil` if it is not stopped.
@@ -82,7 +82,7 @@ package protocol EnvironmentStore: Sendable {
     func holdingEnvironments() async throws -> [AppEnvironment]
 }
 
-/// The sealed provider tokens, which outlive a process.
+/// The sealed provider tokens, which are kept across restarts of the process.
 package protocol ProviderTokenStore: Sendable {
     /// Stores `offered` if its key has no stored token, or the stored one is due to be replaced. The check and the write are
     /// one transaction: of several concurrent callers one stores its token.
@@ -100,15 +100,15 @@ package protocol ProviderTokenStore: Sendable {
 package protocol ChannelStore: Sendable {
     /// Adds a channel unless it is stored already. A channel that was marked as deleted is restored.
     ///
-    /// Channels of the app that were deleted more than 90 days before its `createdAt` are removed.
+    /// Channels of the app that were deleted more than 90 days before the `createdAt` of `channel` are removed.
     /// - Returns: The channel as it is stored.
     func addChannel(_ channel: ChannelRecord) async throws -> ChannelRecord
     /// Returns a channel, even if it is marked as deleted; `nil` if there is none.
     /// - Parameter environment: The environment; `nil` for any that has a channel with this id. An existing channel is
     ///   preferred to a deleted one, and sandbox to production.
     func channel(_ id: ChannelID, app: Int64, environment: PushEnvironment?) async throws -> ChannelRecord?
-    /// Returns the existing channels of an app: those of sandbox before those of production, oldest first, and those of one
-    /// time by the bytes of their ids.
+    /// Returns the existing channels of an app: those of sandbox before those of production, oldest first. Channels of
+    /// the same time are in the order of the bytes of their ids.
     func channels(app: Int64, environment: PushEnvironment?) async throws -> [ChannelRecord]
     /// Marks a channel as deleted.
     /// - Returns: `false` if there is no existing channel with this id.

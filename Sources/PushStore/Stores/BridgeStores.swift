@@ -4,8 +4,8 @@ package import PushTypes
 
 /// The configured bridges to other systems.
 package protocol BridgeStore: Sendable {
-    /// Returns the bridges of a kind in the order of their names. A row that is damaged, or whose secret cannot be opened, is
-    /// left out, and is reported by the search for damage.
+    /// Returns the bridges of a kind in the order of their names. A row that is damaged, or whose secret cannot be
+    /// opened, is left out, and is reported by the integrity check.
     func bridges(kind: BridgeKind) async throws -> [BridgeRecord]
     /// Returns the names of all bridges of a kind, including those that ``bridges(kind:)`` leaves out, with the app of each.
     func bridgeOwners(kind: BridgeKind) async throws -> [String: Int64]
@@ -22,20 +22,20 @@ package protocol BridgeStore: Sendable {
     /// - Parameter keepsSecret: `true` keeps the secret of the existing bridge, if it can be opened.
     func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeChangeResult
     /// Removes a bridge of an app.
-    /// - Returns: `false` if the app has none of this name.
+    /// - Returns: `false` if the app has no bridge of this name.
     func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool
     /// A number that rises with each change of a bridge, and with each app that is added or erased. It starts again with each
     /// process.
     var bridgeGeneration: Int { get }
 }
 
-/// The state of the bridges that have any: a protocol for each.
+/// The stores of the bridges that have a state, one protocol for each.
 package protocol BridgeStateStore: LegacyTokenStore, ShadowStore, PushResourceStore, XMPPNodeStore, ChatSessionStore {}
 
 /// The tokens that old providers still have to be told are invalid. The lasting state of a token is a ``TokenState``.
 package protocol LegacyTokenStore: Sendable {
-    /// Returns those of some tokens to which nothing is sent: tokens of inactive devices, and tokens that the push service
-    /// has called invalid and whose provider has not been told yet.
+    /// Returns the tokens among these to which nothing is sent: tokens of inactive devices, and tokens that the push
+    /// service has called invalid and whose provider has not been told yet.
     func refusedTokens(_ tokens: [DeviceToken], of target: AppEnvironment) async throws -> Set<DeviceToken>
     /// Records that a token's provider has been told that the token is invalid. The next push to it is sent.
     func takeRefusal(_ token: DeviceToken, of target: AppEnvironment) async throws
@@ -76,8 +76,8 @@ package protocol XMPPNodeStore: Sendable {
     /// Returns the nodes of an owner, newest first. Nodes that cannot be read are left out.
     func xmppNodes(app: Int64, owner: XMPPNodeRecord.Owner) async throws -> [XMPPNodeRecord]
     /// Removes a node of an app.
-    /// - Parameter owner: Its owner; `nil` for any.
-    /// - Returns: `false` if there is none.
+    /// - Parameter owner: The owner of the node; `nil` for any.
+    /// - Returns: `false` if there is no such node.
     func removeXMPPNode(_ node: String, app: Int64, owner: XMPPNodeRecord.Owner?) async throws -> Bool
     /// Returns the tokens of an owner's active devices of the kind alert, oldest device first.
     /// - Parameter environment: The environment of the devices; `nil` for both.
@@ -98,13 +98,13 @@ package protocol XMPPNodeStore: Sendable {
 package protocol ChatSessionStore: Sendable {
     /// Adds a session.
     /// - Parameters:
-    ///   - perUser: The maximum number of sessions of its user.
-    ///   - perApp: The maximum number of sessions of its app.
+    ///   - perUser: The maximum number of sessions of one user.
+    ///   - perApp: The maximum number of sessions of one app.
     func addChatSession(_ session: ChatSessionRecord, perUser: Int, perApp: Int) async throws
         -> ChatSessionAdditionResult
     /// Returns sessions of an app in the order in which they were added, without their passwords.
     /// - Parameters:
-    ///   - user: The user whose sessions they are; `nil` for those of all users.
+    ///   - user: The user whose sessions are returned; `nil` for all users.
     ///   - after: The number of the last session of the previous page; 0 for the first page.
     func chatSessions(app: Int64, user: String?, after: Int64, limit: Int) async throws -> [ChatSessionRecord]
     /// Returns a session with its password; `nil` if there is none.
@@ -123,7 +123,7 @@ package protocol ChatSessionStore: Sendable {
         now: Timestamp
     ) async throws -> ChatSessionRecord?
     /// Removes a session of an app.
-    /// - Returns: `false` if the app has none with this id.
+    /// - Returns: `false` if the app has no session with this id.
     func removeChatSession(_ id: UUID, app: Int64) async throws -> Bool
     /// Writes the progress of sessions in one transaction. Progress is dropped if the session has another revision by now, or
     /// is not active.

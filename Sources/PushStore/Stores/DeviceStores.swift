@@ -5,8 +5,8 @@ package import PushTypes
 /// The devices. There is one per app, environment and token, and one per app, environment, installation, kind and activity.
 package protocol DeviceStore: Sendable {
     /// Adds or refreshes devices in one transaction. Properties that a registration leaves out stay as they are.
-    /// - Parameter clocks: The times of the registration: its own time is that of the wall clock, and its history is dated by
-    ///   the later clock.
+    /// - Parameter clocks: The current time. A registration is dated by the wall clock, and its history by the later
+    ///   clock.
     func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
@@ -18,8 +18,7 @@ package protocol DeviceStore: Sendable {
     /// - Parameters:
     ///   - isProven: Whether the caller has proven that the installation is its own. Otherwise only a token that the
     ///     installation already has, in either environment, is accepted.
-    ///   - clocks: The times of the registration: its own time is that of the wall clock, and its history is dated by the
-    ///     later clock.
+    ///   - clocks: The current time. The registration is dated by the wall clock, and its history by the later clock.
     /// - Returns: The result; `nil` if the installation has another token, and nothing was changed.
     func registerOwn(
         _ registration: DeviceRegistration,
@@ -43,7 +42,7 @@ package protocol DeviceStore: Sendable {
     ) async throws -> [DeviceRecord]
     /// Returns a page of the devices that match a search, in an order. Devices that cannot be read are left out.
     ///
-    /// A page ends before its limit if its attributes and tags exceed a megabyte.
+    /// A page ends before its limit if the attributes and tags of its devices exceed a megabyte.
     func devices(
         _ search: DeviceSearch,
         sort: DeviceSort,
@@ -55,7 +54,7 @@ package protocol DeviceStore: Sendable {
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
-    /// - Parameter now: The later clock.
+    /// - Parameter now: The current time by the later clock.
     /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(
         app: Int64,
@@ -64,7 +63,7 @@ package protocol DeviceStore: Sendable {
         now: Timestamp
     ) async throws -> [Int64]
     /// Deletes the devices of this installation, in both environments and of all kinds.
-    /// - Parameter now: The later clock.
+    /// - Parameter now: The current time by the later clock.
     /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64]
     /// Returns the number of active devices in the audience, with tokens of one kind or of all.
@@ -113,12 +112,12 @@ package protocol UserStore: Sendable {
     /// Reserves a use of the cap for the users of notifications, in one transaction, so that concurrent notifications cannot
     /// exceed the cap.
     ///
-    /// A notification counts once for a user, at the time of its latest try, regardless of devices, retries and repetitions
-    /// after a crash.
+    /// A notification counts once for a user, at the time of its latest attempt, regardless of devices, retries and
+    /// repetitions after a crash.
     /// - Returns: The holders that have reached the cap, for each reservation.
     func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>]
-    /// Returns the numbers of an audience's recipients, grouped by the facts for which they are skipped. Recipients are
-    /// active devices, and named tokens that are not registered.
+    /// Returns the numbers of an audience's recipients, grouped by the facts that decide whether they are skipped.
+    /// Recipients are active devices, and named tokens that are not registered.
     /// - Parameter now: The time by the steady clock, for the cap.
     /// - Returns: `nil` if there are too many groups to be counted.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`.

@@ -3,19 +3,19 @@ package import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// The ledger as the dispatcher works on it.
+/// The ledger, with the operations of the dispatcher on it.
 package protocol DispatchStore: Sendable {
     /// Recovers from the end of the last process: ends all leases, and queues recipients that were in flight under the
     /// guarantee `atMostOnce`, to be ended as ``EndingCause/interrupted``. It is called at the start of the only process
     /// that uses the store.
-    /// - Returns: The number of those recipients.
+    /// - Returns: The number of queued recipients.
     func recover(now: Timestamp) async throws -> Int
     /// Shortens delays that exceed ``MaximumDelay``, so that a clock that was wrong when they were written causes a delay and
     /// not a standstill.
     func settleWaiting(at clocks: ClockReading) async throws
     /// Returns notifications that are due to be opened. A notification that cannot be read is paused, because it would block
     /// the others.
-    /// - Parameter excluded: The apps whose notifications are left out.
+    /// - Parameter excluded: The apps whose notifications are not returned.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
     /// Opens a scheduled notification: adds its shards, which can be claimed from then on.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
@@ -35,7 +35,7 @@ package protocol DispatchStore: Sendable {
     func release(_ claims: [ShardClaim]) async throws
     /// Reads the next recipients after the shard's cursor.
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage
-    /// Claims recipients whose next try is due, of the one app that has waited longest.
+    /// Claims recipients whose next attempt is due, of the one app that has waited longest.
     ///
     /// The recipients have the profile that ``NotificationRecord/retryNeeds`` names. Recipients of a cancelled notification
     /// are ended.
@@ -51,7 +51,7 @@ package protocol DispatchStore: Sendable {
     func nextDue(lane: NotificationRecord.Lane, after: Timestamp, at clocks: ClockReading) async throws -> Timestamp?
     /// Returns the time at which the next scheduled notification of an app that is not excluded is to be opened.
     func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?
-    /// Records that a page is about to be sent, before it is. The lease is kept.
+    /// Records that a page is about to be sent. The lease is kept.
     func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage
     /// Accepts requests and commits the results of pages in one transaction.
     ///

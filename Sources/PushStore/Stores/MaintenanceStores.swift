@@ -8,7 +8,7 @@ package protocol MaintenanceStore: Sendable {
     /// - Throws: ``StoreError/cannotWrite(why:)``.
     func checkWritable() async throws
     /// Pauses all notifications that have not ended and all schedules, including those that cannot be read.
-    /// - Returns: The number of each.
+    /// - Returns: The numbers of paused notifications and schedules.
     func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int)
     /// Counts waiting work, for metrics. It is cheap enough to be called every few seconds.
     func statistics(now: Timestamp) async throws -> StoreBacklog
@@ -24,7 +24,7 @@ package struct OpenBreaker: Hashable, Sendable {
 package struct StoreBacklog: Hashable, Sendable {
     /// The numbers of notifications that have not ended, by their states.
     package var notifications: [NotificationRecord.State: Int] = [:]
-    /// The number of recipients that wait for another try.
+    /// The number of recipients that wait for another attempt.
     package var retries = 0
     /// The earliest due time of a retry, which may be in the past.
     package var oldestRetryDueAt: Timestamp?
@@ -39,7 +39,7 @@ package struct StoreBacklog: Hashable, Sendable {
     package var tokensWithheld = 0
     /// The number of blocks of events that are outstanding for the webhook that is furthest behind.
     package var webhookBacklog = 0
-    /// The time of the oldest of these blocks, by the wall clock; `nil` for none.
+    /// The time of the oldest block of events that is outstanding for any webhook, by the wall clock; `nil` for none.
     package var oldestWebhookBlockAt: Timestamp?
 }
 
@@ -52,7 +52,7 @@ package protocol MonitoringStore: Sendable {
     /// - Parameters:
     ///   - stage: The maximum number of days that are left.
     ///   - event: The event, as ``EventBlock/events``.
-    /// - Returns: `true` if it is to be announced.
+    /// - Returns: `true` if the announcement was recorded.
     func announceEnd(of certificate: StoredCertificate, stage: Int, event: Data, now: Timestamp) async throws -> Bool
     /// Counts the token events with ids above `id`. If there are very many, it counts only the first of them.
     /// - Parameter id: The id of the last event that was counted; `nil` to count none and get the last id.
@@ -60,7 +60,7 @@ package protocol MonitoringStore: Sendable {
     /// Returns the states of the campaigns after `newest`, and of those in `open`.
     /// - Parameters:
     ///   - newest: The number of the newest notification that is known; `nil` for all campaigns that have not ended.
-    ///   - limit: The maximum number of campaigns of each of the two.
+    ///   - limit: The maximum number of new campaigns, and of those in `open`.
     func campaigns(after newest: Int64?, and open: [Int64], limit: Int) async throws -> CampaignReading
 }
 
@@ -79,7 +79,7 @@ package struct CampaignState: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var state: NotificationRecord.State
-    /// `true` once its first page was sent.
+    /// `true` once the first page of the campaign was sent.
     package var hasStarted: Bool
 
     package init(number: Int64, id: UUID, app: Int64, state: NotificationRecord.State, hasStarted: Bool) {
@@ -95,7 +95,7 @@ package struct StoredCertificate: Hashable, Sendable {
     package var credential: CredentialRecord
     /// The sealed secret, by which a replacement of the certificate is recognized.
     package var seal: Data
-    /// The stage of its expiry that was announced last; `nil` for none.
+    /// The stage of the certificate's expiry that was announced last; `nil` for none.
     package var announcedStage: Int?
 }
 
@@ -119,8 +119,8 @@ package protocol RetentionStore: Sendable {
     /// - Parameter limit: The maximum number of rows of one call.
     /// - Returns: The number of rows; 0 when there is nothing left to delete.
     func forgetConnections(before: Timestamp, limit: Int) async throws -> Int
-    /// Deletes entries of the audit log that are older than this, `limit` at most.
-    /// - Returns: Their number.
+    /// Deletes entries of the audit log from before this time, `limit` at most.
+    /// - Returns: The number of deleted entries.
     func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
     /// Removes entries of feedback lists from before a time, which no provider has read.
     /// - Returns: The number of removed entries.
@@ -133,7 +133,7 @@ package protocol RetentionStore: Sendable {
     /// - Returns: The number of deleted rows.
     func forgetCapUses(now: Timestamp, limit: Int) async throws -> Int
     /// Deletes the blocks of events for webhooks before this time.
-    /// - Returns: Their number.
+    /// - Returns: The number of deleted blocks.
     func forgetEvents(before: Timestamp) async throws -> Int
 }
 
@@ -153,7 +153,7 @@ package protocol ErasureStore: Sendable {
     /// are not part of it, whatever the clocks show. An erasure that was answered as complete (``noteAnswered(_:)``) is
     /// extended to the present data.
     func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord
-    /// Records that an erasure was answered as complete, unless it has been extended since.
+    /// Records that an erasure has been reported as complete, unless it has been extended since.
     func noteAnswered(_ erasure: ErasureRecord) async throws
     /// Returns all erasures that have not ended, oldest first.
     func erasures() async throws -> [ErasureRecord]

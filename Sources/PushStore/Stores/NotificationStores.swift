@@ -4,8 +4,8 @@ package import PushTypes
 
 /// The notifications and the states of their recipients, as the API shows them.
 package protocol NotificationStore: Sendable {
-    /// Returns the result for a request whose key was used before: ``Acceptance/repeated(_:)``, or ``Acceptance/conflict`` if
-    /// that was another request. It is `nil` if the key is new.
+    /// Returns the result for a request whose idempotency key was used before: ``Acceptance/repeated(_:)``, or
+    /// ``Acceptance/conflict`` if the key was used for another request. `nil` if the key is new.
     func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance?
     /// Returns a notification; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.
@@ -56,11 +56,11 @@ package protocol TimelineStore: Sendable {
     func history(of notification: UUID, recipient: Int64) async throws -> DeliveryHistory?
     /// Returns the history of a notification; `nil` if it does not exist.
     func history(of notification: UUID) async throws -> NotificationHistory?
-    /// Returns recipients of notifications in progress that wait for a try, newest first.
+    /// Returns recipients of notifications in progress that wait for an attempt, newest first.
     /// - Parameters:
     ///   - device: The device; `nil` for a token without one.
-    ///   - since: The time since which the device belongs to its user. Recipients that were tried before belong to the former
-    ///     user, and are left out. `nil` for all.
+    ///   - since: The time since which the device belongs to its user. Recipients with an earlier attempt belong to
+    ///     the former user, and are left out. `nil` for all.
     func waiting(
         app: Int64,
         device: Int64?,
@@ -78,7 +78,7 @@ package protocol TimelineStore: Sendable {
     /// Returns the periods in which devices belonged to a user: the current ones first, then the latest.
     func periods(app: Int64, user: String, limit: Int) async throws -> [UserPeriod]
     /// Returns the deliveries of one device before `before` and not before `horizon`, newest notification first.
-    /// - Parameter period: The period in which they were sent.
+    /// - Parameter period: The period in which the deliveries were sent.
     func deliveries(
         app: Int64,
         period: UserPeriod,
@@ -86,8 +86,9 @@ package protocol TimelineStore: Sendable {
         horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord]
-    /// Returns the deliveries of a token that is not registered, as those of a device.
-    /// - Parameter since: The time after which they were sent; `nil` for any.
+    /// Returns the deliveries of a token that is not registered, otherwise like the method for the deliveries of a
+    /// device.
+    /// - Parameter since: The time after which the deliveries were sent; `nil` for any.
     func deliveries(
         app: Int64,
         unregistered token: DeviceToken,
@@ -101,7 +102,7 @@ package protocol TimelineStore: Sendable {
 /// The receipts of notifications.
 package protocol ReceiptStore: Sendable {
     /// Writes receipts with their counters, all in one transaction.
-    /// - Parameter announce: Makes the events for webhooks from the accepted receipts of one app.
+    /// - Parameter announce: Encodes the events for webhooks from the accepted receipts of one app.
     /// - Returns: The results in the order of the batches and their entries, and whether events were added.
     func addReceipts(
         _ batches: [ReceiptBatch],

@@ -57,23 +57,23 @@ package protocol FileStore: Sendable {
     ///   - files: The maximum number of the app's files and incomplete uploads.
     func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAdditionResult
     func upload(_ id: UUID) async throws -> UploadRecord?
-    /// Records that this number of bytes of an upload is on disk.
+    /// Records the number of bytes of an upload that are on disk.
     /// - Returns: `false` if there is no such upload.
     func noteUpload(_ id: UUID, received: Int, now: Timestamp) async throws -> Bool
     /// Completes an upload, and adds its file to the app.
     /// - Returns: `nil` if there is no such upload.
     func completeUpload(_ id: UUID, now: Timestamp) async throws -> FileRecord?
-    /// Removes an upload. The file of a complete one stays.
-    /// - Returns: `false` if there is none.
+    /// Removes an upload. The file of a complete upload stays.
+    /// - Returns: `false` if there is no such upload.
     func deleteUpload(_ id: UUID) async throws -> Bool
-    /// Returns the incomplete uploads of an app, those with the latest bytes first.
+    /// Returns the incomplete uploads of an app, those that received bytes most recently first.
     func openUploads(app: Int64) async throws -> [UploadRecord]
     /// Returns the ids of all uploads.
     func uploads() async throws -> Set<UUID>
     /// Returns the size of an app's files and incomplete uploads together, in bytes.
     func storedBytes(app: Int64) async throws -> Int
     /// Removes the uploads whose last bytes arrived before a time.
-    /// - Returns: Their number.
+    /// - Returns: The number of removed uploads.
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
 
     func file(_ hash: ContentHash, app: Int64) async throws -> FileRecord?
@@ -83,10 +83,10 @@ package protocol FileStore: Sendable {
     func hasFile(_ hash: ContentHash) async throws -> Bool
     /// Returns the files that issues use and whose hashes begin with a byte.
     func usedFiles(beginning byte: UInt8) async throws -> [UsedFile]
-    /// Returns the hashes of all files that begin with a byte.
+    /// Returns those hashes of files that begin with a byte.
     func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
     /// Removes the files that have been unused since before a time.
-    /// - Returns: Their number.
+    /// - Returns: The number of removed files.
     func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int
     /// Returns a file if a published issue uses it as a rendition or cover; otherwise `nil`.
     func downloadable(_ hash: ContentHash, issue: UUID) async throws -> UsedFile?
@@ -94,7 +94,7 @@ package protocol FileStore: Sendable {
     func addressKey() async throws -> String
 }
 
-/// The publishers' servers that are asked about entitlement, at most one per app.
+/// The publishers' servers that decide about entitlement, at most one per app.
 package protocol EntitlementServerStore: Sendable {
     /// Returns the server of an app; `nil` if it has none.
     /// - Throws: An error also for a row whose secret cannot be opened.
@@ -107,6 +107,6 @@ package protocol EntitlementServerStore: Sendable {
         keepsSecret: Bool
     ) async throws -> EntitlementServerRecord
     /// Removes the server of an app.
-    /// - Returns: `false` if it has none.
+    /// - Returns: `false` if the app has no server.
     func removeEntitlementServer(app: Int64) async throws -> Bool
 }

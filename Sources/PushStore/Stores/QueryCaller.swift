@@ -15,7 +15,8 @@ package struct QueryCaller: Hashable, Sendable {
     /// The caller of the current task; `nil` for services of the provider, whose queries are cheap or otherwise bounded.
     @TaskLocal package static var current: QueryCaller?
 
-    /// The longest time of one query, without the time for which it waits. For a count, it is processor time.
+    /// The longest time of one query, without the time for which it waits. For a count of recipients, it is processor
+    /// time.
     package var budget: Duration
     package var purpose: Purpose
     /// The account of the caller in the budgets of queries. Apps take turns, and within an app its callers.
@@ -38,12 +39,13 @@ package struct QueryCaller: Hashable, Sendable {
 
 /// The limits on queries, besides the time budget of each (``QueryCaller``) and budgets such as `BudgetedResource.queries`.
 package struct QueryLimits: Hashable, Sendable {
-    /// The longest time of the first attempt at a query, which does not wait in the queue. Most queries need no more. Default
-    /// 50 ms.
+    /// The longest time of the first attempt at a query, which runs at once. A query that takes longer is interrupted,
+    /// and runs again in the queue. Default 50 ms.
     package var attempt: Duration = .milliseconds(50)
     /// The time after which a query of several steps yields to others that wait. Default 500 ms.
     package var turn: Duration = .milliseconds(500)
-    /// The maximum number of times in a row that a query, or a step of it, is repeated because the log was folded. Default 3.
+    /// The maximum number of times in a row that a query, or a step of it, is repeated because the write-ahead log was
+    /// folded into the database. Default 3.
     package var renewals = 3
     /// The longest time of a look-up or a short list, including the wait for a connection. Default 5 s.
     package var lookup: Duration = .seconds(5)

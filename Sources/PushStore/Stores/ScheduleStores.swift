@@ -53,7 +53,7 @@ package protocol ScheduleStore: Sendable {
 package struct ScheduleLimits: Hashable, Sendable {
     /// The maximum number of schedules. Default 1,000.
     package var count = 1000
-    /// The maximum size of their requests together, in bytes. Default 16 MB.
+    /// The maximum size of the requests of all schedules together, in bytes. Default 16 MB.
     package var bytes = 16 * 1024 * 1024
 
     package init() {}
@@ -70,13 +70,13 @@ package enum ScheduleChange: Hashable, Sendable {
         key: KeyReference? = nil,
         uses: Set<LibraryUse> = []
     )
-    /// Pauses it.
-    /// - Parameter version: The version that it must still have; `nil` pauses it in any version.
+    /// Pauses the schedule.
+    /// - Parameter version: The version that the schedule must still have; `nil` pauses it in any version.
     case pause(version: Int64?)
-    /// Resumes it.
+    /// Resumes the schedule.
     /// - Parameters:
-    ///   - nextRunAt: The next run, computed from the rule of a record.
-    ///   - version: The version of that record. With another version nothing is changed.
+    ///   - nextRunAt: The time of the next run, computed from the rule of a record that was read before.
+    ///   - version: The version of that record. If the schedule has another version, nothing is changed.
     case resume(nextRunAt: Timestamp?, version: Int64)
 }
 
@@ -106,7 +106,7 @@ package struct ScheduleCursor: Hashable, Sendable {
 package struct ScheduleList: Hashable, Sendable {
     /// A schedule in a list.
     package struct Entry: Hashable, Sendable {
-        /// The schedule, with an empty request if ``requestBytes`` exceed the longest request that was asked for.
+        /// The schedule, with an empty request if ``requestBytes`` exceed the longest request that the caller accepts.
         package var schedule: ScheduleRecord
         /// The size of the request as it is stored.
         package var requestBytes: Int
@@ -131,7 +131,7 @@ package protocol LibraryStore: Sendable {
         limit: Int,
         bytes: Int
     ) async throws -> ListPage<LibraryItem>
-    /// Returns the names of these items without reading their contents.
+    /// Returns the names of a page of items, without reading their contents.
     func libraryNames(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryEntry]
     /// Returns items, read in one snapshot. Items that do not exist are left out.
     func libraryItems(
@@ -139,7 +139,7 @@ package protocol LibraryStore: Sendable {
         of kind: LibraryItem.Kind,
         app: Int64
     ) async throws -> [LibraryItemName: LibraryItem]
-    /// Makes a change in one transaction with its checks.
+    /// Checks and applies a change in one transaction.
     func changeLibrary(_ change: LibraryChange, limits: LibraryLimits) async throws -> LibraryChangeResult
     /// Deletes an item with its versions, unless a schedule uses it.
     /// - Parameter expected: The version that the item must have; `nil` for any.

@@ -26,9 +26,10 @@ package protocol TokenStateStore: Sendable {
     /// It takes several transactions if there are many.
     /// - Returns: The number of those devices.
     func settleWithheld(app: Int64, environment: PushEnvironment, deactivates: Bool, now: Timestamp) async throws -> Int
-    /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would make active.
+    /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would reactivate.
     func deactivated(_ filter: DeactivationFilter, app: Int64) async throws -> Int
-    /// Reactivates the devices that have been inactive since a selected deactivation and have the same token.
+    /// Reactivates the devices that have been inactive since a deactivation that the filter selects and still have the
+    /// same token.
     ///
     /// It takes several transactions if there are many.
     /// - Parameter limit: The number of devices after which it stops, at the end of a page.
@@ -41,7 +42,8 @@ package protocol NamedTokenStore: Sendable {
     func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]]
     /// Returns the state of a token for notifications that name it.
     func tokenState(of token: DeviceToken, app: Int64, environment: PushEnvironment) async throws -> TokenState
-    /// Returns those of some tokens that are registered in any environment, or whose state is known, with a single read.
+    /// Returns the tokens among these that are registered in any environment, or whose state is known, with a single
+    /// read.
     func known(_ tokens: Set<DeviceToken>, app: Int64, environment: PushEnvironment) async throws -> Set<DeviceToken>
     /// Adds a tag to the active devices with some tokens, or removes it, in one transaction. The other devices of their
     /// installations change too, because they share the profile.
@@ -96,7 +98,7 @@ package protocol FeedbackStore: Sendable {
     func apply(_ changes: [TokenStateChange], of target: AppEnvironment, now: Timestamp) async throws
 }
 
-/// The store's response to the beginning of a reading.
+/// The store's reply to a request to begin a reading of a feedback service.
 package enum FeedbackStartResult: Hashable, Sendable {
     /// The reading has begun, after this number of failures in a row.
     case begun(failures: Int)

@@ -18,8 +18,8 @@ package protocol WebhookStore: Sendable {
     func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
     /// Writes the outcome of a post: only the progress of the delivery, and only if it is still as it was at the beginning of
     /// the post.
-    /// - Returns: `true` if the outcome was written. It is not for a deleted webhook, and a failure is not for a webhook that
-    ///   was changed while the post was in flight.
+    /// - Returns: `true` if the outcome was written. The outcome for a deleted webhook is not written, and neither is
+    ///   a failure if the webhook was changed while the post was in flight.
     func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
     /// Deletes a webhook.
     /// - Returns: `true` if there was one.
@@ -58,8 +58,8 @@ package struct WebhookChange: Hashable, Sendable {
     package var signing: Signing?
     /// The position of the block after which the delivery continues at once.
     package var cursor: Int64?
-    /// Indicates whether a webhook that was disabled because of its failures is enabled again. It continues from its cursor,
-    /// without its failures.
+    /// Indicates whether a webhook that was disabled because of its failures is enabled again. It continues from its
+    /// cursor, and its failures are forgotten.
     package var isEnabled = false
 
     package init() {}
@@ -90,7 +90,7 @@ package struct WebhookChange: Hashable, Sendable {
 
 /// A post that a receiver has acknowledged.
 package struct AcknowledgedPost: Hashable, Sendable {
-    /// The positions of its first and its last block.
+    /// The positions of the first and the last block of the post.
     package var first, last: Int64
     package var postedAt, acknowledgedAt: Timestamp
 

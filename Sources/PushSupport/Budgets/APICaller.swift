@@ -32,13 +32,14 @@ package struct APICaller: Hashable, Sendable {
         (self.scopes, self.apps, self.rate, self.session) = (scopes, apps, rate, session)
     }
 
-    /// The account of the caller's requests. A caller that is limited to one app counts as that app's.
+    /// The account to which the caller's requests are charged. A caller that is limited to one app is charged as a
+    /// caller of that app.
     package var account: BudgetCaller { self.account(of: self.onlyApp) }
 
     /// The app of a caller that is limited to one app; `nil` for any other.
     package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
 
-    /// Returns the account of the caller's requests for an app.
+    /// Returns the account to which the caller's requests for an app are charged.
     package func account(of app: Topic?) -> BudgetCaller { BudgetCaller(app: app, .principal(self.id)) }
 
     /// Returns `true` if the caller may act on an app.

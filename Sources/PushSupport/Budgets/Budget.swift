@@ -134,7 +134,7 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes again an amount that was given back so that others have their turns. It waits without a limit.
+    /// Takes an amount again that the caller gave back to let others have their turns. It waits without a limit.
     /// - Throws: ``BudgetEnded``, `CancellationError`.
     func retake(_ amount: Int, for caller: BudgetCaller) async throws {
         try await self.enter(caller, patience: nil) { machine, ticket in
@@ -235,7 +235,7 @@ package final class Budget: Sendable {
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
 
-    /// Makes and counts a refusal by a bound that the owner of the resource has besides the limits.
+    /// Creates and counts a refusal by a bound that the owner of the resource has besides the limits.
     package func refuse(_ level: BudgetLevel, _ caller: BudgetCaller) -> BudgetRefusal {
         self.state.withLock { Self.count(level, caller, in: &$0) }
         return BudgetRefusal(self, level, caller, nil)
@@ -283,13 +283,13 @@ package struct BudgetRefusal: Error, Hashable {
         self.delay = delay ?? budget.resource.row.delay
     }
 
-    /// Makes a refusal by the default limits of a resource.
+    /// Creates a refusal by the default limits of a resource.
     package init(_ resource: BudgetedResource, _ level: BudgetLevel) {
         (self.resource, self.level, self.bound) = (resource, level, resource.row.limits.bounds[level])
         self.delay = resource.row.delay
     }
 
-    /// The error for the caller of an API.
+    /// The error that is reported to the caller of an API.
     package var error: RetryLaterError {
         let row = self.resource.row
         let error = RequestError(row.kind, code: row.code, message: row.refusal(self.level, self.bound))
@@ -315,7 +315,7 @@ package final class BudgetRegistry: Sendable {
     }
 
     package subscript(resource: BudgetedResource) -> Budget {
-        // Every resource has one.
+        // Every resource has a budget.
         self.budgets[resource] ?? Budget(resource)
     }
 }

@@ -31,7 +31,7 @@ struct BudgetBuckets: Sendable {
             guard let rate = Self.rate(level, caller, bounds) else { continue }
             let account = Self.account(level, caller)
             var bucket = self.buckets[account] ?? Bucket(rate: rate.perSecond, burst: rate.burst, now: now)
-            // No more than a full bucket has: otherwise the amount could never be taken.
+            // An amount is limited to that of a full bucket: otherwise it could never be taken.
             if let delay = bucket.take(min(amount, bucket.burst), now: now) { return (level, delay) }
             taken.append((account, bucket))
         }

@@ -91,9 +91,9 @@ package struct BudgetLimits: Hashable, Sendable {
     }
 
     package var bounds: Levels<BudgetBound>
-    /// The maximum numbers of requests that wait; `nil` if requests do not wait. An app without a waiting request finds a
-    /// place even if the whole is full. A caller without a waiting request finds one even if its app is full, until the app
-    /// has twice its number.
+    /// The maximum numbers of requests that wait; `nil` if requests do not wait. An app without a waiting request finds
+    /// a place even if the whole is full. A caller without a waiting request finds a place even if its app is full,
+    /// until the app has twice its maximum.
     package var waiting: Levels<Int>?
     /// The longest time for which a request waits.
     package var patience: Duration

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// An amount that was taken from a budget. It is given back once: by ``end()``, or when the permit is deallocated.
+/// An amount that was taken from a budget. The amount is given back once: by ``end()``, or when the permit is
+/// deallocated.
 package final class BudgetPermit: Sendable {
     private struct State {
         /// The amount that is held now.
@@ -38,7 +39,7 @@ package final class BudgetPermit: Sendable {
         }
     }
 
-    /// Changes the amount that is held.
+    /// Raises the amount that is held to `amount`, or reduces it.
     /// - Throws: ``BudgetRefusal``. The amount that is held stays then.
     package func adjust(to amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in

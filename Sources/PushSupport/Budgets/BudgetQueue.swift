@@ -68,7 +68,7 @@ struct BudgetQueue: Sendable {
                 guard let first = queue.first(of: caller) else { continue }
                 switch fullLevel(first, caller) {
                 case nil: return Turn(caller: caller, request: first)
-                // Smaller requests behind it must not overtake it for ever.
+                // Smaller requests behind this one must not overtake it for ever.
                 case .whole: return nil
                 case .app, .caller: continue
                 }

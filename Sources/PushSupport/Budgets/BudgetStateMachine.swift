@@ -7,7 +7,7 @@ package import PushTypes
 package struct BudgetStateMachine: Sendable {
     package typealias Ticket = UInt64
 
-    /// The answer to a request.
+    /// The decision about a request for an amount.
     package enum Decision: Hashable, Sendable {
         /// The amount was taken.
         case granted
@@ -71,9 +71,9 @@ package struct BudgetStateMachine: Sendable {
         return .granted
     }
 
-    /// Takes again an amount that was given back so that others have their turns. It waits behind them, even if the queue is
-    /// full.
-    /// - Returns: `true` if it was granted at once.
+    /// Takes an amount again that the caller gave back to let others have their turns. The request waits behind them,
+    /// even if the queue is full.
+    /// - Returns: `true` if the amount was granted at once.
     package mutating func retake(_ amount: Int, for caller: BudgetCaller, ticket: Ticket) -> Bool {
         guard self.fullLevel(amount, caller) != nil || self.isOvertaking(caller) else {
             self.add(amount, caller)

@@ -51,7 +51,7 @@ extension BudgetedResource {
                 .bounded(whole: .held(1)).waiting(whole: 128, app: 64, caller: 32, for: .seconds(10))
                 .remedy("wait for the responses to the others")
         case .queries:
-            // The patience is longer than the longest query, so that what is next has its turn.
+            // The patience is longer than the longest query, so that the next request has its turn.
             .init("long queries", of: "API key", "too_many_queries").bounded(whole: .held(1))
                 .waiting(whole: 64, app: 12, caller: 4, for: .seconds(15))
                 .remedy("wait for the responses to the others")
@@ -149,7 +149,7 @@ extension BudgetedResource {
             .init("registrations over XMPP", of: "domain", "resource-constraint")
                 .bounded(app: .rate(perSecond: 50, burst: 500), caller: .rate(perSecond: 5, burst: 50))
         case .chatPushes:
-            // A session with one that waits reads nothing more.
+            // A session with a push that waits reads nothing more.
             .init("pushes of chat sessions that wait", of: "app", "busy", .unavailable)
                 .bounded(whole: .held(10_000), app: .timesFree(2)).waiting(for: .seconds(3600))
         case .chatConnections:

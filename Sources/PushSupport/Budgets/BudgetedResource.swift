@@ -1,5 +1,5 @@
-/// A resource that callers compete for. Each has a ``Budget``, and a row in the table of `docs/security.md`,
-/// which is made from here.
+/// A resource that callers compete for. Each has a ``Budget``, and a row in the table of `docs/security.md`, which is
+/// generated from this type.
 package enum BudgetedResource: String, CaseIterable, Hashable, Sendable {
     // The API.
     case newConnections
@@ -46,12 +46,12 @@ package enum BudgetedResource: String, CaseIterable, Hashable, Sendable {
     case chatPushes
     case chatConnections
     case chatSignIns
-    // Going out.
+    // Outgoing requests.
     case nameLookups
     case newNameLookups
     case webhookPosts
     case webhookRetries
-    // Written down.
+    // Logging.
     case logLines
 }
 
@@ -71,7 +71,7 @@ package struct BudgetedResourceRow: Sendable {
     package var remedy = "try again in a few seconds"
     /// The time after which a refused caller may try again, unless a rate determines it.
     package var delay: Duration = .seconds(1)
-    /// The consequence of a refusal that is not a response to a request, as the table describes it; `nil` if it is one.
+    /// The consequence of a refusal, as the table describes it; `nil` if a refusal is a response to a request.
     package var outcome: String?
 
     /// - Parameters:

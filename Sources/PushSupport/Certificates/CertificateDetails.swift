@@ -87,7 +87,7 @@ extension CertificateTopic {
     }
 }
 
-/// Makes PEM text for files and API responses.
+/// Formats PEM text for files and API responses.
 package enum PEMText {
     /// Returns the text with a line break at its end. Without one, a text that is appended later would not be recognized.
     package static func file(_ text: String) -> String { text.hasSuffix("\n") ? text : text + "\n" }

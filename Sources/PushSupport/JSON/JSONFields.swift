@@ -100,7 +100,7 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns `true` or `false`; `nil` if it is absent.
+    /// Returns a Boolean; `nil` if it is absent.
     package func bool(_ name: String) throws(RequestError) -> Bool? {
         switch self.members[name] {
         case nil: return nil
@@ -135,18 +135,18 @@ package struct JSONFields: Sendable {
         return members
     }
 
-    /// Returns typed access to an object; `nil` if it is absent.
+    /// Returns the fields of a member that is an object; `nil` if it is absent.
     package func fields(_ name: String, known: Set<String>) throws(RequestError) -> JSONFields? {
         guard let members = try self.object(name) else { return nil }
         return try JSONFields(members: members, path: self.pathOf(name), known: known)
     }
 
-    /// Returns the error of a member.
+    /// Returns an error that names a member of the object.
     package func error(_ name: String, _ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: self.pathOf(name))
     }
 
-    /// Returns an error of the object as a whole.
+    /// Returns an error about the object as a whole.
     package func error(_ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: self.place)
     }

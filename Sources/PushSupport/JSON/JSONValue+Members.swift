@@ -49,7 +49,7 @@ package enum JSONValue: Hashable, Sendable {
     }
 }
 
-/// Access to members and elements, for reading responses and making requests.
+/// Access to members and elements, for reading responses and creating requests.
 extension JSONValue {
     /// The member with a name; `null` if there is none.
     package subscript(name: String) -> JSONValue {
@@ -70,12 +70,12 @@ extension JSONValue {
     /// The elements of an array; empty for any other value.
     package var elements: [JSONValue] { if case .array(let values) = self { values } else { [] } }
 
-    /// Makes an object, without the members that are `nil`.
+    /// Creates an object, without the members that are `nil`.
     package static func members(_ members: [String: JSONValue?]) -> JSONValue {
         .object(members.compactMapValues { $0 })
     }
 
-    /// Makes an array of strings; `nil` for an empty one, so that the member is left out.
+    /// Creates an array of strings; `nil` for an empty one, so that the member is left out.
     package static func texts(_ texts: [String]) -> JSONValue? {
         texts.isEmpty ? nil : .array(texts.map(JSONValue.string))
     }

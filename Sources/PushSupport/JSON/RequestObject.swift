@@ -1,7 +1,7 @@
 /// A JSON object in a request.
 ///
-/// Its members are listed once. The parser, the bounds and the schema in the OpenAPI document are made from that list, so
-/// that they cannot disagree:
+/// Its members are listed once. The parser, the bounds and the schema in the OpenAPI document are derived from that
+/// list, so that they cannot disagree:
 ///
 /// ```swift
 /// private static let url = Member.text("url", 1...2048)
@@ -85,14 +85,14 @@ package struct RequestMember<Value>: ObjectMember {
         RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
     }
 
-    /// This member, for which `null` is an error where it is optional.
+    /// This member, for which `null` is an error even if the member is optional.
     package var neverNull: RequestMember {
         RequestMember(self.name, self.schema.neverNull, members: self.members, self.read)
     }
 }
 
 extension RequestMember where Value == String {
-    /// Returns a member for the value that `parse` makes of this text. A text for which that is `nil` is an error.
+    /// Returns a member whose value `parse` creates from this text. A text for which `parse` returns `nil` is an error.
     package func parsed<Other>(
         _ code: String,
         _ message: String,
@@ -127,9 +127,9 @@ extension JSONFields {
     }
 }
 
-/// Makes the members of requests.
+/// Creates the members of requests.
 package enum Member {
-    /// Makes a text.
+    /// Creates a member that is a text.
     /// - Parameters:
     ///   - length: The allowed lengths, in bytes. A lower bound above 1 is only documented: the caller has to check it.
     ///   - pattern: The pattern in the OpenAPI document, which the caller has to check.
@@ -141,14 +141,14 @@ package enum Member {
         Self.text(name, maximum: length.upperBound, as: .string(length: length, pattern: pattern))
     }
 
-    /// Makes a text of at most `maximum` bytes with a given schema.
+    /// Creates a member that is a text of at most `maximum` bytes, with a given schema.
     package static func text(_ name: String, maximum: Int, as schema: Schema) -> RequestMember<String> {
         RequestMember<String>(name, schema) { (fields, name) throws(RequestError) in
             try fields.string(name, maximum: maximum)
         }
     }
 
-    /// Makes a text that must be a raw value of a type, which is read as that value.
+    /// Creates a member that is a text. The text must be a raw value of a type, and is read as that value.
     /// - Parameter message: The error's message for any other text; `nil` for one that lists the values.
     package static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String,
@@ -168,7 +168,7 @@ package enum Member {
         }
     }
 
-    /// Makes a number with or without a fraction. The caller has to check its range.
+    /// Creates a member that is a number with or without a fraction. The caller has to check its range.
     package static func number(_ name: String, as schema: Schema = .number) -> RequestMember<JSONValue> {
         RequestMember<JSONValue>(name, schema) { (fields, name) throws(RequestError) in try fields.number(name) }
     }
@@ -177,7 +177,7 @@ package enum Member {
         RequestMember<Bool>(name, .bool) { (fields, name) throws(RequestError) in try fields.bool(name) }
     }
 
-    /// Makes an array of texts.
+    /// Creates a member that is an array of texts.
     /// - Parameters:
     ///   - count: The allowed numbers of texts. A lower bound above 0 is only documented: the caller has to check it.
     ///   - maximum: The maximum length of a text, in bytes.
@@ -194,19 +194,19 @@ package enum Member {
         }
     }
 
-    /// Makes a value of any type, which the caller reads.
+    /// Creates a member with a value of any type, which the caller reads.
     package static func json(_ name: String, as schema: Schema) -> RequestMember<JSONValue> {
         RequestMember<JSONValue>(name, schema) { (fields, name) throws(RequestError) in fields.members[name] }
     }
 
-    /// Makes an object whose members are read with the entries of its list.
+    /// Creates a member that is an object, whose members are read with the entries of its list.
     package static func object(_ name: String, _ object: RequestObject) -> RequestMember<JSONFields> {
         RequestMember<JSONFields>(name, object.schema, members: object.members) { (fields, name) throws(RequestError) in
             try fields.fields(name, known: object.known)
         }
     }
 
-    /// Makes an object that `parse` reads as a value.
+    /// Creates a member that is an object, which `parse` reads as a value.
     package static func object<Value>(
         _ name: String,
         _ object: RequestObject,
@@ -218,7 +218,7 @@ package enum Member {
         }
     }
 
-    /// Makes an object with members of any names, whose values the caller checks.
+    /// Creates a member that is an object with members of any names, whose values the caller checks.
     package static func openObject(
         _ name: String,
         as schema: Schema = .object(isOpen: true)

@@ -14,7 +14,7 @@ package struct Schema: Sendable {
         (self.members, self.components) = (members, components)
     }
 
-    /// Makes a schema of a type. Members that are `nil` are left out.
+    /// Creates a schema of a JSON type. Members that are `nil` are left out.
     private init(_ type: String, _ members: [String: JSONValue?] = [:], components: [String: JSONValue] = [:]) {
         self.init(members: members.compactMapValues(\.self), components: components)
         self.members["type"] = .string(type)
@@ -193,7 +193,7 @@ package struct Schema: Sendable {
     /// This object with at least one member.
     package var withMembers: Schema { self.with("minProperties", .integer(1)) }
 
-    /// This schema, for which `null` is an error where an optional member has it.
+    /// This schema, for which `null` is an error even if the member is optional.
     package var neverNull: Schema {
         var schema = self
         schema.refusesNull = true
@@ -206,7 +206,7 @@ package struct Schema: Sendable {
     private var orAbsent: Schema { self.refusesNull ? self : self.orNull }
 }
 
-/// What a form or the help of a command says of a value. For an array it is said of its elements.
+/// The facts about a value that forms and the help of commands show. For an array they are those of its elements.
 extension Schema {
     /// The values that are allowed, as texts; empty if any value of the type is.
     package var choices: [String] {
@@ -227,7 +227,7 @@ extension Schema {
         return least...most
     }
 
-    /// Indicates whether it is a number, with or without a fraction.
+    /// Indicates whether the value is a number, with or without a fraction.
     package var isNumber: Bool {
         let type = self.value["type"]
         let types = type.stringValue.map { [$0] } ?? type.elements.compactMap(\.stringValue)

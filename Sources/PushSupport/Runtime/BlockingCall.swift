@@ -5,7 +5,7 @@ import Dispatch
 /// A task that blocks keeps one of few threads from all others. If what it waits for needs such a thread too, neither ever ends.
 package func runBlocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-        // A queue of its own, as the global ones share their threads with the tasks.
+        // The work gets its own queue, as the global ones share their threads with the tasks.
         DispatchQueue(label: "martlet.blocking").async { continuation.resume(with: Result(catching: work)) }
     }
 }

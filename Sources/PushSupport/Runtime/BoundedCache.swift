@@ -66,7 +66,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Adds several values, see ``BoundedCache/merge(_:)``.
     package func merge(_ new: [Key: Value]) { self.state.withLock { $0.cache.merge(new) } }
 
-    /// Returns the value of a key. A missing value is made and cached.
+    /// Returns the value of a key. A missing value is created and cached.
     package func value(_ key: Key, make: () throws -> Value) rethrows -> Value {
         if let known = self[key] { return known }
         let value = try make()

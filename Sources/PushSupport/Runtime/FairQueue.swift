@@ -19,7 +19,7 @@ package struct FairQueue<Owner: Hashable, Element> {
     package mutating func append(_ element: Element, of owner: Owner) {
         self.count += 1
         if self.lanes[owner] == nil { self.owners.append(owner) }
-        // In place: thousands may wait already.
+        // The lane is changed in place, because thousands may wait already.
         self.lanes[owner, default: CircularBuffer()].append(element)
     }
 

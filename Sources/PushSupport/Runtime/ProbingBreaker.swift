@@ -1,7 +1,7 @@
 package import PushTypes
 
-/// A circuit breaker. While it is open, nothing is tried during a pause, and then a single probe is allowed. Each probe that
-/// fails doubles the pause.
+/// A circuit breaker. While it is open, no attempt is allowed during a pause, and then a single probe is allowed. Each
+/// probe that fails doubles the pause.
 ///
 /// The owner decides which failures open it.
 package struct ProbingBreaker: Hashable, Sendable {
@@ -24,8 +24,9 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// The end of the pause, which may have passed; `nil` unless the breaker is open and no probe is under way.
     package var pausedUntil: Timestamp? { if case .open(let until, _) = self.state { until } else { nil } }
 
-    /// Decides whether an attempt is allowed. One that is must end with ``succeeded()``, ``failed(at:)`` or ``notTried(at:)``.
-    /// - Parameter now: The steady clock.
+    /// Decides whether an attempt is allowed. An allowed attempt must end with ``succeeded()``, ``failed(at:)`` or
+    /// ``notTried(at:)``.
+    /// - Parameter now: The current time by the steady clock.
     /// - Returns: The time until the next attempt may be allowed; `nil` if this one is.
     package mutating func admit(at now: Timestamp) -> Duration? {
         switch self.state {
@@ -44,12 +45,12 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// Closes the breaker after a success, even of an attempt that began before it opened.
     package mutating func succeeded() { self.state = .closed }
 
-    /// Notes a failure. That of an attempt which began before the breaker opened changes nothing.
+    /// Records a failure. The failure of an attempt that began before the breaker opened changes nothing.
     package mutating func failed(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.open(for: min(pause * 2, self.longestPause), at: now) }
     }
 
-    /// Notes that a probe was not made after all, so that the next attempt may be one.
+    /// Records that a probe was not made after all, so that the next attempt may be one.
     package mutating func notTried(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.state = .open(until: now, pause: pause) }
     }

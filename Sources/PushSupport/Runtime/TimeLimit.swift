@@ -1,4 +1,5 @@
-/// Returns the result of `body`, or `nil` if it takes longer than a limit. It is cancelled then, and its end is awaited.
+/// Returns the result of `body`, or `nil` if it takes longer than a limit. `body` is cancelled then, and its end is
+/// awaited.
 ///
 /// - Throws: The error of `body`, and `CancellationError`.
 package func withTimeLimit<Value: Sendable>(

@@ -66,7 +66,7 @@ package enum XMLCharacters {
         }
         let isHexadecimal = text.hasPrefix("#x")
         let digits = text.dropFirst(isHexadecimal ? 2 : 1)
-        // The digits alone, because the initializer takes a sign too.
+        // The digits are checked, because the initializer accepts a sign too.
         guard digits.utf8.allSatisfy(\.isAlphanumeric), let value = UInt32(digits, radix: isHexadecimal ? 16 : 10),
             let character = Unicode.Scalar(value), self.isAllowed(character)
         else { throw XMLFault(.notWellFormed, "a reference stands for no character") }

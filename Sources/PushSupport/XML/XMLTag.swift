@@ -20,7 +20,7 @@ package struct XMLTag {
     package static let maximumName = 256
 
     /// Reads a tag.
-    /// - Parameter bytes: The bytes from `<` to `>`, with both.
+    /// - Parameter bytes: The bytes from `<` to `>`, both included.
     package init(_ bytes: ArraySlice<UInt8>) throws(XMLFault) {
         var reader = Reader(rest: bytes.dropFirst().dropLast())
         self.kind = reader.skip(UInt8(ascii: "/")) ? .end : .start

@@ -17,7 +17,7 @@ package struct XMLTokenScanner: Sendable {
     /// The quotation mark that ends the attribute's value being scanned; `nil` outside of a value.
     private var quote: UInt8?
 
-    /// The number of bytes at the beginning of a token that identify it, with the whole name of a tag.
+    /// The number of bytes at the beginning of a token that identify it, including the whole name of a tag.
     package static let beginning = XMLTag.maximumName + 3
     /// The number of bytes at the end of a token by which the end is recognized.
     package static let ending = Self.sectionEnd.count
@@ -39,7 +39,8 @@ package struct XMLTokenScanner: Sendable {
 
     /// Adjusts the scanner to bytes of the incomplete token that the caller has dropped.
     ///
-    /// These have been scanned, and are neither among the first ``beginning`` nor among the last ``ending`` bytes.
+    /// The dropped bytes have been scanned, and are neither among the first ``beginning`` nor among the last ``ending``
+    /// bytes.
     package mutating func forget(_ count: Int) { self.scanned -= count }
 
     private mutating func find(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {

@@ -5,7 +5,7 @@ import PushTypes
 
 /// Reads and writes people with their links and sessions, within a transaction.
 struct PersonRows {
-    /// The maximum number of networks of a person that are kept.
+    /// The maximum number of networks that are remembered for a person.
     private static let maximumNetworks = 10
 
     let database: Database
@@ -19,7 +19,7 @@ struct PersonRows {
         return try !self.database.hasRow(sql: sql, [PersonRecord.key(of: name), id.uuidString])
     }
 
-    /// Returns `true` if there is another ``PersonRecord/isLastingAdmin`` person.
+    /// Returns `true` if a person other than this one is a lasting admin (``PersonRecord/isLastingAdmin``).
     func hasLastingAdmin(besides id: UUID) throws -> Bool {
         let sql = """
             SELECT 1 FROM person
@@ -42,7 +42,7 @@ struct PersonRows {
         try self.database.update("person", person.columns, id: person.id.uuidString)
     }
 
-    /// Writes a link in place of an earlier one for the same person, or for the first person.
+    /// Writes a link that replaces the earlier one for the same person or, without a person, for the first person.
     func insert(_ link: LinkRecord) throws {
         try self.database.run(sql: "DELETE FROM personLink WHERE person IS ?", [link.person?.uuidString])
         try self.database.insert(
@@ -51,7 +51,7 @@ struct PersonRows {
         )
     }
 
-    /// Returns a link that can be redeemed.
+    /// Returns what a link is valid for; `nil` if it cannot be redeemed.
     func link(_ hash: [UInt8], now: Timestamp) throws -> ValidLink? {
         let sql = "SELECT person FROM personLink WHERE hash = ? AND expiresAt > ?"
         guard let row = try self.database.row(sql: sql, [Data(hash), now.milliseconds]) else { return nil }
@@ -67,7 +67,7 @@ struct PersonRows {
         if links { try self.database.run(sql: "DELETE FROM personLink WHERE person = ?", [person.uuidString]) }
     }
 
-    /// Begins a session of a person, forgets the lock of the name and remembers the network.
+    /// Begins a session of a person, removes the sign-in lock of the name and remembers the network.
     func begin(_ signIn: SignInRecord, lock: String) throws {
         try self.insert(signIn)
         guard case .person(let person) = signIn.session.holder else { return }

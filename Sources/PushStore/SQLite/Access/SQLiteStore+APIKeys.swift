@@ -72,7 +72,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns `true` if there is another ``APIKeyRecord/isLastingAdmin`` key.
+    /// Returns `true` if a key other than this one is a lasting admin key (``APIKeyRecord/isLastingAdmin``).
     private static func hasLastingAdmin(besides id: UUID, in database: Database) throws -> Bool {
         let sql = """
             SELECT 1 FROM apiKey

@@ -55,7 +55,7 @@ extension SQLiteStore {
             let people = PersonRows(database: database)
             guard let person = try PersonRecord.find(id, in: database) else { return .missing }
             guard try !person.isLastingAdmin || people.hasLastingAdmin(besides: id) else { return .lastAdmin }
-            // The sessions, links and networks go with the row.
+            // The sessions, links and networks are deleted with the row.
             try database.run(sql: "DELETE FROM person WHERE id = ?", [id.uuidString])
             return .deleted
         }

@@ -5,7 +5,7 @@ package import PushTypes
 
 extension SQLiteStore {
     package func isKnownNetwork(_ network: [UInt8]) async throws -> Bool {
-        // Few rows: ten of each person.
+        // The table has few rows: at most ten for each person.
         let sql = "SELECT 1 FROM personNetwork WHERE network = ? LIMIT 1"
         return try await self.database.lookup { try $0.hasRow(sql: sql, [Data(network)]) }
     }
@@ -117,10 +117,10 @@ extension SQLiteStore {
         return try await self.database.run(sql: "DELETE FROM session WHERE \(column) = ?", [id])
     }
 
-    /// Returns the keyed hash under which the lock of a name is stored.
+    /// Returns the keyed hash of a name, under which its sign-in lock is stored.
     func lockName(of name: String) -> String { self.masterKey.derive("signInLock/\(PersonRecord.key(of: name))") }
 
-    /// The maximum number of locks of names that are kept.
+    /// The maximum number of sign-in locks that are kept.
     private static let maximumLocks = 50_000
 
     /// Deletes locks that have no effect any more, and the oldest ones if there are too many.

@@ -7,12 +7,12 @@ import Synchronization
 
 /// Reads apps, within a transaction.
 struct AppRows {
-    /// The condition that the app of a notification is not stopped.
+    /// The SQL condition that the app of a notification is not stopped.
     static let isNotStopped = "notification.app NOT IN (SELECT app FROM appStop)"
 
     let database: Database
 
-    /// Returns a condition that holds for rows of other apps.
+    /// Returns the SQL condition that a row belongs to none of the apps.
     static func noneOf(_ apps: Set<Int64>) -> String {
         apps.isEmpty ? "TRUE" : "app NOT IN (\(apps.sorted().map(String.init).joined(separator: ", ")))"
     }
@@ -82,10 +82,10 @@ extension AppRecord: StoredRecord {
 }
 
 extension Set where Element == Topic {
-    /// Reads the bundle ids of a key or a person.
+    /// Reads the bundle ids to which a key or a person is limited from their stored form.
     init(stored text: String) { self.init(text.split(separator: " ").compactMap { Topic(String($0)) }) }
 
-    /// The bundle ids separated by spaces, which no bundle id contains.
+    /// The stored form: the bundle ids separated by spaces, which no bundle id contains.
     var stored: String { self.map(\.name).sorted().joined(separator: " ") }
 }
 

@@ -5,7 +5,7 @@ package import PushTypes
 
 /// Reads and writes the pauses of environments within a transaction.
 enum EnvironmentPauseTable {
-    /// Returns `true` if an environment, or each for which the app has a credential, is paused.
+    /// Returns `true` if the environment is paused or, for `all`, each environment for which the app has a credential.
     static func areHeld(_ environments: HoldingEnvironments, of app: Int64, in database: Database) throws -> Bool {
         switch environments {
         case .one(let environment):
@@ -21,7 +21,7 @@ enum EnvironmentPauseTable {
         }
     }
 
-    /// Writes a pause, unless the environment is paused already or the credential has changed.
+    /// Writes a pause, unless the environment is already paused or its credential has changed.
     /// - Returns: `true` if it was written.
     static func write(_ request: EnvironmentPauseRequest, now: Timestamp, in database: Database) throws -> Bool {
         let (pause, target, fault) = (request.pause, request.pause.target, request.pause.fault)

@@ -133,17 +133,17 @@ extension SQLiteStore {
         return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
     }
 
-    /// Resets the health that was derived from another credential.
+    /// Deletes the health of an environment, which was derived from another credential.
     private static func forgetHealth(app: Int64, environment: PushEnvironment, in database: Database) throws {
         try database.run(sql: "DELETE FROM health WHERE app = ? AND environment = ?", [app, environment.code])
     }
 }
 
-/// The columns of a credential, with the secret before it is sealed.
+/// The columns of a credential whose secret is not yet sealed.
 private struct CredentialColumns {
     /// The secret of a certificate, as JSON.
     private struct File: Codable {
-        /// PEM, or base64 of a `.p12`.
+        /// The PEM text, or the `.p12` file as base64.
         var content: String
         var passphrase: String?
     }
@@ -198,7 +198,7 @@ extension CredentialColumns {
 // MARK: Provider tokens
 
 extension SQLiteStore {
-    /// The maximum age of provider tokens that are kept. The keys of older ones are not used any more.
+    /// The age above which stored provider tokens are deleted. Their keys are not used any more.
     private static let keptTokens: Duration = .seconds(86_400)
 
     package func providerToken(

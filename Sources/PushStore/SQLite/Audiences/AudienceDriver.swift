@@ -18,7 +18,7 @@ struct AudienceDriver: Sendable {
 
     /// The ranges, which may overlap.
     private let ranges: [IndexRange]
-    /// The number of entries of all ranges.
+    /// The number of entries in all ranges together.
     let count: Int
 
     /// A statement that selects ids for `IN (…)`, with ``arguments(after:upTo:)``.
@@ -62,8 +62,8 @@ struct AudienceDriver: Sendable {
         return nil
     }
 
-    /// Returns the maximum number of entries for which looking them up is faster than a scan, to find `wanted` of `devices`
-    /// devices. A scan reads about `wanted * devices / entries` devices for that.
+    /// Returns the maximum number of index entries for which looking up their devices is faster than a scan that ends
+    /// after `wanted` of `devices` devices. Such a scan reads about `wanted * devices / entries` devices.
     static func limit(wanted: Int, devices: Int64) -> Int {
         let entries = (8 * Double(max(wanted, 1)) * Double(max(devices, 1))).squareRoot()
         return Int(min(entries, 1e9))
@@ -78,13 +78,13 @@ extension AudienceDriver? {
     var condition: String { self.map { " AND id IN (\($0.sql))" } ?? "" }
 }
 
-/// The alternatives of index ranges that find the devices of an expression.
+/// The alternative sets of index ranges that find the devices of an expression.
 private indirect enum CandidateRanges {
-    /// All of these ranges are needed.
+    /// The devices are found by all of these ranges together.
     case ranges([AudienceDriver.IndexRange])
-    /// Any one of these alternatives is enough.
+    /// The devices are found by any one of these alternatives.
     case oneOf([CandidateRanges])
-    /// All of these candidates are needed.
+    /// The devices are found by all of these candidates together.
     case all([CandidateRanges])
 
     /// Creates the candidates for devices with tokens of one kind. There is no index for the kind alert, which most tokens have.
@@ -115,7 +115,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// The number of conditions.
+    /// The number of ``ranges(_:)`` in all candidates together; at least 1.
     var count: Int {
         switch self {
         case .ranges: 1

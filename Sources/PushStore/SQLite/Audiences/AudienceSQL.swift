@@ -85,12 +85,12 @@ struct AudienceSQL: Sendable {
         self.sql += ")"
     }
 
-    /// Returns the conditions of an environment and a kind, after another condition.
+    /// Returns the conditions on the environment and the token kind, each preceded by `AND`; empty without any.
     static func only(_ environment: PushEnvironment?, _ kind: DeviceTokenKind?) -> String {
         (environment.map { " AND environment = \($0.code)" } ?? "") + (kind.map { " AND kind = \($0.code)" } ?? "")
     }
 
-    /// Returns the condition on a row of `delivery`.
+    /// Returns the SQL condition that a row of `delivery` has one of the outcomes, with its arguments.
     static func condition(on outcomes: RecipientOutcomes) -> (sql: String, arguments: [DatabaseValue]) {
         let states = outcomes.states.map { String($0.rawValue) }.sorted().joined(separator: ", ")
         let texts = outcomes.reasons ?? outcomes.exceptReasons

@@ -85,8 +85,8 @@ extension SQLiteStore {
         return try isOthers || Self.overlapsOthers(bridge, claim, in: database) ? .nameOverlaps : nil
     }
 
-    /// Returns `true` if the name of a Matrix bridge begins with the bundle id of another app that is longer than the claim
-    /// of its own app. Such a bridge would take the pushes of an app that has no bridge yet.
+    /// Returns `true` if the name of a Matrix bridge begins with the bundle id of another app, and that id is longer
+    /// than the own app's claim to the name. Such a bridge would take the pushes of an app that has no bridge yet.
     private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
         let bundleIDs = BridgeRecord.bundleIDs(beginning: bridge.name).filter { $0.utf8.count > claim }
         guard !bundleIDs.isEmpty else { return false }
@@ -177,14 +177,15 @@ extension BridgeRecord: StoredRecord {
     }
 }
 
-/// The search for overruled bridges. Each step compares one Matrix bridge, because comparing patterns takes long.
+/// A search for bridges that are overruled by bridges of other apps. Each step compares one Matrix bridge, because
+/// comparing patterns takes long.
 struct OverruledSearch: Sendable {
     /// A Matrix bridge to whose name other apps have a better claim.
     private struct Candidate: Sendable {
         let name: String
         let app: Int64
         let bundleID: Topic
-        /// The bundle ids of these apps, longest first.
+        /// The bundle ids of the apps with the better claim, longest first.
         let others: [Topic]
     }
 

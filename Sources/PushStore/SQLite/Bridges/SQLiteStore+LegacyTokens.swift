@@ -95,7 +95,7 @@ extension SQLiteStore {
         return try await self.database.run(sql: sql, [before.milliseconds, limit])
     }
 
-    /// Removes the entry of a token of which its provider has learned both by a refusal and by the feedback list.
+    /// Removes the entry of a token once its provider has learned of it both by a refusal and by the feedback list.
     private static func removeSettled(_ token: DeviceToken, of target: AppEnvironment, in database: Database) throws {
         let sql = """
             DELETE FROM legacyToken WHERE app = ? AND environment = ? AND token = ? AND isListed = 0 AND isRefused = 0

@@ -43,8 +43,8 @@ final class PageReader: Sendable {
     }
 }
 
-/// The ranges of ids in which pages of costly audiences are read, so that no snapshot is held for so long that it prevents a
-/// fold of the log.
+/// The ranges of ids in which pages of costly audiences are read, so that no snapshot is held for so long that it
+/// prevents a fold of the write-ahead log.
 ///
 /// At first a page is a single read of the whole shard. Once a read was interrupted by a fold, a short range is read, which
 /// grows again with each read that completes.
@@ -62,13 +62,13 @@ struct PageRanges: Sendable {
         return hasOverflow ? claim.end : min(claim.end, end)
     }
 
-    /// Doubles the next range, after one was read completely.
+    /// Doubles the next range, after a range was read completely.
     mutating func completed(_ claim: ShardClaim, upTo end: Int64) {
         guard let size = self.sizes[claim.notificationNumber] else { return }
         self.sizes[claim.notificationNumber] = end < claim.end && size < Int64.max / 2 ? size * 2 : nil
     }
 
-    /// Shortens the next range, after a read was interrupted by a fold of the log.
+    /// Shortens the next range, after a read was interrupted by a fold of the write-ahead log.
     mutating func interrupted(_ claim: ShardClaim) {
         let size = self.sizes[claim.notificationNumber].map { max(1, $0 / 4) }
         self.sizes[claim.notificationNumber] = size ?? Self.first

@@ -11,7 +11,7 @@ final class PageWriter: Sendable {
     /// The counters of charts that have not been written.
     private let statistics = PendingStatistics()
 
-    /// Runs `body` in a transaction, with the parts that its pages share.
+    /// Runs `body` in a transaction, with the state that all pages of the transaction share.
     func write<Value: Sendable>(
         to store: StoreDatabase,
         now: Timestamp,
@@ -35,12 +35,13 @@ final class PageWriter: Sendable {
         }
     }
 
-    /// Writes the counters of charts.
+    /// Writes the counters of charts that have not been written.
     func writeStatistics(to store: StoreDatabase) async throws {
         guard self.statistics.needsWrite else { return }
         let taken = Mutex<PendingStatistics.Numbers>([:])
         do {
-            // They are taken within the transaction, because an earlier one that has taken some ends before this one begins.
+            // The counters are taken within the transaction, because an earlier one that has taken some ends before
+            // this one begins.
             let reasons = try await store.write { database in
                 let (numbers, reasons) = (self.statistics.take(), ReasonLookup(known: self.reasons.values))
                 taken.withLock { $0 = numbers }
@@ -75,7 +76,7 @@ final class CommitContext {
         (self.reasons, self.connections) = (ReasonLookup(known: reasons), ConnectionLookup(known: connections))
     }
 
-    /// Records that a notification has ended with a shard.
+    /// Records that a notification has ended, together with the shard that was sent under a lease.
     func ended(_ fence: Int64, of app: Int64) {
         self.fences.insert(fence)
         self.apps.insert(app)

@@ -11,8 +11,8 @@ protocol SharedRow: Hashable, Sendable {
 /// Looks up the ids of shared rows within one transaction.
 final class SharedRowLookup<Value: SharedRow> {
     private let known: [Value: Int64]
-    /// The ids that were not in memory before. They may be kept once the transaction is on disk. If it fails, an id that it
-    /// has added may belong to another value later.
+    /// The ids that were not in memory before. They may be kept in memory once the transaction is on disk. If the
+    /// transaction fails, an id that it has added may belong to another value later.
     private(set) var found: [Value: Int64] = [:]
 
     init(known: [Value: Int64] = [:]) { self.known = known }
@@ -26,12 +26,12 @@ final class SharedRowLookup<Value: SharedRow> {
     }
 }
 
-/// The reason of a delivery. A campaign has few different ones.
+/// The reason of a delivery's state. A campaign has few different reasons.
 struct DeliveryReason: SharedRow {
     /// The maximum length of a text, in characters. Longer reasons of a push service are truncated.
     private static let maximumLength = 300
-    /// The maximum number of different texts in the store. Push services have a few dozen; the limit bounds the store if one
-    /// sends arbitrary texts.
+    /// The maximum number of different texts in the store. Push services use a few dozen. The maximum bounds the store
+    /// if a push service sends arbitrary texts.
     private static let maximumCount = 10_000
     private static let other = "another reason than the 10,000 that are known"
 
@@ -72,13 +72,13 @@ enum StoredTrip {
     private static let bits: Int64 = 17
     private static let most: Int64 = 1 << StoredTrip.bits - 1
 
-    /// Returns the number.
+    /// Returns the number that encodes a trip.
     /// - Parameter connection: The id of the connection; 0 for none.
     static func number(connection: Int64, milliseconds: Int32) -> Int64 {
         connection << Self.bits | min(max(0, Int64(milliseconds)), Self.most)
     }
 
-    /// Returns the parts of a number. The time is `nil` if it was too long to be encoded.
+    /// Returns the connection and the time that a number encodes. The time is `nil` if it was too long to be encoded.
     static func parts(_ number: Int64) -> (connection: Int64, milliseconds: Int?) {
         let time = number & Self.most
         return (number >> Self.bits, time == Self.most ? nil : Int(time))

@@ -30,7 +30,7 @@ final class StatisticCounter {
             self.reasons.merge(other.reasons, uniquingKeysWith: +)
         }
 
-        /// The negative counts, which undo these when they are added.
+        /// The negated counts, which cancel these when they are added.
         var negated: Counts {
             Counts(outcomes: self.outcomes.map(-), latency: self.latency.map(-), reasons: self.reasons.mapValues(-))
         }
@@ -41,7 +41,7 @@ final class StatisticCounter {
         var text: BytewiseString
     }
 
-    /// The columns, in the order of the counts.
+    /// The names of the columns, in the order of the counts.
     static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
     static let latency = (0..<LatencyHistogram.count).map { "latency\($0)" }
     static let columns = StatisticCounter.outcomes + StatisticCounter.latency
@@ -83,7 +83,8 @@ final class StatisticCounter {
 }
 
 extension DeliveryRecord.State {
-    /// The index of a final state among the counts, which are in the order of the raw values; `nil` for ``sending``.
+    /// The index of a final state in ``StatisticCounter/Counts/outcomes``, which has the order of the raw values; `nil`
+    /// for ``sending``.
     var place: Int? { self == .sending ? nil : Int(self.rawValue) - 1 }
 }
 

@@ -6,9 +6,9 @@ import Synchronization
 
 /// A cache of facts about apps that every notification needs.
 ///
-/// A change of these tables by any statement empties the cache before the change returns (``AppChangeMark``).
+/// A change of the underlying tables by any statement empties the cache before the change returns (``AppChangeMark``).
 final class AppCache: Sendable {
-    /// A question about an app. Its case determines the type of the answer.
+    /// A fact that can be looked up. Its case determines the type of the value.
     enum Question: Hashable {
         case app(id: Int64)
         case appNamed(Topic)
@@ -23,7 +23,7 @@ final class AppCache: Sendable {
 
     private let answers = SharedCache<Question, any Sendable>(maximum: 10_000)
 
-    /// Returns the cached answer, or reads and caches it.
+    /// Returns the cached value of a fact, or reads and caches it.
     func value<Value: Sendable>(_ question: Question, _ read: () async throws -> Value) async throws -> Value {
         let answer = try await self.answers.read(question) { Answer(value: try await read()) }
         if let answer = answer as? Answer<Value> { return answer.value }

@@ -14,16 +14,17 @@ struct LogStateMachine {
         var renewal = 10_000
         /// The length from which writers wait until the log has been folded: 49 MB. It leaves one transaction 15 MB of 64 MB.
         var hold = 12_000
-        /// The longest time for which a fold waits for snapshots to be renewed.
+        /// The longest time for which a fold of the log waits for snapshots to be renewed.
         var patience: Duration = .seconds(1)
-        /// The longest time for which a fold waits before that for reads that keep their snapshots. Other reads go on
-        /// meanwhile, and writes up to `hold`.
+        /// The longest time for which a fold of the log first waits for reads that keep their snapshots. Meanwhile
+        /// other reads continue, and so do writes until the log has reached ``hold``.
         var longPatience: Duration = .seconds(5)
     }
 
-    /// The time for which writers go on after a snapshot of another process has prevented a fold.
+    /// The time for which writers continue after a snapshot of another process has prevented a fold of the log.
     static let grace: Duration = .seconds(5)
-    /// The time for which writers go on after a snapshot of this process has prevented a fold. It ends soon.
+    /// The time for which writers continue after a snapshot of this process has prevented a fold of the log. Such a
+    /// snapshot ends soon.
     static let shortGrace: Duration = .milliseconds(250)
 
     /// The reason of a request to fold the log.
@@ -38,16 +39,16 @@ struct LogStateMachine {
 
     private enum Phase {
         case open, folding
-        /// A snapshot has prevented a fold, so writers go on until a time.
+        /// A snapshot has prevented a fold of the log. Writers continue without another fold until the given time.
         case prevented(until: ContinuousClock.Instant)
     }
 
-    /// The answer to a request to fold the log.
+    /// The decision about a request to fold the log.
     enum Turn {
         case fold
-        /// Another caller is folding it.
+        /// The caller waits until another caller has folded the log.
         case wait
-        /// The log is short, or could not be folded a moment ago.
+        /// The caller continues without a fold, because the log is short or could not be folded a moment ago.
         case pass
     }
 
@@ -55,13 +56,13 @@ struct LogStateMachine {
     private var phase = Phase.open
     /// The number of pages in the log after the last transaction.
     private var pages = 0
-    /// The numbers of completed folds, and of folds that a snapshot prevented.
+    /// The numbers of completed folds of the log, and of folds that a snapshot prevented.
     private(set) var folds = (complete: 0, prevented: 0)
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
     /// Records the number of pages in the log after a commit.
-    /// - Returns: `true` if the commit should copy into the database what it can.
+    /// - Returns: `true` if the commit should copy into the database what no snapshot prevents.
     mutating func commit(pages: Int) -> Bool {
         self.pages = pages
         return pages >= self.limits.checkpoint
@@ -91,7 +92,7 @@ struct LogStateMachine {
         return .fold
     }
 
-    /// Ends a fold.
+    /// Ends a fold of the log.
     /// - Parameter isOwn: Whether a snapshot of this process may have prevented it.
     mutating func end(isComplete: Bool, isOwn: Bool = false, now: ContinuousClock.Instant) {
         if isComplete {

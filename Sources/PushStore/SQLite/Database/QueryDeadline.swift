@@ -11,7 +11,7 @@ final class QueryDeadline {
     /// The reason for which a query was interrupted.
     enum Stop: Error {
         case outOfTime, ending
-        /// The log is being folded. After that the query begins again with a new snapshot.
+        /// The log is being folded. After the fold the query begins again with a new snapshot.
         case renewal
     }
 

@@ -4,11 +4,11 @@ import GRDBSQLite
 import ProviderModel
 import PushTypes
 
-/// A prepared statement that reads and binds values without GRDB's boxes. For a campaign these would cost more than the
-/// database itself.
+/// A prepared statement that reads and binds values without GRDB's wrapper types. For a campaign these would cost more
+/// than the database itself.
 struct RawStatement {
     private let statement: SQLiteStatement
-    /// Keeps the statement alive.
+    /// The GRDB statement that owns ``statement`` and keeps it alive.
     private let owner: Statement
     private let database: Database
 
@@ -91,7 +91,7 @@ struct RawStatement {
     }
 
     /// Moves to the next row. ``reset()`` must be called after the last row that is needed.
-    /// - Returns: `true` if there is one.
+    /// - Returns: `true` if there is a next row.
     func step() throws -> Bool {
         switch sqlite3_step(self.statement) {
         case SQLITE_ROW: return true
@@ -175,7 +175,7 @@ extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawVa
     /// Returns an `INSERT` statement for the columns.
     /// - Parameters:
     ///   - condition: The condition under which the row is added; `nil` for none.
-    ///   - conflict: The clause for a row that exists already; with an empty one that is an error.
+    ///   - conflict: The `ON CONFLICT` clause for a row that exists already. If it is empty, such a row is an error.
     static func insertion(into table: String, if condition: String? = nil, _ conflict: String = "") -> String {
         let names = Self.allCases.map(\.stringValue).joined(separator: ", ")
         let places = Self.allCases.map(\.place).joined(separator: ", ")
@@ -188,7 +188,7 @@ extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawVa
 struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
     private let statement: RawStatement
 
-    /// - Parameter sql: The statement that the columns make.
+    /// - Parameter sql: The `INSERT` statement for the columns.
     init(_ sql: String, in database: Database) throws { self.statement = try RawStatement(sql: sql, in: database) }
 
     func bind(_ value: Int64?, to column: Column) { self.statement.bind(value, at: Self.position(column)) }

@@ -49,8 +49,9 @@ extension Database {
     }
 
     /// Adds a row.
-    /// - Parameter conflict: The clause for a row that exists already; with an empty one that is an error.
-    /// - Returns: Its number.
+    /// - Parameter conflict: The `ON CONFLICT` clause for a row that exists already. If it is empty, such a row is an
+    ///   error.
+    /// - Returns: The row id of the new row.
     @discardableResult
     func insert(into table: String, _ columns: ColumnValues, _ conflict: String = "") throws -> Int64 {
         try self.run(sql: Self.insertion("INSERT", table, columns, conflict), StatementArguments(columns.values))
@@ -128,7 +129,7 @@ extension PushEnvironment? {
 }
 
 extension PushEnvironment {
-    /// The stored form.
+    /// The number that represents the environment in the database.
     var code: Int64 {
         switch self {
         case .production: 0
@@ -147,7 +148,7 @@ extension PushEnvironment {
 }
 
 extension HoldingEnvironments {
-    /// The stored form.
+    /// The number that represents the environments in the database.
     var code: Int64 {
         switch self {
         case .one(let environment): environment.code
@@ -155,12 +156,12 @@ extension HoldingEnvironments {
         }
     }
 
-    /// Reads the stored form.
+    /// Creates the value that a stored number represents.
     init(code: Int64) { self = PushEnvironment(code: code).map(Self.one) ?? .all }
 }
 
 extension DeviceTokenKind {
-    /// The stored form.
+    /// The number that represents the kind in the database.
     var code: Int64 {
         switch self {
         case .alert: 0

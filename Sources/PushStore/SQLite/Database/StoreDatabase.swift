@@ -43,13 +43,14 @@ struct StoreDatabase: Sendable {
         try await Self.named { try await self.readers.serve(self.services, body) }
     }
 
-    /// Reads for a service that can make do with a smaller read.
+    /// Reads for a service that can repeat an interrupted read with a smaller one.
     /// - Returns: `nil` if the read was interrupted by a fold of the log.
     func readOnce<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value? {
         try await Self.named { try await self.readers.serveOnce(self.services, body) }
     }
 
-    /// Writes in one transaction, which is on disk when this returns. It begins once the log has room.
+    /// Writes in one transaction, which is on disk when this returns. The transaction begins once the write-ahead log
+    /// has room.
     func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named {
             while true {
@@ -78,8 +79,8 @@ struct StoreDatabase: Sendable {
         try await Self.named { try await self.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
     }
 
-    /// Closes the connections, and leaves all data in the database file, so that it can be copied without the log. Waits for the
-    /// reads that run.
+    /// Closes the connections after the reads that run, and leaves all data in the database file, so that it can be
+    /// copied without the write-ahead log.
     func close() async throws {
         try await runBlocking {
             try self.readers.close()
@@ -107,8 +108,8 @@ struct StoreDatabase: Sendable {
 }
 
 extension DatabaseError {
-    /// The error in words, which mention the disk if it is the cause. SQLite's own message is only about the last statement
-    /// of a connection, and is *not an error* for other failures.
+    /// The description of the error, which mentions the disk if it is the cause. SQLite's own message is only about the
+    /// last statement of a connection, and is *not an error* for other failures.
     var reason: String {
         switch self.resultCode.primaryResultCode {
         case .SQLITE_FULL: "the disk is full"

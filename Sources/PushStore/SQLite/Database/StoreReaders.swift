@@ -5,14 +5,15 @@ import PushSupport
 /// The connections for requests of the API, separate from those of the dispatcher. Look-ups by key and queries that may scan
 /// whole tables have sets of their own, so that neither kind waits for the other.
 struct StoreReaders: Sendable {
-    /// The maximum number of long queries at a time: one, because it uses a whole core.
+    /// The maximum number of long queries at a time: one, because a long query uses a whole core.
     private static let running = 1
     /// The longest pause between two long queries. The pause is half as long as the query took.
     private static let longestRest: Duration = .milliseconds(50)
     private static let lookupConnections = 2
-    /// The number of connections for first attempts.
+    /// The number of connections for first attempts at long queries.
     private static let attemptConnections = 2
-    /// The number of times that a read without a budget renews its snapshot before a fold of the log waits for it instead.
+    /// The number of times that a read without a time budget renews its snapshot. After that it keeps the snapshot, and
+    /// folds of the log wait for it.
     private static let renewals = 3
 
     private let lookupPool, queryPool: ReaderPool
@@ -20,7 +21,7 @@ struct StoreReaders: Sendable {
     private let limits: QueryLimits
     let queries: Budget
     private let exports, counts: Budget
-    /// The budget of time for first attempts of each key and app. Beyond it their queries wait in the queue.
+    /// The time budget for first attempts of each key and app. Once it is used up, their queries wait in the queue.
     private let attempts: Budget
 
     init(path: String, limits: QueryLimits, budgets: BudgetRegistry, log: WriteAheadLog) throws {
@@ -36,7 +37,7 @@ struct StoreReaders: Sendable {
         (self.counts, self.attempts) = (budgets[.counts], budgets[.queryAttempts])
     }
 
-    /// The numbers of long queries that run and that wait.
+    /// The numbers of long queries that run and that wait in the queue.
     var queryCounts: (running: Int, waiting: Int) {
         let usage = self.queries.usage
         return (usage.held, usage.waiting)
@@ -66,7 +67,8 @@ struct StoreReaders: Sendable {
     }
 
     /// Reads for a service of the provider, without a time budget.
-    /// - Returns: `nil` if the read was interrupted by a fold of the log. A smaller one may end before the next fold.
+    /// - Returns: `nil` if the read was interrupted by a fold of the log. A smaller read may end before the next
+    ///   fold.
     func serveOnce<Value: Sendable>(
         _ pool: ReaderPool,
         _ body: @Sendable (Database) throws -> Value
@@ -79,8 +81,8 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a query that may visit many rows. A short first attempt is made at once. If it does not end, the query is run in
-    /// turn within the caller's time budget. Without a ``QueryCaller`` there is no limit.
+    /// Runs a query that may visit many rows. A short first attempt is made at once. If it does not end in time, the
+    /// query runs in turn with others, within the caller's time budget. Without a ``QueryCaller`` there is no limit.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, `BudgetRefusal`, `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.query(from: ()) { database, _ in .done(try body(database)) }
@@ -104,8 +106,8 @@ struct StoreReaders: Sendable {
         return try await self.turns(caller, from: state, step)
     }
 
-    /// Makes a short first attempt at a query, which does not wait in the queue.
-    /// - Returns: `nil` if the caller may not make one, or the query takes longer.
+    /// Runs a short first attempt at a query, which does not wait in the queue.
+    /// - Returns: `nil` if the caller may not make an attempt, or if the query takes longer.
     private func attempt<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
@@ -125,9 +127,9 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a query when it is its caller's turn. A query of several steps takes a new turn after each ``QueryLimits/turn``,
-    /// so that it delays others no longer than that. Its time budget covers only its own turns. For a count it is processor
-    /// time, which other queries do not use up.
+    /// Runs a query when it is its caller's turn. A query of several steps takes a new turn after each
+    /// ``QueryLimits/turn``, so that it delays others no longer than that. Its time budget covers only its own turns.
+    /// For a count of recipients it is processor time, which other queries do not use up.
     func turns<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
@@ -227,8 +229,8 @@ struct StoreReaders: Sendable {
         result: Result<QueryStep<State, Value>, QueryDeadline.Stop>, used: Duration
     )
 
-    /// Runs the steps of a query within its limits. The wait for a connection, a fold of the log, and a step that is repeated
-    /// after one do not count towards its time budget.
+    /// Runs the steps of a query within its limits. The time budget does not include the wait for a connection, folds
+    /// of the log, and steps that are repeated after a fold.
     /// - Parameters:
     ///   - limits: The limits. The remaining time budget is left in them.
     ///   - turn: The end of the turn, after which no further step begins; `nil` for none.

@@ -4,7 +4,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The error of a row that cannot be read as it was written.
+/// The error of a row whose stored values cannot be decoded.
 package struct DamagedRow: Error, CustomStringConvertible {
     package var table: String
     package var description: String { "a row of table \(self.table) is damaged" }
@@ -12,7 +12,7 @@ package struct DamagedRow: Error, CustomStringConvertible {
 
 /// A record that reads itself from a row of its table.
 protocol StoredRecord: Sendable {
-    /// The table, as ``DamagedRow`` names it.
+    /// The name of the table, as it is used in ``DamagedRow``.
     static var table: String { get }
 
     /// - Throws: ``DamagedRow``.
@@ -20,7 +20,7 @@ protocol StoredRecord: Sendable {
 }
 
 extension StoredRecord {
-    /// Reads a record, and its secret if there is a key.
+    /// Reads a record, and its secret if a master key is given.
     /// - Throws: ``DamagedRow``.
     init(row: Row, _ masterKey: MasterKey?) throws {
         try self.init(StoredRow(row: row, table: Self.table, masterKey: masterKey))
@@ -29,7 +29,7 @@ extension StoredRecord {
     /// - Throws: ``DamagedRow``.
     init(row: Row) throws { try self.init(row: row, nil) }
 
-    /// Reads the record with an id, and its secret if there is a key; `nil` if there is none.
+    /// Reads the record with an id, and its secret if a master key is given; `nil` if there is no such record.
     /// - Throws: ``DamagedRow``.
     static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: Database) throws -> Self? {
         try database.record(sql: "SELECT * FROM \(Self.table) WHERE id = ?", [id.uuidString], masterKey)
@@ -37,7 +37,7 @@ extension StoredRecord {
 }
 
 extension Database {
-    /// Reads the record of the first row, and its secret if there is a key; `nil` if there is none.
+    /// Reads the record of the first row, and its secret if a master key is given; `nil` if there is no row.
     /// - Throws: ``DamagedRow``.
     func record<Record: StoredRecord>(
         sql: String,
@@ -92,14 +92,14 @@ struct StoredRow {
         return value
     }
 
-    /// Opens a sealed column; `nil` for NULL, and without a key.
+    /// Opens a sealed column; `nil` for NULL, and without a master key.
     /// - Throws: ``DamagedRow``, also for a secret that was sealed with another key or for another row.
     func open(_ column: String, for context: SecretContext) throws -> String? {
         guard let masterKey, let sealed: Data = self[column] else { return nil }
         return try self.need(try? masterKey.open(sealed, for: context))
     }
 
-    /// The API key that the row names; `nil` for none.
+    /// The API key that the columns `key` and `keyName` of the row name; `nil` for none.
     var key: KeyReference? {
         guard let id: UUID = self["key"] else { return nil }
         return KeyReference(id: id, name: self["keyName"] ?? "")

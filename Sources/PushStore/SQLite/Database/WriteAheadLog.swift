@@ -9,13 +9,14 @@ final class WriteAheadLog: Sendable {
         var machine: LogStateMachine
         /// The callers that wait until the log has been folded.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// The number of reads that keep their snapshots.
+        /// The number of reads in progress that keep their snapshots during a fold of the log.
         var lasting = 0
-        /// A value that is set once these have ended, or the fold has waited for them for too long; `nil` if no fold waits.
+        /// A value that is set once no read keeps its snapshot, or once a fold of the log has waited too long for that;
+        /// `nil` if no fold waits.
         var lastingEnd: OneShotValue<Void>?
     }
 
-    /// The longest time for which other statements wait for a lock, in milliseconds.
+    /// The longest time for which statements wait for a lock, except those that fold the log, in milliseconds.
     private static let timeout = 5000
 
     private let limits: LogStateMachine.Limits
@@ -52,7 +53,8 @@ final class WriteAheadLog: Sendable {
 
     private func commit(pages: Int) -> Bool { self.state.withLock { $0.machine.commit(pages: pages) } }
 
-    /// Folds the log if it is long. If another caller is folding it and the log has no room left, it waits for that.
+    /// Folds the log if it is long. If another caller is folding it and the log has no room left, it waits for that
+    /// fold.
     func foldIfLong(_ pool: DatabasePool) async {
         switch self.turn(.length) {
         case .fold:
@@ -89,7 +91,8 @@ final class WriteAheadLog: Sendable {
         }
     }
 
-    /// Runs a read that keeps its snapshot, for which a fold waits. The read begins after a fold that is in progress.
+    /// Runs a read that keeps its snapshot, for which a fold of the log waits. The read begins after a fold that is in
+    /// progress.
     func whileLasting<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         while !self.beginLasting() { await self.untilFolded() }
         defer { self.endLasting() }
@@ -112,7 +115,7 @@ final class WriteAheadLog: Sendable {
     }
 
     /// Waits until no read keeps its snapshot, while others read and write.
-    /// - Returns: `false` if one still does after the longest wait.
+    /// - Returns: `false` if a read still keeps its snapshot after the longest wait.
     private func untilNoneLasts() async -> Bool {
         let end = self.state.withLock { state -> OneShotValue<Void>? in
             guard state.lasting > 0 else { return nil }
@@ -156,7 +159,8 @@ final class WriteAheadLog: Sendable {
         // It is a task of its own, because a cancelled one would leave the log as it is.
         return await Task {
             try await pool.writeWithoutTransaction { database in
-                // Not earlier, because the writer may be busy for long, and readers need not wait for that.
+                // The flag is set no earlier, because the writer may be busy for long, and readers need not wait for
+                // that.
                 self.folding.store(true, ordering: .relaxed)
                 try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
                 defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.timeout)") }

@@ -18,9 +18,10 @@ struct DeviceCount: Sendable {
         init(size: Int = 2000) { self.size = size }
     }
 
-    /// The time that a step should take at least; it should take at most twice as long.
+    /// The minimum time that a step should take. The maximum is twice as long.
     private static let stepTime: Duration = .milliseconds(50)
-    /// The same time for a step that looks up the devices of index ranges, which each step reads again.
+    /// The minimum time that a step should take if it looks up the devices of index ranges, all of which each step
+    /// reads again.
     private static let lookUpTime: Duration = .milliseconds(250)
     /// The maximum number of entries of index ranges whose devices are looked up in one step.
     private static let lookedUpAtOnce = 1000

@@ -5,7 +5,7 @@ import PushTypes
 /// Reads and writes the former users of devices, within a transaction. A delivery belongs to the user that the device had at
 /// its time.
 struct DeviceUsers {
-    /// The name in place of an erased user for periods with deliveries that are kept until notifications in progress have
+    /// The name that replaces an erased user in periods whose deliveries are kept until notifications in progress have
     /// ended. No user has this name.
     static let erased = ""
 
@@ -80,8 +80,8 @@ struct DeviceUsers {
     /// The SQL for the time at which a delivery was sent, which decides to which user it belongs: the time of its page, or
     /// else of its final state.
     ///
-    /// For a delivery that ended without a further try, it is the time of the first try, or of the notification's opening if
-    /// there was none, because the device may have got another user by its end.
+    /// For a delivery that ended without a further attempt, it is the time of the first attempt, or of the
+    /// notification's opening if there was none, because the device may have got another user by its end.
     static let sentAt = """
         CASE WHEN delivery.reason IN (SELECT id FROM reason WHERE text IN (\(Self.untried)))
             THEN \(Self.firstTry("delivery"))
@@ -89,11 +89,11 @@ struct DeviceUsers {
                 WHERE page.notification = delivery.notification AND page.answeredAt = delivery.at), delivery.at) END
         """
 
-    /// The reasons of final states without a further try.
+    /// The reasons of final states that were written without a further attempt.
     private static let untried = [EndingCause.leftAudience, .cancelled, .deviceRemoved]
         .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-    /// Returns the SQL for the time of a recipient's first try, or of its notification's opening if there was none.
+    /// Returns the SQL for the time of a recipient's first attempt, or of its notification's opening if there was none.
     static func firstTry(_ table: String) -> String {
         """
         coalesce((SELECT min(firstAt) FROM attempt

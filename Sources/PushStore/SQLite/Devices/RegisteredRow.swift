@@ -101,7 +101,8 @@ struct ProfileParts {
 
     init(namedBy registration: DeviceRegistration) { self.init(registration, areNamed: true) }
 
-    /// The parts that a registration leaves out, and all attributes, of which a registration has only the changed ones.
+    /// Creates the parts that a registration leaves out, and all attributes, of which a registration has only the
+    /// changed ones.
     init(leftOutBy registration: DeviceRegistration) {
         self.init(registration, areNamed: false)
         self.hasAttributes = true

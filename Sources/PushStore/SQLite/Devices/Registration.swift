@@ -103,7 +103,7 @@ struct Registration {
         var source: RegisteredRow?
     }
 
-    /// Returns the device that the registration updates, if token and installation belong to different ones.
+    /// Returns the device that the registration updates: that of the installation or that of the token, if they differ.
     private static func target(
         byToken: RegisteredRow?,
         byInstallation: RegisteredRow?,
@@ -145,7 +145,7 @@ struct Registration {
         return RegistrationResult(device: known.id, kind: kind)
     }
 
-    /// Restores a device that had left. It is like a new one, except for its id.
+    /// Restores a device that had left. Afterwards it is like a new device, except for its id.
     private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         try self.users.ended(known.user, of: known.id, at: self.events.now)
         try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
@@ -214,7 +214,7 @@ struct Registration {
     }
 
     /// Adds a device.
-    /// - Returns: Its id.
+    /// - Returns: The id of the device.
     private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
         let registration = self.registration
         var columns = self.columns(change)
@@ -284,7 +284,8 @@ struct Registration {
         try self.noteUserSince(of: known.id, from: source)
     }
 
-    /// Records since when a device belongs to its user: since now, or since the device from which it got the user does.
+    /// Records since when a device belongs to its user: since now or, if it got the user from another device, since
+    /// that device did.
     private func noteUserSince(of device: Int64, from source: RegisteredRow?) throws {
         let origin = self.registration.user == nil ? source?.id : nil
         let sql = """
@@ -367,7 +368,8 @@ extension SQLiteStore {
     }
 }
 
-/// The attributes of a registration. They are stored as JSON text with the device, and as rows by which devices are searched.
+/// The attributes of a registration. They are stored as JSON text with the device, and as rows for searching devices by
+/// attribute.
 extension Registration {
     /// The attributes after a registration.
     private struct Merged {
@@ -417,7 +419,7 @@ extension Registration {
         )
     }
 
-    /// Writes the rows by which the changed attributes are searched.
+    /// Writes the rows for searching devices by the changed attributes.
     private func write(_ attributes: Merged, of device: Int64) throws {
         if attributes.replacesAll {
             try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [device])
@@ -459,7 +461,7 @@ enum DeviceAttributes {
         case .string(let text): text.databaseValue
         case .integer(let number): number.databaseValue
         case .number(let number): number.databaseValue
-        // It is a blob, so that it equals neither a number nor a text.
+        // A boolean is a blob, so that it equals neither a number nor a text.
         case .bool(let flag): Data([flag ? 1 : 0]).databaseValue
         case .null, .array, .object: nil
         }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// Records changes of registrations for notifications in progress, within a transaction.
+/// Records the changes of registrations that matter to notifications in progress, within a transaction.
 ///
 /// A recipient is identified by the device's id. While a notification of the app is in progress, a deleted device keeps its id in
 /// case it returns, and it is recorded which notifications a token got, even if another device takes it (docs/decisions/0018).
@@ -38,7 +38,8 @@ struct RegistrationChanges {
         try self.hide(device, clock: try self.tick())
     }
 
-    /// Hides a device. An inactive one is not a recipient, and is kept only because of the notifications that it got (2).
+    /// Hides a device. An inactive one (`hasLeft` = 2) is not a recipient, and is kept only because of the
+    /// notifications that it got.
     private func hide(_ device: Int64, clock: Int64) throws {
         let sql = """
             UPDATE device SET hasLeft = CASE isActive WHEN 1 THEN 1 ELSE 2 END, isActive = 0, churn = ?
@@ -64,13 +65,13 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [device])
     }
 
-    /// Marks a device as changed, for notifications in progress.
+    /// Records with the registration clock that a device has changed, while notifications are in progress.
     func changed(_ device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.run(sql: "UPDATE device SET churn = ? WHERE id = ?", [try self.tick(), device])
     }
 
-    /// Restores a device that had left. Notifications that have passed it meanwhile send to it at once.
+    /// Restores a device that had left. Notifications whose pages passed it while it was away send to it at once.
     func returned(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", [try self.tick(), device])
         let sql = """
@@ -129,7 +130,8 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [keepsInstallation, device])
     }
 
-    /// Separates a device that gives up its token from its twin in the other environment, which then waits for it.
+    /// Separates a device that gives up its token from its twin in the other environment. Notifications send to the
+    /// twin only after the device has its final state.
     private func unpair(_ device: Int64) throws {
         let sql = """
             SELECT id FROM device WHERE twin = ?1
@@ -155,8 +157,8 @@ struct RegistrationChanges {
         try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
 
-    /// Links a device that took a token to its former devices in both environments, and to the one that has it in the other
-    /// environment.
+    /// Links a device that took a token to the former devices of the token in both environments, and to the device that
+    /// has the token in the other environment.
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         let sql = """
             SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ? ORDER BY since DESC LIMIT ?
@@ -184,7 +186,8 @@ struct RegistrationChanges {
         return other
     }
 
-    /// Links a device to another one, for whose final states its recipients wait.
+    /// Links a device to another one. A notification waits for the other one's final state before it sends to the
+    /// device.
     /// - Parameter countsAll: Whether all notifications count that the other device got, and not only those that are recorded
     ///   for its token (``SentTokenHistory``). A later link does not revoke that.
     private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {

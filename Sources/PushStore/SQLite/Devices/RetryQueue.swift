@@ -2,7 +2,7 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Reads and writes the recipients that wait for another try, within a transaction.
+/// Reads and writes the recipients that wait for another attempt, within a transaction.
 struct RetryQueue {
     // The due times of recipients that do not wait for a time. Statements contain them as literals, because SQLite uses the
     // partial index of these recipients only with constants.

@@ -5,8 +5,8 @@ import PushTypes
 
 /// Accepts notifications within one transaction.
 ///
-/// All reads for a request come before its first write, which is that of the only row that may conflict with others. So a
-/// request that fails leaves nothing behind, and the others go on.
+/// All reads for a request come before its first write, which is that of the only row that may conflict with others. So
+/// a request that fails leaves nothing behind, and the other requests continue.
 struct AcceptanceTransaction {
     private let database: Database
     /// The owner of the leases of claimed shards.

@@ -6,7 +6,7 @@ import PushTypes
 /// A lease is identified by its fencing number, which rises with every claim. Nothing is written under a lost lease.
 enum Leases {
     /// Adds a lease.
-    /// - Returns: Its fencing number.
+    /// - Returns: The fencing number of the lease.
     static func take(owner: Int64, until: Timestamp, in database: Database) throws -> Int64 {
         try database.run(sql: "INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds)
         return database.lastInsertedRowID
@@ -24,7 +24,8 @@ enum Leases {
 
     /// Returns the leases that no owner works under any more.
     ///
-    /// A lease of the caller is lost if the caller does not hold it. One of another owner is lost if its time is over.
+    /// A lease of the caller is lost if the caller does not hold it. A lease of another owner is lost once it has
+    /// expired.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
         let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }
@@ -47,7 +48,7 @@ enum Leases {
         try Self.release(try Self.lost(owner: owner, held: held, now: now, in: database), in: database)
     }
 
-    /// Ends leases and releases what they hold.
+    /// Ends leases, and releases the shards and retries that they hold.
     static func release(_ fences: [Int64], in database: Database) throws {
         for fence in fences {
             let held = try database.integers(sql: "SELECT notification FROM shard WHERE lease = ?", [fence])

@@ -20,7 +20,7 @@ struct PageCommit {
     private let state: NotificationRecord.State
     private let lane: NotificationRecord.Lane
     private let hasStarted: Bool
-    /// The stored origin of the notification; `nil` without a bridge.
+    /// The stored origin of the notification; `nil` if it did not come over a bridge.
     private let origin: String?
 
     /// Reads the current row of the notification; `nil` if the notification does not exist any more.
@@ -114,7 +114,7 @@ struct PageCommit {
         try self.database.run(sql: sql, [Data("{}".utf8), self.number])
     }
 
-    /// Returns `true` if the lease is held and the cursor is where the claim saw it.
+    /// Returns `true` if the lease is held, and the shard's cursor is where the page began.
     private func holdsLease() throws -> Bool {
         guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database)
         else { return false }
@@ -178,7 +178,8 @@ struct PageCommit {
         return false
     }
 
-    /// Writes the final state of a recipient before the others of its page are sent to, unless another page has begun it.
+    /// Writes the final state of a recipient before the others of its page are sent to, unless the recipient has a
+    /// state already.
     /// - Returns: `true` if it was written.
     private func end(_ ending: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let hasState = "SELECT 1 FROM delivery WHERE notification = ? AND recipient = ?"
@@ -272,7 +273,7 @@ struct PageCommit {
         try row.run()
     }
 
-    /// Advances the shard's cursor, and adds to its counters.
+    /// Advances the shard's cursor, and adds the outcomes of the page to the shard's counters.
     private func advanceShard(_ counts: OutcomeCounts) throws {
         guard let step = self.page.step else { return }
         let sql = """

@@ -1,7 +1,7 @@
 import GRDB
 import PushTypes
 
-/// Records a page for timelines: its times, its connections, and the tries that are followed by another one.
+/// Records a page for timelines: its times, its connections, and the attempts that are followed by another one.
 struct PageTrace {
     private let number: Int64
     private let page: PageResult
@@ -37,8 +37,8 @@ struct PageTrace {
 
     /// Writes the page.
     /// - Parameters:
-    ///   - recipients: The recipients that the page ends.
-    ///   - block: The block with its events.
+    ///   - recipients: The recipients that the page was sent to, or whose final state it wrote without sending.
+    ///   - block: The block with the page's events.
     func write(_ recipients: [Int64], block: Int64?) throws {
         guard let times = self.page.times, let first = recipients.min(), let last = recipients.max() else { return }
         let row = try RowInsertion<PageColumn>(Self.insertion, in: self.database)
@@ -67,7 +67,7 @@ struct PageTrace {
         """
     )
 
-    /// Writes the try that led to another one.
+    /// Writes the attempt that led to a retry.
     func write(_ retry: RetryResult, _ reasons: ReasonLookup) throws {
         guard let attempt = retry.attempt, let times = self.page.times else { return }
         let reason = try reasons.id(of: DeliveryReason(attempt.reason), in: self.database)

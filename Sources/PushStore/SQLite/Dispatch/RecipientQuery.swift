@@ -3,7 +3,7 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// A query for recipients: a page of devices or named tokens after a cursor, or single recipients for another try.
+/// A query for recipients: a page of devices or named tokens after a cursor, or single recipients for another attempt.
 struct RecipientQuery: Sendable {
     /// The recipients of a page, in their order.
     struct Found {
@@ -13,7 +13,7 @@ struct RecipientQuery: Sendable {
         /// See ``RecipientPage/held``.
         var held: [Int64] = []
 
-        /// Adds a token that the notification names.
+        /// Adds a named token to the recipients, or to the ended ones if it cannot be sent to.
         mutating func add(_ named: Named, position: Int64) {
             if let recipient = named.recipient, !named.isOfOtherKind {
                 self.recipients.append(recipient)
@@ -32,7 +32,7 @@ struct RecipientQuery: Sendable {
     private let source: Source
     let number, app: Int64
     let notification: NotificationRecord
-    /// The registration clock at the opening of the notification.
+    /// The reading of the registration clock at the opening of the notification.
     let openedAfter: Int64
     let zone: ShardPlan.Zone
     let shard: Int64
@@ -199,7 +199,7 @@ struct RecipientQuery: Sendable {
         return found
     }
 
-    /// A token that a notification names, as it is registered.
+    /// A token that a notification names, with its registration.
     struct Named {
         /// The recipient; `nil` for a row that cannot be read.
         var recipient: Recipient?
@@ -210,7 +210,7 @@ struct RecipientQuery: Sendable {
         /// The kind with which the token is registered; `nil` if it is not, or if that cannot be read.
         var kind: DeviceTokenKind?
 
-        /// The cause for which the recipient ends if it cannot be sent to.
+        /// The cause for which the recipient ends without being sent to, used if it cannot be sent to.
         var lack: EndingCause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
@@ -293,7 +293,7 @@ private struct RecipientChanges {
     func holds(_ device: Int64, in database: Database) throws -> Bool {
         if try self.hasTwinOrLink(device, in: database) { return true }
         guard self.zone != .any else { return false }
-        // It may be in a page in flight, of its earlier time zone.
+        // The device may be in a page in flight of its earlier time zone.
         let sql = "SELECT 1 FROM shard WHERE notification = ? AND number != ? AND lease IS NOT NULL LIMIT 1"
         return try database.hasRow(sql: sql, self.query.number, self.shard)
     }
@@ -315,7 +315,7 @@ extension RecipientQuery {
         case now(RetryRecipient)
         /// The recipient waits for another one, by which its token may get the notification, and which has no final state yet.
         ///
-        /// The time is the due time of the other recipient, if it waits for another try.
+        /// The time is the due time of the other recipient, if it waits for another attempt.
         case later(until: Timestamp?)
         /// The device of the recipient has left, and may return as long as other recipients have no final state.
         ///
@@ -323,7 +323,7 @@ extension RecipientQuery {
         case last(EndedRetry)
     }
 
-    /// Decides whether a recipient is tried again, with the current token of its device, or ended.
+    /// Decides whether a recipient is sent to again, with the current token of its device, or ended.
     /// - Parameter fence: The fencing number of the lease under which it was claimed.
     func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: Database) throws -> NextStep {
         var (recipient, lack, hasLeft) = try self.current(retry, in: database)
@@ -384,7 +384,7 @@ extension RecipientQuery {
         if recipient.movedFrom != nil, try self.isRegistered(recipient, in: database) {
             return .end(.registeredElsewhere)
         }
-        // Its device has moved to the other environment.
+        // The recipient's device has moved to the other environment.
         if let only = self.notification.environment, recipient.environment != only { return .end(.leftAudience) }
         let changes = "SELECT churn, twin FROM device WHERE id = ? AND (churn > ? OR twin IS NOT NULL)"
         guard let row = try database.row(sql: changes, [recipient.id, self.openedAfter]) else { return .send }
@@ -408,7 +408,7 @@ extension RecipientQuery {
         return decision
     }
 
-    /// Returns `true` if the token that is tried in the other environment is registered there by another device.
+    /// Returns `true` if another device has registered the token in the environment of the attempt.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
         let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
@@ -463,7 +463,7 @@ extension RecipientQuery {
             switch state {
             case .sending: return .wait(until: nil)
             case .accepted: return countsAll ? .end(.hadAlready) : .send
-            // Under `atMostOnce` it may have arrived there.
+            // Under `atMostOnce` the push may have arrived at the other device.
             case .unknown where self.notification.guarantee == .atMostOnce: return countsAll ? .end(.hadAlready) : .send
             case .rejected, .failed, .skipped, .unknown: return .send
             }
@@ -473,7 +473,7 @@ extension RecipientQuery {
         // A recipient whose device has left waits for all others.
         guard countsAll, row["hasLeft"] as Bool? != true else { return .send }
         let isTried = (row["attempts"] as Int? ?? 0) > 0
-        // Recipients that have been tried go first, then those with lower ids, so that no two wait for each other.
+        // Recipients with an earlier attempt come first, then those with lower ids, so that no two wait for each other.
         let isFirst = (isTried ? 0 : 1, other) < (recipient.attempts > 0 ? 0 : 1, recipient.id)
         return isFirst ? .wait(until: row.time("dueAt")) : .send
     }

@@ -214,7 +214,7 @@ private enum DueShards {
 }
 
 extension ClaimFilter {
-    /// The condition that a notification goes to none of the excluded targets.
+    /// The SQL condition that a notification is sent to none of the excluded targets.
     var isOfOtherTargets: String {
         guard !self.targets.isEmpty else { return "1" }
         let others = self.targets.sorted {

@@ -79,7 +79,7 @@ struct DeliveryUpsert {
 
     init(_ delivery: DeliveryResult, of notification: Int64, lane: NotificationRecord.Lane, trip: Int64?) {
         (self.delivery, self.notification, self.trip) = (delivery, notification, trip)
-        // In other cases the recipient is the device.
+        // In all other cases the id of the recipient is that of the device.
         self.device = lane == .urgent || delivery.recipient < 0 ? delivery.device : nil
     }
 
@@ -144,7 +144,7 @@ extension SQLiteStore {
         page.readAt = try RegistrationChanges.clock(in: database)
         let left = try query.left(upTo: page.cursor, in: database)
         if left.count >= limit, let last = left.last, last < page.cursor {
-            // More devices have left than fit into the page. The others come with the next page.
+            // More devices have left than fit into the page. The others follow in the next page.
             page.recipients.removeAll { $0.id > last }
             page.ended.removeAll { $0.id > last }
             (page.cursor, page.isLast) = (last, false)

@@ -41,13 +41,13 @@ extension SQLiteStore {
 }
 
 extension RetryQueue {
-    /// The SQL condition on a notification whose retries may be claimed, to be tried or to be ended.
+    /// The SQL condition on a notification whose retries may be claimed, to be sent or to be ended.
     static let mayRetry =
         "(notification.state = 'cancelled' OR notification.state IN ('accepted', 'sending') AND \(AppRows.isNotStopped))"
 
-    /// The shortest time between two checks of the recipients that a recipient waits for, once all shards have been read.
+    /// The shortest time for which a recipient that waits for another one is put off, once all shards have been read.
     private static let dependentPause: Duration = .seconds(5)
-    /// The longest time between two such checks.
+    /// The longest time for which a recipient that waits for another one is put off.
     private static let longestPause: Duration = .seconds(60)
 
     /// Claims the due recipients of a notification.
@@ -95,7 +95,8 @@ extension RetryQueue {
         }
     }
 
-    /// Returns a notification and the registration clock at its opening. A notification that cannot be read is paused.
+    /// Returns a notification and the reading of the registration clock at its opening. A notification that cannot be
+    /// read is paused.
     private func retried(_ number: Int64) throws -> (NotificationRecord, openedAfter: Int64)? {
         let sql = "SELECT * FROM notification WHERE number = ?"
         guard let row = try self.database.row(sql: sql, [number]) else { return nil }
@@ -104,8 +105,8 @@ extension RetryQueue {
         }
     }
 
-    /// Returns the recipients that are tried or ended now. The others are put off until the recipients that they wait for
-    /// have final states.
+    /// Returns the recipients that are sent to or ended now. The others are put off until the recipients that they wait
+    /// for have final states.
     private func recipients(_ due: [DueRetry], _ query: RecipientQuery, fence: Int64) throws -> [RetryRecipient] {
         let isCancelled = query.notification.state == .cancelled
         var departed: [(retry: DueRetry, end: EndedRetry)] = []
@@ -137,7 +138,7 @@ extension RetryQueue {
         return []
     }
 
-    /// Releases a recipient until a due time, which may be one of those of ``RetryQueue``.
+    /// Ends the lease of a recipient and sets its due time, which may be one of the constants of ``RetryQueue``.
     private func putOff(_ retry: DueRetry, until: Int64) throws {
         let sql = """
             UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
@@ -185,10 +186,10 @@ struct DueRetry {
     var notification, recipient: Int64
     var environment: PushEnvironment?
     var attempts: Int
-    /// Indicates whether its push was in flight under `atMostOnce` when the last process ended.
+    /// Indicates whether the recipient's push was in flight under `atMostOnce` when the last process ended.
     var isInterrupted: Bool
     /// See ``Recipient/mayHaveArrived``.
     var mayHaveArrived: Bool
-    /// The time of the try in milliseconds, by the steady clock.
+    /// The due time of the attempt, in milliseconds by the steady clock.
     var dueAt: Int64
 }

@@ -4,13 +4,13 @@ import PushTypes
 
 /// The division of a notification's audience into shards.
 enum Shards {
-    /// The number of recipients of one shard.
+    /// The number of recipients per shard, up to ``maximumCount`` shards.
     private static let size: Int64 = 50_000
     private static let maximumCount: Int64 = 16
     /// The approximate number of recipients that are read at once.
     private static let pageSize = 1000
 
-    /// Adds a notification's shards, and records the registration clock at its opening.
+    /// Adds a notification's shards, and records the reading of the registration clock at its opening.
     static func add(
         _ plans: [ShardPlan],
         to notification: NotificationRecord,
@@ -69,7 +69,7 @@ enum Shards {
         try row.run()
     }
 
-    /// Returns `true` if index ranges find the recipients faster than a visit of all devices.
+    /// Returns `true` if index ranges find the recipients faster than a scan of all devices.
     private static func isNarrow(
         _ notification: NotificationRecord,
         devices: Int64,
@@ -83,7 +83,8 @@ enum Shards {
         return try AudienceDriver.choose(audience, of: kind, app: app, limit: limit, in: database) != nil
     }
 
-    /// Returns the ranges of ids up to the newest device, of which there are several only for many recipients.
+    /// Returns the ranges of ids of a notification's shards, up to the newest device. There are several only for many
+    /// recipients.
     private static func ranges(
         of notification: NotificationRecord,
         _ plan: ShardPlan,
@@ -109,7 +110,7 @@ enum Shards {
 }
 
 extension ShardPlan.Zone {
-    /// The stored kind of the zone.
+    /// The number that represents the kind of the zone in the database.
     var code: Int64 {
         switch self {
         case .any: 0

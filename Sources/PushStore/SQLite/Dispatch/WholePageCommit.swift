@@ -5,8 +5,9 @@ import PushTypes
 
 /// Commits a page that is its whole notification, such as a push to a few named tokens, within a transaction.
 ///
-/// For a page that gives all recipients their final states and ends its notification, it writes in four statements the same as
-/// ``PageCommit``. One statement checks that on everything that ``PageCommit`` would read. For any other page it writes nothing.
+/// For a page that gives all recipients their final states and ends its notification, it writes in four statements the
+/// same as ``PageCommit``. A single query checks that the page is of this kind, on all rows that ``PageCommit`` would
+/// read. For any other page nothing is written.
 struct WholePageCommit {
     /// The conditions on the stored rows: nothing of the notification has been sent, its only shard is held under the page's
     /// lease, the app is not stopped, and no recipient's device has given up its token meanwhile.

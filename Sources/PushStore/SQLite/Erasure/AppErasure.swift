@@ -9,7 +9,7 @@ struct AppErasure {
     let limit: Int
     let database: Database
 
-    /// Erases a bounded number of rows. The app's own row is deleted by the step that finds no other.
+    /// Erases a bounded number of rows. The app's own row is deleted by the step that finds no other row.
     /// - Returns: `true` if more remain.
     func step() throws -> Bool {
         if let number = try self.database.integer(
@@ -84,7 +84,7 @@ struct NotificationErasure {
     /// Erases a bounded number of rows, and finally the notification itself.
     /// - Returns: `true` if more remain.
     func step() throws -> Bool {
-        // From now on its counters do not have to match its deliveries.
+        // From now on the notification's counters do not have to match its deliveries.
         try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)
         for table in StoredTable.all where try self.delete(from: table) >= self.limit { return true }
         try self.database.run(sql: "DELETE FROM notification WHERE number = ?", self.number)
@@ -100,7 +100,7 @@ struct NotificationErasure {
 
 extension StoredTable {
     /// Deletes at most `limit` rows of a notification.
-    /// - Returns: The number of them.
+    /// - Returns: The number of deleted rows.
     func deleteRows(of notification: Int64, limit: Int, in database: Database) throws -> Int {
         // The first column of the key is the notification.
         let key = try database.primaryKey(self.name).columns.dropFirst().joined(separator: ", ")

@@ -28,7 +28,7 @@ extension SQLiteStore {
             for table in StoredTable.all where table.owner == .app(.atOnce) {
                 try database.run(sql: "DELETE FROM \(table.name) WHERE app = ?", [app])
             }
-            // Erasures of the app's users are part of it.
+            // The erasure of the app includes those of its users.
             try database.run(sql: "DELETE FROM erasure WHERE app = ? AND user IS NOT NULL", [app])
             return try Self.addErasure(app: app, user: nil, steady: steady, in: database)
         }
@@ -183,8 +183,8 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure, or extends an earlier one whose free space has not been overwritten yet to the present data. Later
-    /// changes of users have a higher number.
+    /// Adds an erasure, or extends an earlier one to the present data if its free space has not been overwritten yet.
+    /// Later changes of devices' users have higher numbers than its `lastChange`.
     private static func addErasure(
         app: Int64,
         user: String?,
@@ -232,7 +232,8 @@ extension ErasureRecord: StoredRecord {
     }
 }
 
-/// Erases events of a user and of tokens that wait for webhooks. Events of notifications after the request stay.
+/// Erases the events that wait for webhooks and name a user or tokens. Events of notifications that were accepted after
+/// the request stay.
 struct ErasedEvents {
     /// The id of the erasure.
     let erasure: Int64
@@ -250,7 +251,7 @@ struct ErasedEvents {
         return found.sorted()
     }
 
-    /// Erases events from a block, and a block without remaining events.
+    /// Erases the events of the user and the tokens from a block, and deletes the block if no events remain.
     func erase(from block: Int64, in database: Database) throws {
         let sql = "SELECT events FROM eventBlock WHERE id = ?"
         guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
@@ -272,7 +273,7 @@ struct ErasedEvents {
         return DeviceToken(hex: token).map(self.tokens.contains) ?? false
     }
 
-    /// Returns `true` for an event of a notification that was accepted after the request.
+    /// Returns `true` for an event of a notification that was accepted after the request for the erasure.
     private func isLater(_ event: JSONValue, in database: Database) throws -> Bool {
         guard let notification = event["notification"].stringValue else { return false }
         let sql = """

@@ -59,11 +59,12 @@ extension SQLiteStore {
         return count + 1
     }
 
-    /// The number of newest connections that are kept regardless of their age, because they may be open. A provider has fewer.
+    /// The number of newest connections that are kept regardless of their age, because they may be open. A provider has
+    /// fewer open connections.
     private static let keptConnections = 1000
 
     package func forgetConnections(before: Timestamp, limit: Int) async throws -> Int {
-        // They have no index by time. They are searched in a read, so that writers do not have to wait.
+        // Connections have no index by time. They are searched in a read, so that writers do not have to wait.
         let old = """
             SELECT id FROM connection
             WHERE openedAt < ? AND id <= (SELECT max(id) FROM connection) - ? ORDER BY id LIMIT ?

@@ -35,7 +35,7 @@ extension UserErasure {
         var tokens: Set<DeviceToken>
     }
 
-    /// Returns the names to remove from requests now, with these tokens.
+    /// Returns the tokens together with the name of the user, unless a device has been registered for the user again.
     private func names(_ tokens: Set<DeviceToken>) throws -> Names {
         Names(user: try self.hasReturned() ? nil : self.user, tokens: tokens)
     }
@@ -142,7 +142,7 @@ extension UserErasure {
     /// An audience without devices.
     private static let nobody = JSONValue.object(["not": .object(["all": .bool(true)])])
 
-    /// Returns an audience in the form of a request without these names.
+    /// Returns an audience, in the form of a request, without the user and the tokens.
     private func without(_ names: Names, _ audience: JSONValue) -> JSONValue {
         func isUser(_ value: JSONValue) -> Bool { names.user.map { value == .string($0) } ?? false }
         func isToken(_ value: JSONValue) -> Bool {

@@ -23,7 +23,8 @@ struct UserErasure {
     let now: Timestamp
     let database: Database
 
-    /// Erases data with the user's name besides notifications and devices, at the time of the request. Later data stays.
+    /// Erases data with the user's name, except notifications and devices, when the erasure is requested. Later data
+    /// stays.
     /// - Parameter requests: The stored requests that name the user or the user's tokens, from which later notifications
     ///   would be made.
     func eraseProfile(_ requests: [StoredRequest]) throws {
@@ -192,7 +193,7 @@ struct UserErasure {
         try DeviceUsers(app: self.app, database: self.database).forget(period, isErased: !mayHaveMore)
     }
 
-    /// Erases the deliveries of a device in notifications that have ended.
+    /// Erases the deliveries of a device in a period, in notifications that have ended.
     private func eraseDeliveries(of period: UserPeriod) throws {
         // Deliveries of campaigns have no index by device, so each campaign is searched for this one.
         let campaigns = """
@@ -383,8 +384,8 @@ extension UserErasure {
         "EXISTS (SELECT 1 FROM notification WHERE number = \(table).notification AND app = ?2)"
     }
 
-    /// Erases data about a token from before the request. A notification that names the token and has not sent to it skips
-    /// the empty row.
+    /// Erases data about a token from before the request. In a notification that names the token, the token is emptied,
+    /// so that a recipient that has not been sent to yet is skipped.
     ///
     /// The token may have been registered since by a device of another user.
     private func erase(_ token: DeviceToken) throws {

@@ -21,7 +21,7 @@ enum IntegrityCheck {
         }
     }
 
-    /// Returns the faults by the store's own rules. The database must have seen exactly the migrations of this version.
+    /// Returns the faults by the store's own rules. Exactly the migrations of this version must have been applied.
     /// - Parameters:
     ///   - isAtRest: Whether no provider is sending. Otherwise only rules are checked that hold at any time.
     ///   - masterKey: The key that must open all secrets; `nil` to skip that check.
@@ -38,7 +38,8 @@ enum IntegrityCheck {
 
 extension SQLiteStore {
     /// Examines the database, which takes about a second per million deliveries.
-    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` has been called since one did.
+    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` has been called since the last one
+    ///   did.
     /// - Returns: The faults in words; empty for an intact database.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
         try await self.database.read { database in
@@ -49,8 +50,8 @@ extension SQLiteStore {
 }
 
 extension StoredTable {
-    /// Returns the faults of rows that cannot be read in words, at most ``IntegrityCheck/longestList``. The store leaves such
-    /// rows out, or pauses them where they would block others, so that only an examination reports them.
+    /// Returns descriptions of the rows that cannot be read, at most ``IntegrityCheck/longestList``. The store leaves
+    /// such rows out, or pauses them where they would block others, so that only an examination reports them.
     /// - Parameter masterKey: The key that must open all secrets; `nil` to skip that check.
     fileprivate func faults(in database: Database, _ masterKey: MasterKey?) throws -> [String] {
         guard let examination else { return [] }

@@ -4,7 +4,7 @@ import GRDB
 struct IntegrityRule: Sendable {
     /// The description of the fault if the rule is broken.
     let fault: String
-    /// The kind of row that the rule is about.
+    /// The kind of row that the rule is about, as the description of a fault names it.
     var subject = "notification"
     /// A statement that selects the numbers of the rows that break the rule.
     let sql: String

@@ -106,7 +106,7 @@ extension SQLiteStore {
         let retries = """
             UPDATE retry SET dueAt = ? WHERE lane IN (0, 1) AND dueAt > ? AND dueAt < ? AND lease IS NULL
             """
-        // The end of a wave may be later. In that case the pace is checked again then.
+        // A wave may end after the shortened delay. In that case the pace is checked again at that time.
         let notifications = """
             UPDATE notification SET nextPageAt = ?1
             WHERE state IN ('accepted', 'sending', 'paused') AND finishedAt IS NULL AND nextPageAt > ?1

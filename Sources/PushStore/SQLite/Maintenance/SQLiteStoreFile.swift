@@ -16,7 +16,7 @@ package struct SQLiteStoreFile: Sendable {
     package struct Condition: Hashable, Sendable {
         /// The size in bytes.
         package var size: Int
-        /// The migrations that were applied to it, in their order.
+        /// The migrations that were applied to the database, in their order.
         package var migrations: [String]
         /// The faults that SQLite finds, in words.
         package var damage: [String]
@@ -38,13 +38,13 @@ package struct SQLiteStoreFile: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// Copies the committed content to a file that only its owner can read. It does not contain the master key.
+    /// Copies the committed content to a file that only its owner can read. The file does not contain the master key.
     ///
     /// Writers do not wait for the copy. Their writes stay in the log until it ends. The copy pauses for half of the time, so
     /// that others get the disk too.
     /// - Parameters:
     ///   - target: The path of a file that does not exist. It is created when the copy is complete and on disk.
-    ///   - isExamined: Whether the copy is examined before that, and rejected if it is damaged.
+    ///   - isExamined: Whether the copy is examined before `target` is created, and rejected if it is damaged.
     /// - Returns: The result of the examination.
     /// - Throws: ``StoreError``.
     @discardableResult
@@ -208,7 +208,7 @@ package struct SQLiteStoreFile: Sendable {
         return attributes?[.size] as? Int ?? 0
     }
 
-    /// Makes an empty file that only its owner can read.
+    /// Creates an empty file that only its owner can read.
     private func create() throws {
         let mode = [FileAttributeKey.posixPermissions: 0o600]
         guard FileManager.default.createFile(atPath: self.path, contents: nil, attributes: mode)
@@ -273,8 +273,8 @@ package struct SQLiteStoreFile: Sendable {
 }
 
 extension MasterKey {
-    /// Reads the key from a file. A new key is created only if the database holds no secrets: it could not open them, and
-    /// would hide that the right key is missing.
+    /// Reads the key from a file. A new key is created only if the database holds no secrets: a new key could not open
+    /// them, and would hide that the right one is missing.
     /// - Throws: ``StoreError/missingMasterKey(path:database:)``, ``StoreError/emptyDatabase(path:masterKey:)``, and
     ///   ``StoreError`` for a database that cannot be read.
     package static func load(orCreateAt path: String, besideDatabase database: String) throws -> MasterKey {

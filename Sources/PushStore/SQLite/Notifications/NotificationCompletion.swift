@@ -5,8 +5,8 @@ import PushTypes
 
 /// Ends notifications for which nothing remains to be sent.
 enum NotificationCompletion {
-    /// Ends a notification if its shards have been read and every recipient has a final state. A paused notification ends
-    /// too, with the pages that were in flight when it was paused.
+    /// Ends a notification if its shards have been read and every recipient has a final state. A paused notification
+    /// ends too, if the pages that were in flight when it was paused were its last ones.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         try Self.releaseHeld(number, in: database)
         let end = """
@@ -44,7 +44,7 @@ enum NotificationCompletion {
         try Self.releaseDeparted(number, in: database)
     }
 
-    /// Makes recipients whose devices have left due, if all others have their final states.
+    /// Makes recipients due whose devices have left, once all other recipients have their final states.
     private static func releaseDeparted(_ number: Int64, in database: Database) throws {
         guard try !Self.hasPresentRecipients(number, in: database) else { return }
         let (departed, others) = (RetryQueue.departed, RetryQueue.afterOthers)

@@ -226,8 +226,8 @@ extension NotificationRow {
     private static let targetInsertion = TargetColumn.insertion(into: "target")
 
     /// Adds a notification.
-    /// - Parameter opening: The registration clock and the time, for a notification that is opened as it is accepted; `nil`
-    ///   for any other.
+    /// - Parameter opening: The reading of the registration clock and the time of the opening, for a notification
+    ///   that is opened as it is accepted; `nil` for any other.
     /// - Returns: The store's number of the notification.
     static func insert(
         _ notification: NotificationRecord,

@@ -49,7 +49,7 @@ extension NotificationRow {
     }
 
     /// Reads a notification's row.
-    /// - Returns: The value; `nil` for a row that cannot be read, whose number is added to `damaged`.
+    /// - Returns: The value; `nil` for a row that cannot be read. The number of such a row is passed to `damaged`.
     static func readable<Value>(
         _ row: Row,
         orElse damaged: (Int64) throws -> Void,
@@ -80,7 +80,7 @@ extension NotificationRow {
         try database.run(sql: sql, [reason, number])
     }
 
-    /// Resumes a notification. One without shards has still to be opened.
+    /// Resumes a notification. One without shards becomes scheduled again, because it has not been opened.
     fileprivate static func resume(_ number: Int64, now: Timestamp, in database: Database) throws {
         let sql = """
             UPDATE notification SET pauseReason = NULL, state = CASE
@@ -92,8 +92,8 @@ extension NotificationRow {
         try NotificationCompletion.finishIfComplete(number, now: now, in: database)
     }
 
-    /// Cancels a notification. Recipients that wait for another try become due at once, to get their final states. Recipients
-    /// in flight get theirs from the responses, and those that were never tried get none.
+    /// Cancels a notification. Recipients that wait for another attempt become due at once, to get their final states.
+    /// Recipients in flight get theirs from the responses, and recipients without any attempt get none.
     static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
         let sql = """
             UPDATE notification SET state = 'cancelled', finishedAt = ?

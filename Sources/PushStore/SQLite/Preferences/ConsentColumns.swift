@@ -4,8 +4,8 @@ import PushTypes
 
 /// The columns by which a notification's recipients may be skipped; none if that cannot happen to any device of the app.
 ///
-/// One index look-up for each page determines whether any device of the app has quiet hours or allows no alerts. Only in that
-/// case these columns are read.
+/// One index look-up for each page determines whether any device of the app has quiet hours or allows no alerts. The
+/// columns for these are read only in that case.
 struct ConsentColumns: Hashable, Sendable {
     /// The consent category between line ends, as ``StoredOptOuts`` has it; `nil` for none.
     private var category: String?

@@ -3,7 +3,8 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The maximum number of groups of a query. More combinations of quiet hours and time zones occur only by intent.
+    /// The maximum number of groups of a query. More combinations of quiet hours and time zones occur only if they are
+    /// created on purpose.
     static let maximumConsentGroups = 10_000
 
     package func consentGroups(

@@ -45,7 +45,7 @@ extension SQLiteStore {
     )
 
     /// Reserves a use of the cap for the holders that have not reached it.
-    /// - Returns: The others.
+    /// - Returns: The holders that have reached the cap.
     private static func reserve(_ reservation: FrequencyCapReservation, in database: Database) throws -> Set<
         BytewiseString
     > {

@@ -36,7 +36,7 @@ struct PublishingRows {
         try self.database.record(sql: "SELECT * FROM file WHERE hash = ? AND app = ?", [hash.databaseValue, app])
     }
 
-    /// Records since when files have been unused, or that they are used.
+    /// Records whether files are used and, for files that have become unused, the time since when.
     func noteUse(of hashes: [ContentHash], app: Int64, now: Timestamp) throws {
         let sql = """
             UPDATE file SET unusedSince = CASE

@@ -150,7 +150,8 @@ extension SQLiteStore {
 }
 
 extension PublishingRows {
-    /// Returns an issue after a change, and records whether the catalogue has changed.
+    /// Returns an issue after a change, and records a change of the catalogue if the catalogue shows the issue
+    /// differently.
     fileprivate func result(ofChanging issue: IssueRecord) throws -> IssueChangeResult {
         guard let changed = try self.issue(issue.id) else { return .missing }
         if issue.inCatalogue != changed.inCatalogue { try self.catalogueChanged(app: issue.app) }

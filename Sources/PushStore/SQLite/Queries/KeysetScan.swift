@@ -7,9 +7,9 @@ import PushTypes
 /// A filter without an index may read a million rows for one that matches. Because of the bound, a page may have few entries,
 /// with the place up to which rows were searched.
 struct KeysetScan {
-    /// The maximum number of rows of all walks for one page.
+    /// The maximum number of rows that all walks for one page visit together.
     static let maximumRows = 20_000
-    /// The size of long records after which a page ends, in bytes.
+    /// The size of the long records on a page, in bytes, after which the page ends.
     static let maximumBytes = 1024 * 1024
 
     /// A row with the values by which it is sorted.
@@ -38,7 +38,7 @@ struct KeysetScan {
     var filter: [String]
     var filterArguments: [DatabaseValue]
 
-    /// Walks until there are `limit` matching rows.
+    /// Walks until `limit` matching rows are found, or `maximum` rows have been visited.
     func run(limit: Int, rows maximum: Int, in database: Database) throws -> Result {
         let direction = self.isDescending ? "DESC" : "ASC"
         let order =

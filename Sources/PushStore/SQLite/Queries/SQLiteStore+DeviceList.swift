@@ -94,7 +94,8 @@ extension SQLiteStore {
         return scan
     }
 
-    /// Returns the index to walk over: one by which few devices match, which are sorted then, or one that has the order.
+    /// Returns the name of the index to scan: one with few matching devices, which are then sorted, or one in the order
+    /// of the list.
     private static func index(_ search: DeviceSearch, _ sort: DeviceSort) -> String {
         if search.installation != nil { return "deviceByInstallation" }
         if search.tokenPrefix != nil { return "deviceByToken" }
@@ -122,7 +123,7 @@ extension DeviceSearch {
 }
 
 extension DeviceSort {
-    /// The column that has the order.
+    /// The column by which the list is sorted.
     fileprivate var column: String {
         switch self {
         case .oldest, .newest: "id"
@@ -142,6 +143,6 @@ extension DeviceProfile {
 }
 
 extension ListPosition {
-    /// The place of a row.
+    /// Creates the position of a row in a list.
     init(_ entry: KeysetScan.Entry) { self.init(key: Int64.fromDatabaseValue(entry.key) ?? 0, number: entry.number) }
 }

@@ -64,7 +64,7 @@ extension SQLiteStore {
             let result = try Self.found(ranges, limit: limit - numbers.count, in: database)
             numbers += result.numbers
             if let end = result.next { return (numbers, ListPosition(key: Int64(index), number: end.number)) }
-            // The next state begins with its newest.
+            // The next page begins with the newest notification of the next state.
             guard numbers.count < limit else { return (numbers, ListPosition(key: Int64(index) + 1, number: .max)) }
         }
         return (numbers, nil)
@@ -76,7 +76,7 @@ extension ListTotal {
     var bounded: ListTotal { self.count > Self.maximum ? ListTotal(count: Self.maximum, isExact: false) : self }
 }
 
-/// Makes the walks that find the notifications of a list.
+/// Creates the walks that find the notifications of a list.
 struct NotificationScans {
     let filter: NotificationFilter
     let sort: NotificationSort

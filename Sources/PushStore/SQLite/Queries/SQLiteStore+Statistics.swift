@@ -94,7 +94,7 @@ private struct StatisticTable {
     ]
 
     /// Rolls up the rows of the oldest interval of the next step, or deletes the oldest rows of the last step.
-    /// - Returns: The number of rows.
+    /// - Returns: The number of rows that were removed from the step.
     func rollUp(_ step: StatisticStep, before limit: Int64, in database: Database) throws -> Int {
         let first = "SELECT min(at) FROM \(self.name) WHERE step = ?"
         guard let at = try database.integer(sql: first, [step.seconds]), at < limit else { return 0 }

@@ -64,7 +64,7 @@ extension SQLiteStore {
     }
 
     package func history(of notification: UUID) async throws -> NotificationHistory? {
-        // A large campaign has many pages, so this may take long.
+        // This may take long, because a large campaign has many pages.
         try await self.database.query { database in
             guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
             let query = TimelineQuery(subject: key, database: database)
@@ -97,7 +97,7 @@ struct TimelineQuery {
         }
     }
 
-    /// The columns of a connection that is joined.
+    /// The columns that are read from a joined row of `connection`.
     private static let ofConnection = "service, address, localPort, openedAt"
 
     let subject: Subject
@@ -169,7 +169,7 @@ struct TimelineQuery {
 
     // MARK: A recipient
 
-    /// Returns the connection and the time of the push that decided a delivery.
+    /// Returns the connection of the push that decided a delivery, and the time until its outcome.
     func trip(of recipient: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
         guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient])
@@ -192,7 +192,7 @@ struct TimelineQuery {
         return (connection, milliseconds)
     }
 
-    /// Returns the page that ended a recipient at a time.
+    /// Returns the page that wrote the final state of a recipient at a time.
     func page(of recipient: Int64, at: Timestamp) throws -> PageRecord? {
         let sql = """
             SELECT * FROM page WHERE notification = ?1 AND answeredAt = ?2 AND first <= ?3 AND last >= ?3
@@ -212,7 +212,7 @@ struct TimelineQuery {
         )
     }
 
-    /// Returns the tries that were followed by another one, in their order.
+    /// Returns the attempts that were followed by another one, in their order.
     func attempts(of recipient: Int64) throws -> [AttemptRecord] {
         let sql = """
             SELECT number, firstAt, at, times, trip, text FROM attempt LEFT JOIN reason ON reason.id = attempt.reason
@@ -250,8 +250,8 @@ struct TimelineQuery {
         return try self.database.records(sql: sql, arguments)
     }
 
-    /// Returns the time of the next try by the steady clock; `nil` if there is none, or its time is not known yet. A try that
-    /// is held back by paused environments is made at the end of the pause.
+    /// Returns the time of the next attempt by the steady clock; `nil` if there is none, or its time is not known yet.
+    /// An attempt that is held back by paused environments is made at the end of the pause.
     func nextTry(of recipient: Int64) throws -> (at: Timestamp?, heldFor: HoldingEnvironments?) {
         let sql = """
             SELECT dueAt, heldFor FROM retry

@@ -51,7 +51,7 @@ struct ReceiptNotification {
         )
     }
 
-    /// Returns the reason for which all receipts of a sender are refused; `nil` if they are not.
+    /// Returns the reason for which the receipts of a batch for this notification are refused; `nil` if they are not.
     /// - Parameter app: The sender's app; `nil` for the gateway.
     func refusal(of batch: ReceiptBatch, from app: Int64?, now: Timestamp) -> ReceiptRefusal? {
         // An app must not learn anything about the notifications of another one.
@@ -64,7 +64,7 @@ struct ReceiptNotification {
 
 /// The subject under which receipts are stored.
 struct ReceiptSubject {
-    /// The id of the device, or a negative number.
+    /// The id of the device; a negative number if the recipient has no device, or if the device must not be stored.
     var subject: Int64
     /// Other subjects under which earlier receipts of the same installation may be stored.
     var others: [Int64] = []
@@ -96,7 +96,8 @@ struct ReceiptSubjectFinder {
         (self.batch, self.masterKey, self.database) = (batch, masterKey, database)
     }
 
-    /// Returns the subject of the sender's receipts for a notification; `nil` if the sender has not got it.
+    /// Returns the subject of the sender's receipts for a notification; `nil` if the sender has not got the
+    /// notification.
     mutating func subject(
         of entry: ReceiptBatch.Entry.Subject,
         _ notification: ReceiptNotification

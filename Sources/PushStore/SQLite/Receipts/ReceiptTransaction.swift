@@ -235,8 +235,8 @@ struct ReceiptTransaction {
 
     // MARK: Values
 
-    /// Makes the receipts of a device for one event, or for all with `nil`, anonymous: with another subject and rounded
-    /// times. The counters stay correct.
+    /// Makes the receipts of a device anonymous: with another subject and rounded times. The counters stay correct.
+    /// With `nil` for `event`, the receipts for all events change.
     static func round(
         _ notification: Int64,
         _ device: Int64,

@@ -45,7 +45,7 @@ struct LibraryRows {
         if let description = change.description { new.description = description.isEmpty ? nil : description }
         if let name = change.name, BytewiseString(name) != BytewiseString(old.name) {
             guard try self.item(.name(BytewiseString(name))) == nil else { return .nameTaken }
-            // Schedules refer to it by its name at each run.
+            // Schedules refer to an item by its name at each run.
             let users = try self.users(of: old.number)
             guard users.isEmpty else { return .inUse(schedules: users) }
             new.name = name
@@ -58,7 +58,7 @@ struct LibraryRows {
 
     private func add(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
         guard case .name(let place) = change.item else { return .missing }
-        // A new item may be saved with a name other than that in the address. Both must be free then.
+        // A new item may be saved with a name other than that in the address. Both names must be free in that case.
         let name = change.name.map { BytewiseString($0) } ?? place
         guard try self.item(.name(name)) == nil else { return .nameTaken }
         let count = "SELECT count(*) FROM libraryItem WHERE app = ? AND kind = ?"
@@ -218,7 +218,7 @@ struct ScheduleUses {
         (self.rows, self.database) = (rows, database)
     }
 
-    /// Replaces the items of a schedule.
+    /// Replaces the stored list of the items that a schedule uses.
     func write(for schedule: UUID) throws {
         try self.database.run(sql: "DELETE FROM scheduleUse WHERE schedule = ?", [schedule.uuidString])
         for (item, version) in self.rows {

@@ -1,10 +1,10 @@
 extension SQLiteSchema {
-    /// The texts of the first migration: the tables of version 0.1.0.
+    /// The statements of the first migration, which create the tables of version 0.1.0.
     static let initial = [
         Self.apps, Self.devices, Self.notifications, Self.deliveries, Self.events, Self.administration,
     ]
 
-    /// Apps with their credentials, and what is known of each environment.
+    /// Apps with their credentials, and the state of each environment.
     ///
     /// An environment is stored as 0 for production and 1 for sandbox, a time as milliseconds since 1970.
     private static let apps = """
@@ -166,7 +166,7 @@ extension SQLiteSchema {
         CREATE INDEX scheduleByApp ON schedule (app, number);
         """
 
-    /// The ledger: the states of recipients, and those that are tried again.
+    /// The ledger: the states of recipients, and the recipients that wait for another attempt.
     private static let deliveries = """
         CREATE TABLE reason (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
         -- device: in the urgent lane, and of tokens that were named; elsewhere the recipient is the device.
@@ -235,7 +235,7 @@ extension SQLiteSchema {
         CREATE INDEX eventBlockToPlace ON eventBlock (app, id) WHERE position IS NULL;
         """
 
-    /// API keys, the audit, and the record of time.
+    /// API keys, the audit, and the mark of the steady clock.
     private static let administration = """
         CREATE TABLE apiKey (
             id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, scopes TEXT NOT NULL,

@@ -51,7 +51,8 @@ extension SQLiteSchema {
         ALTER TABLE shard ADD COLUMN heldFor INTEGER;
         CREATE INDEX shardHeld ON shard (heldApp, heldFor) WHERE heldFor IS NOT NULL;
         """,
-        // The names of notifications, their keys, their relative expiry, and the notification that another one repeats.
+        // The names of notifications, the API keys that sent them, their relative expiry, and the notification that a
+        // resend repeats.
         "4 names and expiry": """
         ALTER TABLE notification ADD COLUMN name TEXT;
         -- Seconds after the start of a recipient; NULL where the expiration is named.
@@ -97,12 +98,13 @@ extension SQLiteSchema {
         ) STRICT;
         CREATE UNIQUE INDEX erasureBySubject ON erasure (app, ifnull(user, '')) WHERE isEmptied = 0;
         """,
-        // The announcements of the end of certificates (docs/decisions/0026).
+        // The announcements that certificates expire (docs/decisions/0026).
         "6 announcements": """
         -- The most days that were left when the end was announced last; NULL before the first announcement.
         ALTER TABLE credential ADD COLUMN announcedStage INTEGER;
         """,
-        // The final state of pushes that were sent and whose response was lost. What had ended before keeps its state.
+        // The final state of pushes that were sent and whose response was lost. Recipients that ended before keep their
+        // state.
         "7 unknown": """
         ALTER TABLE notification ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE shard ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;

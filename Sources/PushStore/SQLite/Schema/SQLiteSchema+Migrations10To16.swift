@@ -1,7 +1,7 @@
 extension SQLiteSchema {
     /// Migrations 10 to 16.
     static let from10: KeyValuePairs = [
-        // The steps of deliveries that nothing else remembers (docs/decisions/0032). What was sent before has none.
+        // The steps of deliveries that no other table has (docs/decisions/0032). Earlier deliveries have none.
         "10 timeline": """
         -- The arrival of the request, the microseconds of reading and checking it, and its warnings as a JSON array.
         ALTER TABLE notification ADD COLUMN receivedAt INTEGER;
@@ -36,7 +36,7 @@ extension SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX webhookPostByTime ON webhookPost (acknowledgedAt);
         """,
-        // The numbers of skipped recipients for each reason. What was sent before has none.
+        // The numbers of skipped recipients for each reason. Earlier notifications have none.
         "11 skip counts": """
         CREATE TABLE skipCount (
             notification INTEGER NOT NULL REFERENCES notification (number) ON DELETE CASCADE,

@@ -136,10 +136,10 @@ extension SQLiteSchema {
         ) STRICT;
         CREATE INDEX shadowDifferenceOfBridge ON shadowDifference (app, kind, name, number);
         """,
-        // The servers of sessions that have proven with SCRAM that they know the password, and never get it
-        // (docs/decisions/0044).
+        // The servers of sessions that have proven with SCRAM that they know the password. The password is never sent
+        // to them (docs/decisions/0044).
         "25 SCRAM": "ALTER TABLE chatSession ADD COLUMN usesSCRAM INTEGER NOT NULL DEFAULT 0",
-        // The users that devices had before their present one, so that a delivery is its user's of the time.
+        // The former users of devices, so that a delivery belongs to the user that the device had at its time.
         "26 device users": """
         -- A device was the user's up to this time, from that of its row before on. NULL: it had no user, or one who is erased.
         CREATE TABLE deviceUser (
@@ -151,7 +151,7 @@ extension SQLiteSchema {
         """,
         // The time of the newest event that was read of a gateway. NULL: it is not known.
         "27 gateway cursor": "ALTER TABLE gatewayCursor ADD COLUMN at INTEGER",
-        // The origins with which addresses of Web Push were given out, for which their senders' tokens must be
+        // The origins with which addresses of Web Push were issued. The tokens of senders must be for this origin
         // (docs/decisions/0045).
         "28 push resource origins": "ALTER TABLE pushResource ADD COLUMN origin TEXT",
     ]

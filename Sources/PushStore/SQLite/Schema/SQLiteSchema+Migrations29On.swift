@@ -1,5 +1,5 @@
 extension SQLiteSchema {
-    /// The tables that these migrations make, with which ``StoredTable/all`` ends.
+    /// The tables that these migrations create. They are the last ones of ``StoredTable/all``.
     static let tablesFrom29 = [StoredTable("timeBlock", .provider), StoredTable("fileUsage", .app(.inSteps))]
 
     /// The migrations from 29 on. A new one is added at the end.
@@ -7,24 +7,24 @@ extension SQLiteSchema {
     /// None of them recreates a table. So foreign keys are checked for each row that they write, and not for all tables at
     /// their end, which would read everything.
     static let from29: KeyValuePairs = [
-        // The order in which bridges were added. Those that were there keep the root of gorush's door where it was: with the
-        // bridge `default`, which is the first of them.
+        // The order in which bridges were added. For existing bridges, the root of the gorush API stays with the bridge
+        // `default`, which becomes the first of them.
         "29 bridge numbers": """
         ALTER TABLE bridge ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
         UPDATE bridge SET number = ordered.number FROM (
             SELECT kind, name, row_number() OVER (ORDER BY name != 'default', changedAt, kind, name) AS number FROM bridge
         ) AS ordered WHERE bridge.kind = ordered.kind AND bridge.name = ordered.name;
         """,
-        // The requests for an erasure, of which one that comes while it is under way only asks for its state
-        // (docs/decisions/0051).
+        // The numbers of the requests for an erasure. A request that arrives while the erasure is in progress only
+        // returns its state (docs/decisions/0051).
         "30 erasure requests": """
         -- The number of the latest request that began it or extended it.
         ALTER TABLE erasure ADD COLUMN request INTEGER NOT NULL DEFAULT 1;
         -- The latest of them that was answered as complete; 0 for none.
         ALTER TABLE erasure ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
         """,
-        // The times between which the rows of each 1,024 numbers are, so that lists are bounded by time also where numbers do
-        // not rise with it (docs/decisions/0040).
+        // The range of times of each block of 1,024 numbers, so that lists are bounded by time even where numbers do
+        // not rise with the time (docs/decisions/0040).
         "31 time blocks": """
         -- list: 0 for notifications, 1 for the audit. The times are rounded outwards to 1,024 ms, so that a block is seldom written.
         CREATE TABLE timeBlock (

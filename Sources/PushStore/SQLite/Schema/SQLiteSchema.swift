@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables of the provider's database, and the numbered migrations that make them.
+/// The tables of the provider's database, and the numbered migrations that create them.
 ///
 /// Version 0.1.0 begins with one migration. Each later change of the tables is a migration of its own, and released
 /// migrations never change.

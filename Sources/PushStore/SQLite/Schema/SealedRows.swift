@@ -35,7 +35,7 @@ struct SealedRows {
 
 /// The secrets of a table. A database of an older version may lack the table.
 extension StoredTable {
-    /// The maximum number of rows of a table that are tried with a key, as there may be millions.
+    /// The maximum number of secrets of a table that a check tries to open with a key, as there may be millions.
     private static let maximumTries = 1000
 
     /// Returns `true` if the table has a secret that a new master key would lose.
@@ -44,7 +44,7 @@ extension StoredTable {
         return try database.hasRow(sql: "SELECT 1 FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT 1")
     }
 
-    /// Returns `true` if a key opens a secret.
+    /// Returns `true` if a key opens any secret of the table.
     fileprivate func isOpened(by masterKey: MasterKey, in database: Database) throws -> Bool {
         guard let secrets, let context = secrets.context, try database.tableExists(self.name) else { return false }
         let sql = "SELECT * FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT \(Self.maximumTries)"
@@ -57,7 +57,7 @@ extension StoredTable {
     }
 
     /// Removes the secrets.
-    /// - Returns: The number of them.
+    /// - Returns: The number of removed secrets.
     func resetSecrets(in database: Database) throws -> Int {
         guard let secrets, try database.tableExists(self.name) else { return 0 }
         let change = secrets.keepsRow ? "UPDATE \(self.name) SET \(secrets.column) = NULL" : "DELETE FROM \(self.name)"

@@ -4,8 +4,8 @@ import ProviderModel
 import PushTypes
 
 extension StoredTable {
-    /// All tables. An app's rows are deleted, and secrets are listed, in this order. A new table stands beside the migration that
-    /// makes it.
+    /// All tables. An app's rows are deleted, and secrets are listed, in this order. A new table is listed beside the
+    /// migration that creates it.
     static let all = Array(
         [
             Self.ofApps, Self.ofNotifications, Self.ofDevices, Self.ofSchedules, Self.ofWebhooks, Self.ofPublications,
@@ -61,7 +61,7 @@ extension StoredTable {
     ]
 
     private static let ofDevices: [StoredTable] = [
-        // These are deleted before the devices. Otherwise they would be deleted with many devices in one step.
+        // These rows are deleted before the devices. Otherwise they would be deleted with many devices in one step.
         StoredTable("deviceTag", .app(.inSteps), .device),
         StoredTable("deviceAttribute", .app(.inSteps), .device),
         StoredTable(

@@ -3,8 +3,8 @@ import GRDB
 
 /// A table of the provider's database, with the rules for its rows.
 ///
-/// ``all`` is the only list of tables. Erasures, the examination of a database and the checks of the master key are made from
-/// it, and a test fails for a table without an entry.
+/// ``all`` is the only list of tables. Erasures, the examination of a database and the checks of the master key are
+/// derived from it, and a test fails for a table without an entry.
 struct StoredTable: Sendable {
     /// The owner of a table's rows, with which they are deleted.
     enum Owner: Hashable, Sendable {
@@ -44,7 +44,7 @@ struct StoredTable: Sendable {
         case other
     }
 
-    /// The search for rows that cannot be read.
+    /// The check of a table for rows that cannot be read.
     struct Examination: Sendable {
         /// The words that identify a row in a message, each followed by the value of a column.
         let name: KeyValuePairs<String, String>
@@ -53,7 +53,7 @@ struct StoredTable: Sendable {
         /// Reads a row, with the key that must open its secrets; `nil` if every row that meets the condition is damaged.
         var read: (@Sendable (Row, MasterKey?) throws -> Void)?
 
-        /// The search for rows from which no record can be read.
+        /// Returns a check for rows from which no record of a type can be read.
         static func reading<Record: StoredRecord>(
             _ type: Record.Type,
             _ name: KeyValuePairs<String, String>,
@@ -68,7 +68,7 @@ struct StoredTable: Sendable {
     let traces: [Trace]
     /// The secrets that need the master key; `nil` for none.
     let secrets: SealedColumn?
-    /// The search for damage; `nil` if damage is noticed with each use, or is harmless.
+    /// The check for rows that cannot be read; `nil` if damage is noticed with each use, or is harmless.
     let examination: Examination?
 
     init(
@@ -88,9 +88,9 @@ struct StoredTable: Sendable {
 
 /// The column of a table that holds secrets which need the master key.
 package struct SealedColumn: Sendable {
-    /// The plural noun for the secrets.
+    /// The plural noun for the secrets in messages, such as *people's passwords*.
     package let name: String
-    /// The step by which the secrets are restored.
+    /// The instruction for restoring the secrets, for messages.
     package let remedy: String
     var column = "sealed"
     /// Indicates whether the row stays without its secret.

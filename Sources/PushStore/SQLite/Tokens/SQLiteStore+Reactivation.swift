@@ -24,7 +24,7 @@ extension SQLiteStore {
         var result = Reactivation(devices: 0, isComplete: false)
         var position = DeactivationSearch.Position?.some(.init())
         while let start = position, result.devices < limit {
-            // It takes several transactions, so that other writers do not wait long.
+            // The devices are reactivated in several transactions, so that other writers do not wait long.
             let (count, next) = try await self.database.write { database in
                 let page = try DeactivationSearch(filter, app: app).page(after: start, in: database)
                 try TokenEventWriter(app: app, now: now, in: database).reactivate(page.found)
@@ -56,7 +56,7 @@ extension TokenEventWriter {
     }
 }
 
-/// The search for devices that are inactive because of deactivations that a filter selects.
+/// A search for devices that are inactive because of deactivations that a filter selects.
 private struct DeactivationSearch {
     /// The place in the history of tokens at which a page begins; `nil` for the end.
     struct Position: Sendable {
@@ -72,8 +72,8 @@ private struct DeactivationSearch {
 
     init(_ filter: DeactivationFilter, app: Int64) { (self.filter, self.app) = (filter, app) }
 
-    /// Returns the events of a page whose devices have been inactive since and have the same token, and the beginning of the
-    /// next page.
+    /// Returns the deactivations of a page whose devices have been inactive since then and have the same token, and the
+    /// beginning of the next page.
     func page(after start: Position, in database: Database) throws -> (found: [TokenEventRecord], next: Position?) {
         guard self.filter.environment ?? start.environment == start.environment
         else { return ([], Self.following(start.environment)) }

@@ -33,7 +33,7 @@ extension SQLiteStore {
         deactivates: Bool,
         now: Timestamp
     ) async throws -> Int {
-        // It takes several transactions, so that other writers do not wait long.
+        // The deactivations are settled in several transactions, so that other writers do not wait long.
         let size = 5000
         var (settled, after, isLast) = (0, Int64(0), false)
         while !isLast {
@@ -92,7 +92,7 @@ extension SQLiteStore {
 }
 
 extension TokenEventWriter {
-    /// Settles withheld deactivations.
+    /// Marks withheld deactivations as settled, and carries them out if `deactivates` is `true`.
     fileprivate func settle(_ rows: [Row], deactivates: Bool) throws {
         let invalidation = TokenInvalidation(events: self, notification: nil)
         for row in rows {

@@ -5,8 +5,8 @@ import PushTypes
 
 /// Applies changes of tokens' states to their devices, and records them.
 ///
-/// A response 410 of the push service makes a device inactive here. The provider's `TokenInvalidationPolicy` has decided that
-/// before.
+/// A device becomes inactive here after a 410 response of the push service. The provider's `TokenInvalidationPolicy`
+/// has made that decision before.
 struct TokenInvalidation {
     let events: TokenEventWriter
     let notification: UUID?
@@ -31,7 +31,7 @@ struct TokenInvalidation {
         }
     }
 
-    /// Deactivates a device unless it registered at that time or later (reference 7.7).
+    /// Deactivates a device unless it registered at the time `since` or later (reference 7.7).
     private func deactivate(_ device: DeviceRecord, since: Timestamp, _ change: TokenStateChange) throws {
         guard device.isActive else { return }
         guard device.registeredAt < since else { return try self.record(.keptAlive, device, change) }

@@ -187,7 +187,7 @@ extension WebhookRecord: StoredRecord {
         self.lastSuccessAt = row["lastSuccessAt"]
     }
 
-    /// The columns that both a person and the delivery change.
+    /// The columns that change both by a person's request and by the delivery of events.
     fileprivate var columns: ColumnValues {
         [
             "cursor": self.cursor, "failures": self.failures, "nextTryAt": self.nextTryAt?.milliseconds,
@@ -208,7 +208,7 @@ enum EventBlockRow {
     }
 
     /// Adds a block.
-    /// - Returns: Its id.
+    /// - Returns: The id of the block.
     @discardableResult
     static func add(
         _ kind: WebhookRecord.Event,

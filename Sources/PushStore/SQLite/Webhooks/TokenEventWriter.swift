@@ -14,7 +14,7 @@ struct TokenEventWriter {
     let app: Int64
     let now: Timestamp
     let database: Database
-    /// The latest event before the transaction.
+    /// The id of the latest token event before the transaction.
     private let last: Int64
 
     init(app: Int64, now: Timestamp, in database: Database) throws {
@@ -46,7 +46,7 @@ struct TokenEventWriter {
         try row.run()
     }
 
-    /// Returns the latest id; 0 before the first event.
+    /// Returns the id of the latest token event; 0 before the first one.
     private static func last(in database: Database) throws -> Int64 {
         try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
     }
