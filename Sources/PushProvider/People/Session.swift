@@ -35,7 +35,7 @@ package struct Session: Hashable, Sendable {
     }
 
     /// The person or API key that has signed in.
-    var holder: SessionHolder { SessionHolder(self.caller) }
+    package var holder: SessionHolder { SessionHolder(self.caller) }
 }
 
 /// A session that has just begun, with the token that the browser's cookie must have.

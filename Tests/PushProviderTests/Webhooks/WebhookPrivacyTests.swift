@@ -1,4 +1,5 @@
 import NIOHTTP1
+import ProviderModel
 import PushTesting
 import Testing
 

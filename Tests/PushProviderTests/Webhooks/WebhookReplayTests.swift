@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushStore
 import PushTesting
 import PushTypes
