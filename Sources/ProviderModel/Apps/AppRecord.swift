@@ -52,35 +52,6 @@ package struct AppChanges: Hashable, Sendable {
     }
 }
 
-/// The tags or attributes that installations may write, by their names or by prefixes.
-package struct NamePatterns: Hashable, Sendable {
-    /// The maximum number of patterns of an app.
-    package static let maximum = 100
-
-    /// The patterns. One that ends in `*` matches every name that begins with the rest.
-    package var texts: [String]
-
-    package init(_ texts: [String] = []) { self.texts = texts }
-
-    /// Returns `true` if a text can be a pattern: it has `*` only at its end, and no control characters.
-    package static func isPattern(_ text: String) -> Bool {
-        !text.dropLast().contains("*") && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
-    }
-
-    package func match(_ name: String) -> Bool {
-        self.texts.contains { pattern in
-            pattern.last == "*"
-                ? name.utf8.starts(with: pattern.utf8.dropLast()) : name.utf8.elementsEqual(pattern.utf8)
-        }
-    }
-
-    /// Reads the stored form, which has one pattern per line.
-    package init(stored text: String?) { self.init((text ?? "").split(separator: "\n").map(String.init)) }
-
-    /// The form in the database; `nil` without any patterns.
-    package var stored: String? { self.texts.isEmpty ? nil : self.texts.joined(separator: "\n") }
-}
-
 /// An app's credential for the push service, in one environment. The store seals its secrets with the master key.
 package enum CredentialRecord: Hashable, Sendable {
     /// A signing key for provider tokens, with its private key in PEM.
@@ -132,37 +103,7 @@ package struct AppStop: Hashable, Sendable {
     }
 }
 
-/// The maximum number of notifications that a user gets in a window of time.
-package struct FrequencyCap: Hashable, Sendable {
-    package static let maximumCount: Int64 = 1000
-    /// The maximum length of the window, in seconds.
-    package static let maximumWindow: Int64 = 30 * 86_400
-
-    package var count: Int
-    /// The length of the window, in seconds.
-    package var window: Int64
-
-    package init(count: Int, window: Int64) { (self.count, self.window) = (count, window) }
-}
-
-/// A request to count a notification towards the frequency caps of a page's recipients, before it is sent to them.
-package struct FrequencyCapReservation: Hashable, Sendable {
-    package var cap: FrequencyCap
-    package var app: Int64
-    /// The number by which the store identifies the notification.
-    package var notification: Int64
-    /// The recipients whose notifications are counted: users, or devices without a user.
-    package var holders: Set<BytewiseString>
-    /// The time of the reservation by the steady clock.
-    package var now: Timestamp
-
-    package init(_ cap: FrequencyCap, app: Int64, notification: Int64, holders: Set<BytewiseString>, now: Timestamp) {
-        (self.cap, self.app, self.notification) = (cap, app, notification)
-        (self.holders, self.now) = (holders, now)
-    }
-}
-
-/// The erasure of a user of an app, or of a whole app.
+/// A user of an app, or a whole app, that is being erased.
 package struct ErasureRecord: Hashable, Sendable {
     package var id: Int64
     package var app: Int64

@@ -1,58 +1,6 @@
 package import Foundation
 package import PushTypes
 
-/// A fault that prevents all pushes of an app in an environment, until its cause is removed.
-package struct ConfigurationFault: Hashable, Sendable {
-    /// The cause of a fault, which has to be removed.
-    package enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// The push service rejects the credential.
-        case credentialRejected
-        /// The push service rejects every provider token as too old, because the clocks disagree.
-        case clock
-        /// The credential's certificate has expired.
-        case credentialExpired
-        /// The stored credential cannot be used.
-        case credentialUnusable
-        /// The app has no credential any more.
-        case credentialMissing
-        /// The credential does not allow pushes to the app's topic.
-        case topicDisallowed
-        /// The push service's certificate is not trusted.
-        case untrustedServer
-        /// The push service rejects the client certificate, or requires one.
-        case clientCertificateRejected
-        /// The server at the configured address is not a push service.
-        case wrongProtocol
-        /// The proxy refuses to open a tunnel until a setting is changed.
-        case proxy
-        /// The proxy cannot be reached, or temporarily opens no tunnel.
-        case proxyUnavailable
-        /// The push service's name has no address.
-        case unknownHost
-        /// Nothing listens at the push service's address.
-        case refused
-        /// The network has no route to the push service.
-        case unreachable
-        /// The push service does not respond.
-        case timeout
-        /// The push service closes each connection before it is established.
-        case closed
-        /// No connection to the push service can be opened, for another reason.
-        case noConnection
-    }
-
-    package var cause: Cause
-    /// The details of the fault: the push service's reason, or the text of the error.
-    package var detail: String
-    /// The host to which a connection was attempted; `nil` if there was no attempt.
-    package var host: String?
-    package var port: Int?
-
-    package init(_ cause: Cause, detail: String, host: String? = nil, port: Int? = nil) {
-        (self.cause, self.detail, self.host, self.port) = (cause, detail, host, port)
-    }
-}
-
 /// One environment of an app.
 package struct AppEnvironment: Hashable, Sendable {
     package var app: Int64

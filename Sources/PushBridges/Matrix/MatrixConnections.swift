@@ -69,38 +69,3 @@ extension Channel {
     /// has no remote address.
     fileprivate var connection: any Channel { self.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? self }
 }
-
-/// A token and the app that it is for.
-struct TokenOfApp: Hashable {
-    var app: Int64
-    var token: DeviceToken
-}
-
-/// Recognizes tokens that an app has registered or that its pushes have reached. Others may be invented.
-final class KnownTokens: Sendable {
-    private struct Key: Hashable {
-        var environment: PushEnvironment
-        var token: TokenOfApp
-    }
-
-    private let store: any NamedTokenStore
-    private let known = Mutex(BoundedCache<Key, Void>(maximum: 100_000))
-
-    init(store: any NamedTokenStore) { self.store = store }
-
-    /// Returns those of the tokens that are not known. One query of the store looks them up.
-    func unknown(
-        _ tokens: Set<DeviceToken>,
-        of app: Int64,
-        in environment: PushEnvironment
-    ) async throws -> Set<DeviceToken> {
-        func key(_ token: DeviceToken) -> Key {
-            Key(environment: environment, token: TokenOfApp(app: app, token: token))
-        }
-        let asked = self.known.withLock { known in tokens.filter { !known.contains(key($0)) } }
-        guard !asked.isEmpty else { return [] }
-        let found = try await self.store.known(asked, app: app, environment: environment)
-        self.known.withLock { $0.merge(Dictionary(uniqueKeysWithValues: found.map { (key($0), ()) })) }
-        return asked.subtracting(found)
-    }
-}

@@ -29,26 +29,6 @@ extension ConfigurationFault {
     }
 }
 
-extension ConfigurationFault.Cause {
-    /// `true` if the fault prevents connections from being opened.
-    var isOfConnection: Bool {
-        switch self {
-        case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy, .proxyUnavailable, .unknownHost,
-            .refused, .unreachable, .timeout, .closed, .noConnection:
-            true
-        case .credentialRejected, .clock, .credentialExpired, .credentialUnusable, .credentialMissing,
-            .topicDisallowed:
-            false
-        }
-    }
-}
-
-extension ConfigurationFault.Cause {
-    /// `true` if the fault affects all apps at the same address: it is a fault of the connection, and not of a client
-    /// certificate.
-    var isOfAddress: Bool { self.isOfConnection && self != .clientCertificateRejected }
-}
-
 extension Rejection {
     /// The cause of a rejection that every push would meet; `nil` for one that concerns the push or its token.
     fileprivate var faultCause: ConfigurationFault.Cause? {

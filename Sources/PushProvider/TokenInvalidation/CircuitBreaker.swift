@@ -1,10 +1,5 @@
-import PushStore
-import PushTypes
-
-/// Detects that the push service rejects so many tokens of an environment that a wrong setting is more likely than invalid
-/// tokens (reference 1.9: a wrong environment makes every token bad).
-///
-/// It counts recent responses: when there are many, all counts are halved, so that old responses lose weight.
+/// Decides when the push service rejects so many tokens of an environment that a wrong setting is more likely than invalid tokens
+/// (reference 1.9: a wrong environment makes every token bad). The breaker opens then, until an operator closes it.
 package struct CircuitBreaker: Hashable, Sendable {
     /// The thresholds at which the breaker opens.
     package struct Limits: Hashable, Sendable {
@@ -35,78 +30,76 @@ package struct CircuitBreaker: Hashable, Sendable {
     }
 
     private let limits: Limits
-    private var counts = Counts()
+    /// The recent responses for established tokens, and for all others. See ``TokenEvidence``.
+    private var established, others: RecentResponses
     /// The reason for which the breaker is open, until an operator closes it; `nil` while it is closed.
     private(set) var openReason: String?
+    /// Indicates whether only established tokens are deactivated, because too many of the others are called bad or dead.
+    private(set) var areOthersHeld = false
 
-    init(limits: Limits = Limits(), openReason: String? = nil) { (self.limits, self.openReason) = (limits, openReason) }
+    init(limits: Limits = Limits(), openReason: String? = nil) {
+        (self.limits, self.openReason) = (limits, openReason)
+        (self.established, self.others) = (RecentResponses(), RecentResponses())
+    }
 
-    /// Counts responses before their tokens are changed, and opens the breaker if too many tokens are bad or dead.
+    /// Counts responses, before anything is done about their tokens, and opens the breaker if too many tokens are called bad or
+    /// dead.
+    ///
+    /// Tokens that are not established open it only while no push was accepted, because they are the only evidence then. Later
+    /// they are held, without opening it.
+    /// - Parameter isProven: `true` if a push was ever accepted with the environment's credential.
     /// - Returns: `true` if the breaker opened.
-    mutating func record(_ new: Counts) -> Bool {
-        let suspicion = self.count(new)
-        guard self.openReason == nil else { return false }
-        self.openReason = suspicion
-        return suspicion != nil
+    mutating func record(_ established: Counts, others: Counts = Counts(), isProven: Bool = false) -> Bool {
+        let ofEstablished = self.established.add(established, self.limits)
+        let ofOthers = self.others.add(others, self.limits)
+        self.areOthersHeld = ofOthers != nil
+        guard let reason = ofEstablished ?? (isProven ? nil : ofOthers) else { return false }
+        return self.open(reason)
     }
 
-    /// Counts responses that prove nothing about other tokens, without opening the breaker.
-    /// - Returns: The reason for which these tokens must not be deactivated; `nil` if they may be.
-    mutating func count(_ new: Counts) -> String? {
-        self.counts.add(new)
-        defer {
-            while self.counts.total > self.limits.memory {
-                self.counts.accepted /= 2
-                self.counts.dead /= 2
-                self.counts.bad /= 2
-            }
-        }
-        guard self.counts.total >= self.limits.minimum else { return nil }
-        let total = Double(self.counts.total)
-        if Double(self.counts.bad) / total >= self.limits.bad {
-            return """
-                \(self.counts.bad) of the last \(self.counts.total) tokens are called bad: the environment, the topic \
-                or the credential is likelier to be wrong than the tokens
-                """
-        }
-        guard Double(self.counts.dead) / total >= self.limits.dead else { return nil }
-        return "\(self.counts.dead) of the last \(self.counts.total) tokens are called dead, far more than usual"
+    /// Opens the breaker if a feedback list would deactivate too large a share of the environment's devices at once. There are no
+    /// accepted pushes to compare with.
+    /// - Parameters:
+    ///   - dead: The number of devices that the list would deactivate.
+    ///   - active: The number of active devices of the environment before that.
+    /// - Returns: `true` if the breaker opened.
+    mutating func record(feedback dead: Int, of active: Int) -> Bool {
+        guard dead >= self.limits.minimum, Double(dead) >= self.limits.dead * Double(active) else { return false }
+        return self.open("the feedback service lists \(dead) of \(active) active devices, far more than usual")
     }
 
-    /// Opens the breaker for a reason other than these counts.
     /// - Returns: `true` if the breaker was closed.
-    mutating func open(_ reason: String) -> Bool {
+    private mutating func open(_ reason: String) -> Bool {
         guard self.openReason == nil else { return false }
         self.openReason = reason
         return true
     }
 }
 
-/// The weight of a page's responses as evidence.
-///
-/// Devices that were added long ago are representative of the app's devices, and are called established. Devices that were
-/// added lately, tokens that were called bad before and tokens that are not registered may all come from one caller of the
-/// API. However many they are, they prove nothing about other tokens.
-struct TokenEvidence: Hashable, Sendable {
-    /// The age from which a device is established: a week.
-    static let age: Duration = .seconds(7 * 86_400)
+/// The counts of recent responses. When there are many, all are halved, so that old responses lose weight.
+private struct RecentResponses: Hashable, Sendable {
+    private var counts = CircuitBreaker.Counts()
 
-    var established = CircuitBreaker.Counts()
-    var others = CircuitBreaker.Counts()
-    /// The unregistered tokens, named by requests without a credential, to which pushes were accepted. Each counts once,
-    /// however many pushes it gets.
-    var reached: Set<DeviceToken> = []
-
-    /// Decides whether a recipient is established.
-    /// - Parameter firstNew: The id of the first device that was added lately.
-    static func isEstablished(_ recipient: Recipient, firstNew: Int64) -> Bool {
-        guard let device = recipient.device else { return false }
-        return device < firstNew && !recipient.isSuspected
+    /// Counts responses.
+    /// - Returns: The reason for which their tokens must not be deactivated; `nil` if they may be.
+    mutating func add(_ new: CircuitBreaker.Counts, _ limits: CircuitBreaker.Limits) -> String? {
+        self.counts.add(new)
+        defer {
+            while self.counts.total > limits.memory {
+                self.counts.accepted /= 2
+                self.counts.dead /= 2
+                self.counts.bad /= 2
+            }
+        }
+        guard self.counts.total >= limits.minimum else { return nil }
+        let total = Double(self.counts.total)
+        if Double(self.counts.bad) / total >= limits.bad {
+            return """
+                \(self.counts.bad) of the last \(self.counts.total) tokens are called bad: the environment, the topic \
+                or the credential is likelier to be wrong than the tokens
+                """
+        }
+        guard Double(self.counts.dead) / total >= limits.dead else { return nil }
+        return "\(self.counts.dead) of the last \(self.counts.total) tokens are called dead, far more than usual"
     }
-
-    mutating func add(_ counts: CircuitBreaker.Counts, isEstablished: Bool) {
-        if isEstablished { self.established.add(counts) } else { self.others.add(counts) }
-    }
-
-    var accepted: Int { self.established.accepted + self.others.accepted + self.reached.count }
 }

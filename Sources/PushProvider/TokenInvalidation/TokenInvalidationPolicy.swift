@@ -17,9 +17,6 @@ package final class TokenInvalidationPolicy: Sendable {
         /// The epoch of the credential to which the evidence applies.
         let epoch: Int64
         var breaker: CircuitBreaker
-        /// The breaker for tokens that are not established.
-        var others: CircuitBreaker
-        var areOthersHeld = false
         /// `true` if a push was ever accepted with this credential, including before the last start.
         var isProvenEver = false
         /// The topics of accepted pushes, which prove that environment, topic and credential match.
@@ -104,9 +101,10 @@ package final class TokenInvalidationPolicy: Sendable {
             var state = states[key] ?? self.state(EnvironmentHealth(epoch: known))
             defer { states[key] = state }
             guard epoch >= state.epoch else { return (state.evaluationOfReplaced, false, false) }
-            let (before, wasProven) = (state.areOthersHeld, state.isProvenEver)
+            let (before, wasProven) = (state.breaker.areOthersHeld, state.isProvenEver)
             return (
-                state.evaluate(evidence, topic: topic), state.isProvenEver && !wasProven, state.areOthersHeld && !before
+                state.evaluate(evidence, topic: topic), state.isProvenEver && !wasProven,
+                state.breaker.areOthersHeld && !before
             )
         }
         if isNewlyProven {
@@ -124,8 +122,7 @@ package final class TokenInvalidationPolicy: Sendable {
         return evaluation
     }
 
-    /// Evaluates a feedback list before its devices are changed. There are no accepted pushes to compare with, so that it
-    /// opens the breaker if it would deactivate too large a share of the environment's devices at once.
+    /// Evaluates a feedback list before its devices are changed.
     /// - Parameters:
     ///   - dead: The number of devices that the list would deactivate.
     ///   - active: The number of active devices of the environment before that.
@@ -140,17 +137,18 @@ package final class TokenInvalidationPolicy: Sendable {
         guard let known = await self.load(key, since: 0) else {
             return Evaluation(isBreakerOpen: true, areOthersHeld: true, opened: nil, isProven: false)
         }
-        let limits = self.limits
         let (evaluation, epoch) = self.states.withLock { states in
             var state = states[key] ?? self.state(EnvironmentHealth(epoch: known))
             defer { states[key] = state }
-            let isTooMany = dead >= limits.minimum && Double(dead) >= limits.dead * Double(active)
-            let reason = "the feedback service lists \(dead) of \(active) active devices, far more than usual"
-            let opened = isTooMany && state.breaker.open(reason) ? reason : nil
-            let isOpen = state.breaker.openReason != nil
-            return (
-                Evaluation(isBreakerOpen: isOpen, areOthersHeld: false, opened: opened, isProven: false), state.epoch
+            let opened = state.breaker.record(feedback: dead, of: active)
+            let reason = state.breaker.openReason
+            let evaluation = Evaluation(
+                isBreakerOpen: reason != nil,
+                areOthersHeld: false,
+                opened: opened ? reason : nil,
+                isProven: false
             )
+            return (evaluation, state.epoch)
         }
         if let reason = evaluation.opened {
             await self.persistOpen(reason, app: app, environment: environment, epoch: epoch, now: now)
@@ -164,7 +162,6 @@ package final class TokenInvalidationPolicy: Sendable {
         return EnvironmentState(
             epoch: health.epoch,
             breaker: CircuitBreaker(limits: self.limits, openReason: reason),
-            others: CircuitBreaker(limits: self.limits),
             isProvenEver: health.provenAt != nil
         )
     }
@@ -219,21 +216,18 @@ extension TokenInvalidationPolicy.EnvironmentState {
         )
     }
 
-    /// Counts the responses of a page. Tokens that are not established open the breaker only while no push was accepted,
-    /// because they are the only evidence then.
+    /// Counts the responses of a page.
     fileprivate mutating func evaluate(_ evidence: TokenEvidence, topic: Topic) -> TokenInvalidationPolicy.Evaluation {
         if evidence.accepted > 0 {
             self.provenTopics.insert(topic)
             self.isProvenEver = true
         }
-        var opened = self.breaker.record(evidence.established)
-        let suspicion = self.others.count(self.others(in: evidence))
-        self.areOthersHeld = suspicion != nil
-        if let suspicion, !self.isProvenEver { opened = self.breaker.open(suspicion) || opened }
+        let others = self.others(in: evidence)
+        let opened = self.breaker.record(evidence.established, others: others, isProven: self.isProvenEver)
         let reason = self.breaker.openReason
         return TokenInvalidationPolicy.Evaluation(
             isBreakerOpen: reason != nil,
-            areOthersHeld: self.areOthersHeld,
+            areOthersHeld: self.breaker.areOthersHeld,
             opened: opened ? reason : nil,
             isProven: self.provenTopics.contains(topic)
         )

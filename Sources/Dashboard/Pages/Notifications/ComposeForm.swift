@@ -395,3 +395,19 @@ extension ComposeForm {
         return members
     }
 }
+
+extension CronPlan {
+    /// Makes the plan from the fields of a form.
+    init(_ form: ComposeForm) {
+        self.init(cron: form["cron"])
+        self.frequency = Frequency(rawValue: form["frequency"]) ?? .daily
+        (self.time, self.weekday, self.monthday) = (form["time"], form["weekday"], form["monthday"])
+    }
+
+    /// Fills the fields of a form with the plan.
+    func fill(_ form: inout ComposeForm) {
+        form["frequency"] = self.frequency.rawValue
+        (form["time"], form["weekday"], form["monthday"]) = (self.time, self.weekday, self.monthday)
+        form["cron"] = self.cron
+    }
+}

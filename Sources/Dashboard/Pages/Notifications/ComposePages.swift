@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -121,9 +120,7 @@ struct ComposePages: PageArea {
     ) async throws -> ComposeRequest {
         let isChange = !request.parameter("schedule").isEmpty
         let stored = isChange ? try await request.schedule() : nil
-        if isChecked, let stored, let seen = request.form["fingerprint"], seen != ScheduleFingerprint.of(stored) {
-            throw PageError.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
-        }
+        if isChecked, let stored { try ScheduleFingerprint.check(stored, request) }
         return try ComposeRequest(form, isRecurring: self.isRecurring(form, request), stored: stored?.json)
     }
 
@@ -196,21 +193,9 @@ struct ComposePages: PageArea {
             "key": error?.code == "idempotency_conflict" ? UUID().uuidString : self.key(request),
         ]
         values["preview"] = preview
-        if isSchedule { values["fingerprint"] = try await self.fingerprint(stored, request, error) }
+        if isSchedule { values["fingerprint"] = try await ScheduleFingerprint.shown(stored, request, error) }
         let title = isSchedule ? "schedules.edit" : form["when"] == "recurring" ? "schedules.new" : "compose.heading"
         return request.page("compose", title: title, values, error: error)
-    }
-
-    /// Returns the fingerprint of the schedule that the form was made from. After the error that another person has
-    /// changed the schedule, it is the fingerprint of the changed one, so that the form may replace it.
-    private func fingerprint(
-        _ stored: ScheduleResponse?,
-        _ request: PageRequest,
-        _ error: RequestError?
-    ) async throws -> String {
-        if let stored { return ScheduleFingerprint.of(stored) }
-        if let seen = request.form["fingerprint"], error?.code != PageError.changedMeanwhile.rawValue { return seen }
-        return ScheduleFingerprint.of(try await request.schedule())
     }
 
     /// Returns the page that asks for a confirmation. Its hidden fields have all values of the form.
@@ -244,15 +229,5 @@ struct ComposePages: PageArea {
         let key = request.form["key"] ?? ""
         let isPlain = (1...200).contains(key.utf8.count) && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
         return isPlain ? key : UUID().uuidString
-    }
-}
-
-/// A digest of the settings of a schedule, by which a form detects that another person has changed the schedule.
-private enum ScheduleFingerprint {
-    static func of(_ response: ScheduleResponse) -> String {
-        let schedule = response.schedule
-        let members: [JSONValue] = [.string(schedule.name), schedule.rule.json, response.notification]
-        let text = (try? JSONValue.array(members).text) ?? Data()
-        return Data(SHA256.hash(data: text)).base64EncodedString()
     }
 }

@@ -65,3 +65,17 @@ struct PublishContent {
     /// The collapse id, by which a later push for the same node replaces the earlier one.
     private var collapseID: String { Hexadecimal.encode(SHA256.hash(data: Data(self.node.node.utf8)).prefix(16)) }
 }
+
+extension PushPublish {
+    /// Indicates whether the event is for the user to see.
+    ///
+    /// The server's priority decides that. Without a priority the event is important if its summary has the text of a message, or
+    /// is encrypted, because only the app can read it then.
+    var isImportant: Bool {
+        switch self.priority {
+        case .high: true
+        case .low: false
+        case nil: self.isSummaryEncrypted || self.hasMessageText
+        }
+    }
+}

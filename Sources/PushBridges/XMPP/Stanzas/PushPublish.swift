@@ -6,10 +6,15 @@ struct PushPublish: Hashable, Sendable {
     var node: String
     /// The secret that the client gave to its server. It is empty without one.
     var secret: String
-    /// Indicates whether the event is for the user to see. The server's priority decides that. Without a priority the
-    /// event is important if its summary has the text of a message, which is mostly a constant, or is encrypted,
-    /// because only the app can read it then.
-    var isImportant: Bool
+    /// The server's priority; `nil` if it gives none, or another one.
+    var priority: Priority?
+    var isSummaryEncrypted = false
+    /// Indicates whether the summary has the text of a message, which is mostly a constant.
+    var hasMessageText = false
+
+    enum Priority: String {
+        case high, low
+    }
 
     enum Reading: Hashable, Sendable {
         case publish(PushPublish)
@@ -29,17 +34,12 @@ struct PushPublish: Hashable, Sendable {
         let options = [pubsub, publish, item].lazy.compactMap { $0.child("publish-options", ComponentNamespace.pubsub) }
             .first
         let secret = DataForm(options?.child("x", ComponentNamespace.form))?["secret"]
-        return .publish(PushPublish(node: node, secret: secret ?? "", isImportant: self.isImportant(notification)))
-    }
-
-    private static func isImportant(_ notification: XMLElement) -> Bool {
-        switch notification.child("priority", ComponentNamespace.priority)?.text {
-        case "high": return true
-        case "low": return false
-        default: break
-        }
-        if notification.child("encrypted", ComponentNamespace.encryption) != nil { return true }
-        let body = DataForm(notification.child("x", ComponentNamespace.form))?["last-message-body"] ?? ""
-        return !body.isEmpty
+        var read = PushPublish(node: node, secret: secret ?? "")
+        let priority = notification.child("priority", ComponentNamespace.priority)?.text
+        read.priority = priority.flatMap(Priority.init(rawValue:))
+        read.isSummaryEncrypted = notification.child("encrypted", ComponentNamespace.encryption) != nil
+        let text = DataForm(notification.child("x", ComponentNamespace.form))?["last-message-body"] ?? ""
+        read.hasMessageText = !text.isEmpty
+        return .publish(read)
     }
 }

@@ -401,13 +401,12 @@ extension OutcomeEvaluator {
     private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
         guard let (fault, count) = faulty.commonest else { return }
         let isHeld: Bool
-        if fault.cause == .topicDisallowed, !self.isTopicOfApp {
-            // The rejected topic is this notification's own, so that other notifications of the app are not affected.
+        switch fault.scope(topic: self.notification.record.content.topic, bundleID: self.notification.app?.bundleID) {
+        case .notification:
             if accepted == 0 { self.pauseNotification(fault) }
             isHeld = false
-        } else {
-            // All pushes of the page failed with the same connection, which is one proof.
-            let proofs = fault.cause.isOfConnection ? 1 : count
+        case .environment:
+            let proofs = fault.proofs(ofPushes: count)
             isHeld = await self.record(fault, count: proofs, isRefuted: accepted > 0, in: batch.environment)
         }
         for (recipient, outcome, trip) in faulty.all {
@@ -441,11 +440,8 @@ extension OutcomeEvaluator {
         return recorded != nil
     }
 
-    /// `true` if the notification's topic is the app's bundle id.
-    private var isTopicOfApp: Bool { self.notification.app?.bundleID == self.notification.record.content.topic }
-
-    /// `true` if this push was requested without any credential. Only Matrix homeservers send such requests: the
-    /// clients of all other bridges have a certificate, a secret, a session or an API key.
+    /// Indicates whether a request without any credential asked for this push. Only Matrix homeservers have none: the clients
+    /// of all other bridges have a certificate, a secret, a session or an API key.
     private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
 
     /// Returns `true` for a token that is not registered and was named by a request without a credential. Such tokens may be

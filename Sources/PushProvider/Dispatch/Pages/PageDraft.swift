@@ -182,36 +182,4 @@ extension PreparedNotification {
         )
         return Push(broadcast)
     }
-
-    /// The maximum time for which a recipient is held back before it is examined again.
-    private static let longestHold: Duration = .seconds(30 * 24 * 3600)
-
-    /// Returns the retry of a recipient that a configuration fault holds back. It is due when the notification expires.
-    ///
-    /// The attempt does not count. A notification that is not to be stored waits for a minute.
-    /// - Parameters:
-    ///   - isRetry: `true` if the recipient has waited before.
-    ///   - clocks: The clocks by which the notification expires.
-    /// - Returns: `nil` if it expires now.
-    func held(_ recipient: Recipient, isRetry: Bool, at clocks: ClockReading) -> RetryResult? {
-        let expires = self.expiry.lastRetry(of: recipient, sentAt: clocks.earlier, isRetry: isRetry)
-        guard expires > clocks.earlier else { return nil }
-        var retry = RetryResult(recipient, dueAt: self.end(ofHold: expires, at: clocks).steady)
-        retry.heldFor = recipient.environment
-        return retry
-    }
-
-    /// Returns the time by both clocks at which a recipient or shard that is held back is examined again.
-    func end(ofHold expires: Timestamp, at clocks: ClockReading) -> ClockReading {
-        let wait = min(expires.since(clocks.earlier), Self.longestHold)
-        return ClockReading(wall: clocks.wall.advanced(by: wait), steady: clocks.steady.advanced(by: wait))
-    }
-}
-
-extension ConfigurationFault? {
-    /// The reason of a recipient that expired, with the fault that held it back.
-    var expiryReason: String {
-        let reason = "expired before it could be sent"
-        return self.map { "\(reason): \($0.description)" } ?? reason
-    }
 }

@@ -11,7 +11,7 @@ import PushTypes
 struct RecipientExpiry: Sendable {
     /// The expiration of all recipients; `nil` where it depends on the time zone of each.
     let common: Expiration?
-    private let record: NotificationRecord
+    let record: NotificationRecord
 
     /// - Parameter zone: The time zone of the shard's devices; `nil` for retries, which may be of any zone.
     init(_ record: NotificationRecord, in zone: ShardPlan.Zone?) {
@@ -34,18 +34,6 @@ struct RecipientExpiry: Sendable {
 
     /// The time at which all recipients expire; `nil` if each has its own.
     var commonEnd: Timestamp? { self.common.map(self.record.end) }
-
-    /// Returns the time after which there is no further retry. A notification that is not to be stored has one retry
-    /// within a minute of its first attempt.
-    func lastRetry(of recipient: Recipient, sentAt: Timestamp) -> Timestamp {
-        self.lastRetry(of: recipient, sentAt: sentAt, isRetry: recipient.attempts > 0)
-    }
-
-    /// - Parameter isRetry: `true` if the recipient was tried, or held back, before.
-    func lastRetry(of recipient: Recipient, sentAt: Timestamp, isRetry: Bool) -> Timestamp {
-        guard self.record.content.expiration == .immediate else { return self.end(of: recipient) }
-        return isRetry ? sentAt : sentAt.advanced(by: .seconds(60))
-    }
 }
 
 extension NotificationRecord {

@@ -34,7 +34,7 @@ struct ReceiptTransaction {
 
     /// Writes the receipts of one sender.
     mutating func write(_ batch: ReceiptBatch) throws -> [ReceiptResult] {
-        var finder = ReceiptSubjectFinder(batch, masterKey: self.masterKey, database: self.database)
+        var acceptance = ReceiptAcceptance(batch, masterKey: self.masterKey, database: self.database)
         var app: Int64?
         if case .installation(_, let bundleID) = batch.sender {
             app = try self.app(bundleID)
@@ -42,10 +42,10 @@ struct ReceiptTransaction {
         }
         return try batch.entries.map { entry in
             guard let notification = try self.notification(entry.subject) else { return .refused(.unknownNotification) }
-            if let refusal = notification.refusal(of: batch, from: app, now: self.now) { return .refused(refusal) }
-            guard let subject = try finder.subject(of: entry.subject, notification)
-            else { return .refused(.unknownNotification) }
-            return try self.write(entry.receipt, subject, notification, from: batch)
+            switch try acceptance.decide(entry.subject, notification, from: app, now: self.now) {
+            case .accepted(let subject): return try self.write(entry.receipt, subject, notification, from: batch)
+            case .refused(let refusal): return .refused(refusal)
+            }
         }
     }
 

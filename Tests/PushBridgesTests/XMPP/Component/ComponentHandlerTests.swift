@@ -39,7 +39,7 @@ import Testing
         let channel = try self.makeOpenChannel()
         try channel.writeInbound(ByteBuffer(string: ComponentStateMachineTests.publish))
         let event = try channel.readInbound(as: ComponentEvent.self)
-        let publish = PushPublish(node: "n-A", secret: "s-A", isImportant: true)
+        let publish = PushPublish(node: "n-A", secret: "s-A", hasMessageText: true)
         let request = try ComponentStateMachineTests.request(publish)
         #expect(event == .request(request))
         let response = ComponentResponse(stanza: request.stanza, answer: .result(nil))

@@ -161,7 +161,7 @@ import Testing
             actions += machine.received(rest.prefix(piece), now: self.start)
             rest = rest.dropFirst(piece)
         }
-        let request = try Self.request(PushPublish(node: "n-A", secret: "s-A", isImportant: true))
+        let request = try Self.request(PushPublish(node: "n-A", secret: "s-A", hasMessageText: true))
         #expect(actions == [.request(request)])
         let response = ComponentResponse(stanza: request.stanza, answer: .result(nil))
         let answer = "<iq from='push.example.org' id='n12' to='example.com' type='result'/>"
@@ -172,7 +172,7 @@ import Testing
     @Test func anErrorHasItsTypeAndCondition() throws {
         var machine = self.open()
         _ = self.receive(&machine, Self.publish)
-        let request = try Self.request(PushPublish(node: "n-A", secret: "s-A", isImportant: true))
+        let request = try Self.request(PushPublish(node: "n-A", secret: "s-A", hasMessageText: true))
         let response = ComponentResponse(stanza: request.stanza, answer: .error(.itemNotFound))
         guard case .write(let text)? = machine.answered(response, now: self.start).first else {
             Issue.record("no answer")
@@ -249,7 +249,7 @@ import Testing
 
     @Test func requestsInFlightAreLimited() throws {
         var machine = self.open()
-        let request = try Self.request(PushPublish(node: "n-A", secret: "s-A", isImportant: true))
+        let request = try Self.request(PushPublish(node: "n-A", secret: "s-A", hasMessageText: true))
         for _ in 0..<ComponentStateMachine.maximumInFlight / 2 {
             #expect(self.receive(&machine, Self.publish) == [.request(request)])
         }

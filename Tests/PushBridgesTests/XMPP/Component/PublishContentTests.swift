@@ -95,7 +95,7 @@ import Testing
     // MARK: Judgement
 
     private func judge(_ secret: String, from sender: String, _ node: XMPPNodeRecord?) throws -> PublishAuthorization {
-        let publish = PushPublish(node: "n-A", secret: secret, isImportant: true)
+        let publish = PushPublish(node: "n-A", secret: secret)
         return PublishAuthorization(publish, from: try #require(JabberAddress(sender)), over: try self.bridge(), node)
     }
 

@@ -53,7 +53,7 @@ struct ReceiptNotification {
 
     /// Returns the reason for which the receipts of a batch for this notification are refused; `nil` if they are not.
     /// - Parameter app: The sender's app; `nil` for the gateway.
-    func refusal(of batch: ReceiptBatch, from app: Int64?, now: Timestamp) -> ReceiptRefusal? {
+    fileprivate func refusal(of batch: ReceiptBatch, from app: Int64?, now: Timestamp) -> ReceiptRefusal? {
         // An app must not learn anything about the notifications of another one.
         if let app, app != self.app { return .unknownNotification }
         guard min(self.privacy, batch.privacy) != .none else { return .receiptsOff }
@@ -75,8 +75,17 @@ struct ReceiptSubject {
     var recipient: Int64?
 }
 
-/// Finds the subjects of one sender's receipts.
-struct ReceiptSubjectFinder {
+/// Decides which receipts of one sender are accepted, and under which subjects they are stored.
+///
+/// A receipt is accepted if its sender may know the notification, if receipts are wanted and not too late, and if the sender has
+/// got the notification, as far as the ledger knows.
+struct ReceiptAcceptance {
+    /// The decision about a receipt.
+    enum Decision {
+        case accepted(ReceiptSubject)
+        case refused(ReceiptRefusal)
+    }
+
     private let batch: ReceiptBatch
     private let masterKey: MasterKey
     private let database: Database
@@ -96,9 +105,21 @@ struct ReceiptSubjectFinder {
         (self.batch, self.masterKey, self.database) = (batch, masterKey, database)
     }
 
-    /// Returns the subject of the sender's receipts for a notification; `nil` if the sender has not got the
-    /// notification.
-    mutating func subject(
+    /// Decides about a receipt for a notification.
+    /// - Parameter app: The sender's app; `nil` for the gateway.
+    mutating func decide(
+        _ entry: ReceiptBatch.Entry.Subject,
+        _ notification: ReceiptNotification,
+        from app: Int64?,
+        now: Timestamp
+    ) throws -> Decision {
+        if let refusal = notification.refusal(of: self.batch, from: app, now: now) { return .refused(refusal) }
+        guard let subject = try self.subject(of: entry, notification) else { return .refused(.unknownNotification) }
+        return .accepted(subject)
+    }
+
+    /// Returns the subject of the sender's receipts for a notification; `nil` if the sender has not got it.
+    private mutating func subject(
         of entry: ReceiptBatch.Entry.Subject,
         _ notification: ReceiptNotification
     ) throws -> ReceiptSubject? {

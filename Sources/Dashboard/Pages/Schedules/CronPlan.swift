@@ -35,13 +35,6 @@ struct CronPlan: Equatable {
         }
     }
 
-    /// Creates the plan from the fields of a form.
-    init(_ form: ComposeForm) {
-        self.frequency = Frequency(rawValue: form["frequency"]) ?? .daily
-        (self.time, self.weekday, self.monthday) = (form["time"], form["weekday"], form["monthday"])
-        self.cron = form["cron"]
-    }
-
     /// The cron expression of the plan. The API checks it.
     var expression: String {
         let parts = self.time.split(separator: ":").map(String.init)
@@ -64,13 +57,6 @@ struct CronPlan: Equatable {
             "schedules.words.\(self.frequency.rawValue)",
             ["time": self.time, "weekday": day, "monthday": self.monthday]
         ]
-    }
-
-    /// Fills the fields of a form with the plan.
-    func fill(_ form: inout ComposeForm) {
-        form["frequency"] = self.frequency.rawValue
-        (form["time"], form["weekday"], form["monthday"]) = (self.time, self.weekday, self.monthday)
-        form["cron"] = self.cron
     }
 
     private static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

@@ -1,0 +1,33 @@
+import ProviderModel
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import PushWire
+
+/// Checks browsers' subscriptions before they are stored.
+struct SubscriptionValidator: Sendable {
+    let store: any WebPushStore
+    /// The policy for the addresses of push services.
+    let addresses: AddressPolicy
+
+    /// Checks the subscription of a registration, if it has one.
+    /// - Parameter path: The path of the registration in the request, with a dot; empty for the body itself.
+    /// - Throws: ``RequestError`` for a URL that the policy rejects, and for an app without the VAPID key.
+    func check(_ registration: DeviceRegistration, app: Int64, at path: String = "") async throws {
+        guard let wanted = registration.subscription else { return }
+        do throws(RequestError) {
+            _ = try WebhookAddress(wanted.subscription.endpoint, policy: self.addresses)
+        } catch {
+            var error = error
+            error.path = "\(path)subscription.endpoint"
+            throw error
+        }
+        let keys = try await self.store.vapidKeys(app: app)
+        guard !keys.isEmpty else { throw RequestError.noVAPIDKey }
+        if let key = wanted.vapidKey, !keys.contains(where: { $0.publicKey == key }) {
+            let message = "the app has no such VAPID key: subscribe with the one of GET /v1/apps/{app}/vapid"
+            throw RequestError(.invalid, code: "unknown_vapid_key", message: message, path: "\(path)vapidKey")
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import Crypto
+import Foundation
+import ProviderModel
+
+/// The authorization of a publish by the stored node.
+enum PublishAuthorization: Hashable, Sendable {
+    case allowed(XMPPNodeRecord)
+    case refused(StanzaError)
+
+    /// - Parameter node: The stored node of that name, or `nil` for none.
+    init(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge, _ node: XMPPNodeRecord?) {
+        guard let node, node.app == bridge.app, node.component == bridge.name else {
+            self = .refused(.itemNotFound)
+            return
+        }
+        // The comparison need not take constant time, because senders cannot choose the digests.
+        let isProven = Data(SHA256.hash(data: Data(publish.secret.utf8))) == node.secretHash
+        self = isProven && sender.domain == node.domain ? .allowed(node) : .refused(.forbidden)
+    }
+}

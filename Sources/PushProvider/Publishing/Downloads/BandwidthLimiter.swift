@@ -1,0 +1,56 @@
+import PushTypes
+
+/// Shares a bandwidth among open downloads.
+///
+/// Each download reserves one piece at a time, and pieces are sent in the order of their reservations. All pieces have the
+/// same length, so that downloads with fast enough connections get equal shares. The time is passed in.
+struct BandwidthLimiter: Sendable {
+    /// The maximum time for which unused bandwidth is kept for later pieces.
+    ///
+    /// So a second may have 4 % more than the limit, and another 4 % for late pieces (``renew(_:due:now:)``).
+    static let burst: Duration = .milliseconds(40)
+    /// The minimum and maximum length of a piece, in bytes.
+    static let pieces = 4 * 1024...128 * 1024
+    /// The intended maximum time between two pieces of a download, in seconds. It decides the length of a piece within
+    /// ``pieces``.
+    private static let longestPause = 5
+
+    /// The bytes per second; 0 for no limit.
+    private let rate: Int
+    /// The time at which all reserved pieces are sent, since 1970; `nil` before the first one.
+    private var freeAt: Duration?
+
+    init(rate: Int) { self.rate = max(0, rate) }
+
+    /// Returns the length of the next piece of each of `open` downloads.
+    func piece(open: Int) -> Int {
+        guard self.rate > 0 else { return Self.pieces.upperBound }
+        let share = self.rate.multipliedReportingOverflow(by: Self.longestPause)
+        let piece = (share.overflow ? Int.max : share.partialValue) / max(1, open)
+        return min(max(piece, Self.pieces.lowerBound), Self.pieces.upperBound)
+    }
+
+    /// Reserves bandwidth for a piece.
+    /// - Returns: The time to wait before it may be sent.
+    mutating func reserve(_ bytes: Int, now: Timestamp) -> Duration {
+        guard self.rate > 0 else { return .zero }
+        let now = Duration.milliseconds(now.milliseconds)
+        let start = max(self.freeAt ?? now, now - Self.burst)
+        self.freeAt = start + .seconds(Double(max(0, bytes)) / Double(self.rate))
+        return max(.zero, start - now)
+    }
+
+    /// Reserves bandwidth again for a piece that could not be sent when it was due, because the process was suspended.
+    /// Otherwise all pieces that were due meanwhile would be sent at the same moment.
+    /// - Returns: The time to wait before it may be sent; zero if it is not late.
+    mutating func renew(_ bytes: Int, due: Timestamp, now: Timestamp) -> Duration {
+        guard self.rate > 0, now.since(due) > Self.burst else { return .zero }
+        return self.reserve(bytes, now: now)
+    }
+
+    /// Gives back bandwidth that was reserved and is not used.
+    mutating func release(_ bytes: Int) {
+        guard self.rate > 0, let freeAt else { return }
+        self.freeAt = freeAt - .seconds(Double(max(0, bytes)) / Double(self.rate))
+    }
+}

@@ -1,0 +1,28 @@
+import GRDB
+import ProviderModel
+
+/// The reason of a delivery. A campaign has few different ones.
+struct DeliveryReason: SharedRow {
+    /// The maximum length of a text, in characters. Longer reasons of a push service are truncated.
+    private static let maximumLength = 300
+    /// The maximum number of different texts in the store. Push services have a few dozen; the limit bounds the store if one
+    /// sends arbitrary texts.
+    private static let maximumCount = 10_000
+    private static let other = "another reason than the 10,000 that are known"
+
+    private let text: BytewiseString
+
+    init(_ text: String) { self.text = BytewiseString(String(text.prefix(Self.maximumLength))) }
+
+    func id(in database: Database) throws -> Int64 {
+        func stored(_ text: String) throws -> Int64? {
+            try database.integer(sql: "SELECT id FROM reason WHERE text = ?", [text])
+        }
+        if let id = try stored(self.text.text) { return id }
+        let isFull = try database.count(sql: "SELECT max(id) FROM reason") >= Self.maximumCount
+        if isFull, let other = try stored(Self.other) { return other }
+        return try database.insert(into: "reason", ["text": isFull ? Self.other : self.text.text])
+    }
+}
+
+typealias ReasonLookup = SharedRowLookup<DeliveryReason>

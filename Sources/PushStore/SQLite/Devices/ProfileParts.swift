@@ -1,0 +1,57 @@
+import GRDB
+import ProviderModel
+
+/// The parts of a profile that are copied between the devices of an installation, which share it.
+struct ProfileParts {
+    /// Columns of `device`, without the attributes.
+    private var columns: [String] = []
+    private var hasTags, hasAttributes: Bool
+
+    init(namedBy registration: DeviceRegistration) { self.init(registration, areNamed: true) }
+
+    /// The parts that a registration leaves out, and all attributes, of which a registration has only the changed ones.
+    init(leftOutBy registration: DeviceRegistration) {
+        self.init(registration, areNamed: false)
+        self.hasAttributes = true
+    }
+
+    private init(_ registration: DeviceRegistration, areNamed: Bool) {
+        let columns: [(names: [String], isNamed: Bool)] = [
+            (["user"], registration.user != nil), (["locale"], registration.locale != nil),
+            (["timeZone"], registration.timeZone != nil),
+            (["appVersion", "versionNumber"], registration.appVersion != nil),
+            (["capabilities"], registration.capabilities != nil),
+            (["optOuts", "quietHours"], registration.preferences != nil),
+            (["encryptionKeyID", "encryptionKey"], registration.encryptionKey != nil),
+        ]
+        self.columns = columns.filter { $0.isNamed == areNamed }.flatMap(\.names)
+        self.hasTags = (registration.tags != nil) == areNamed
+        self.hasAttributes = registration.attributes.isEmpty != areNamed
+    }
+
+    /// Copies the parts from one device to another. Equal values are not written, except tags.
+    func copy(from source: Int64, to target: Int64, in database: Database) throws {
+        let columns = self.columns + (self.hasAttributes ? ["attributes"] : [])
+        if !columns.isEmpty {
+            let names = columns.joined(separator: ", ")
+            let selected = "(SELECT \(names) FROM device WHERE id = ?1)"
+            let sql = "UPDATE device SET (\(names)) = \(selected) WHERE id = ?2 AND (\(names)) IS NOT \(selected)"
+            if try database.run(sql: sql, source, target) > 0, self.hasAttributes {
+                try Self.replace("deviceAttribute", "app, name, value", from: source, to: target, in: database)
+            }
+        }
+        if self.hasTags { try Self.replace("deviceTag", "app, tag", from: source, to: target, in: database) }
+    }
+
+    private static func replace(
+        _ table: String,
+        _ columns: String,
+        from source: Int64,
+        to target: Int64,
+        in database: Database
+    ) throws {
+        try database.run(sql: "DELETE FROM \(table) WHERE device = ?", target)
+        let sql = "INSERT INTO \(table) (\(columns), device) SELECT \(columns), ?2 FROM \(table) WHERE device = ?1"
+        try database.run(sql: sql, source, target)
+    }
+}
