@@ -253,8 +253,7 @@ package protocol PhoneCommandHandler<Command>: Sendable {
 
     /// Carries out a command of the user.
     /// - Returns: The response as text and as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that cannot be carried out in the present state, ``WaitError`` for a wait
-    ///   that timed out.
+    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     func perform(_ command: Command) async throws -> SimulatorResponse?
 
     /// Sends pending changes and receipts, within a time limit.

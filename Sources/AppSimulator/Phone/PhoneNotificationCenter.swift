@@ -179,8 +179,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     /// Removes a notification whose action the user has chosen, and returns it with the action.
     /// - Parameter categories: The categories that the app has registered.
-    /// - Throws: ``PhoneError`` for a notification or an action that does not exist, and for a missing or unexpected
-    ///   text.
+    /// - Throws: ``PhoneError`` if the notification or the action does not exist, or a text is missing or unexpected.
     package mutating func act(
         on number: Int,
         id: String,

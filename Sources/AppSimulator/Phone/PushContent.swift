@@ -54,8 +54,7 @@ package struct PushContent: Hashable, Sendable {
     /// Indicates that the alert has a title, a subtitle or a body that is not empty.
     package var hasText: Bool { [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false } }
 
-    /// Indicates that the notification service extension runs before delivery, which requires an alert with text
-    /// (reference 3.1).
+    /// Indicates that the service extension runs before delivery, which requires an alert with text (reference 3.1).
     package var runsExtension: Bool { self.isMutable && self.hasText }
 
     private mutating func read(_ members: [String: JSONValue]) {
@@ -124,8 +123,7 @@ package struct PushContent: Hashable, Sendable {
     }
 }
 
-/// Reads the typed members of an object in a payload. A member of a wrong type is recorded as a problem and treated as
-/// absent.
+/// Reads the typed members of an object in a payload. A member of a wrong type is a problem, and treated as absent.
 struct PayloadReader {
     private let members: [String: JSONValue]
     /// The path of the object for the descriptions of problems, such as `aps.alert`.

@@ -141,8 +141,7 @@ package final class SharedHTTPClient: Sendable {
     private let exchanges: CountingSemaphore
 
     /// - Parameters:
-    ///   - connections: The maximum number of concurrent exchanges. Further exchanges wait, and their deadlines begin
-    ///     after the wait.
+    ///   - connections: The maximum number of concurrent exchanges. Others wait, and their deadlines begin afterwards.
     ///   - proxy: The HTTP proxy that tunnels to the provider; `nil` for none.
     package init(connections: Int, proxy: ProxyEndpoint? = nil) {
         var configuration = HTTPClientTransport.configuration(proxy: proxy)

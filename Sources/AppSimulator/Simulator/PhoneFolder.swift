@@ -1,8 +1,7 @@
 import Foundation
 import PushSupport
 
-/// The folder in which the state of a simulated phone is stored between two runs. Only one process at a time can use
-/// it.
+/// The folder that stores the state of a simulated phone between two runs. Only one process at a time can use it.
 package final class PhoneFolder: Sendable {
     package let path: String
     private let lock: DirectoryLock

@@ -84,8 +84,7 @@ struct ServiceExtension: Sendable {
     let folder: URL
     let transport: any DownloadTransport
 
-    /// Changes the content of a notification before it is shown, and returns the changed content with the events to
-    /// report.
+    /// Changes the content of a notification before it is shown, and returns it together with the events to report.
     func extend(_ content: PushContent) async -> (content: PushContent, events: [SimulatorEvent]) {
         guard let received = SimulatedApp.notification(content.payload) else {
             return (content, [Self.problem("the library does not read this payload")])

@@ -6,8 +6,7 @@ import PushSupport
 extension Simulator {
     /// Carries out a command of the user.
     /// - Returns: The response as text and as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that cannot be carried out in the present state, ``WaitError`` for a wait
-    ///   that timed out.
+    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     package func perform(_ command: PhoneCommand) async throws -> SimulatorResponse? {
         switch command {
         case .list: return SimulatorResponse(lines: self.center.lines, json: self.center.json)

@@ -276,8 +276,7 @@ package struct SimulatorConfiguration: Sendable {
     package var environment: PushTypes.PushEnvironment = .sandbox
     /// The address of the device link.
     package var device: DeviceConfiguration
-    /// The locale, time zone and version that the app registers. `nil` means the locale and time zone of this system,
-    /// and no version.
+    /// The locale, time zone and version that the app registers; `nil` for those of this system, and for no version.
     package var locale, timeZone, appVersion: String?
     /// The user proof with which the app attaches its user at the launch; `nil` for none.
     package var userProof: String?
@@ -297,8 +296,7 @@ package struct SimulatorConfiguration: Sendable {
 package struct PhoneServices: Sendable {
     /// Stores the identity of the device for the next run.
     package let save: @Sendable (DeviceIdentity) throws -> Void
-    /// Reports to the push service that the app of a topic was removed from a device, which invalidates its device
-    /// token.
+    /// Reports to the push service that an app was removed from a device, which invalidates its device token.
     package let removeApp: @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
 
     package init(

@@ -12,8 +12,8 @@ public enum JSONValue: Hashable, Sendable {
 
     /// The limits of JSON input. Input that exceeds one of them is not a value.
     enum Bounds {
-        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 (reference 3.1), and a rule file of
-        /// the router may be larger.
+        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 (reference 3.1); a rule file may be
+        /// larger.
         static let text = 256 * 1024
         /// The maximum depth to which arrays and objects are nested.
         static let depth = 32

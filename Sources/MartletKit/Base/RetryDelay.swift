@@ -4,14 +4,12 @@ import Foundation
 struct RetryDelay: Codable, Equatable, Sendable {
     /// The maximum back-off after the first failure, and the maximum back-off after any number of failures, in seconds.
     static let (first, longest): (TimeInterval, TimeInterval) = (2, 3600)
-    /// The maximum delay, in seconds. A stored end that is further away was set before the clock was set back, and is
-    /// ignored.
+    /// The maximum delay, in seconds. A stored end further in the future is ignored: the clock was set back since.
     static let bound: TimeInterval = 26 * 3600
 
     private(set) var failures = 0
     private var until: Date?
-    /// `true` for a delay that a launch of the app does not end: the provider requested it, or nothing on the device
-    /// can help.
+    /// `true` for a delay that a launch does not end: the provider requested it, or nothing on the device can help.
     private var isFirm = false
 
     /// Returns the time until which no request is sent; `nil` if requests may be sent now.

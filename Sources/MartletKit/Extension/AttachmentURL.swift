@@ -61,8 +61,7 @@ struct AttachmentURL: Hashable, Sendable {
 /// A host's name or address in a URL, in lower case.
 struct AttachmentHost: Hashable, Sendable {
     let text: String
-    /// `true` for the device itself, for a host in a private network, and for an address that is not globally
-    /// reachable.
+    /// `true` for the device itself, a host in a private network, or an address that is not globally reachable.
     let isLocal: Bool
 
     /// - Parameter text: a name, an IPv4 address or an IPv6 address in brackets.

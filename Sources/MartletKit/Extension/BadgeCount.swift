@@ -32,8 +32,7 @@ public struct BadgeCount: Sendable {
 
     /// Applies the change that a notification requests, and returns the new number; `nil` if it requests none.
     ///
-    /// The member `badge` of `aps` sets the number. Without it, the payload's member `badgeChange`, an integer, is
-    /// added to it.
+    /// The member `badge` of `aps` sets the number. Without it, the integer `badgeChange` in the payload is added.
     /// - Throws: An error of the storage.
     public func apply(_ notification: ReceivedNotification) throws -> Int? {
         if let badge = notification.badge { return try self.apply(.set(badge)) }

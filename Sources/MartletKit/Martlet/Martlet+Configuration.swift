@@ -48,8 +48,7 @@ extension Martlet {
             (self.provider, self.app, self.key) = (provider, app, key)
         }
 
-        /// Returns `true` for an `http` URL with a loopback host, where a simulator may connect to a provider without
-        /// TLS.
+        /// Returns `true` for an `http` URL of a loopback host, at which a simulator may use a provider without TLS.
         private static func isLocal(_ host: String, scheme: String?) -> Bool {
             guard scheme?.lowercased() == "http" else { return false }
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)

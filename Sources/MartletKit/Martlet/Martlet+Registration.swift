@@ -19,8 +19,7 @@ extension Martlet {
         self.storeBackOff()
     }
 
-    /// Registers a token. Call it with every token that the system issues, and with the app's device token at every
-    /// launch.
+    /// Registers a token. Call it with every token that the system issues, and at every launch with the device token.
     /// - Throws: ``UsageError`` for an invalid token or kind, and in a service extension.
     public func register(token: Data, kind: TokenKind = .alert) throws(UsageError) {
         guard RegistrationStateMachine.isToken(token, kind) else {
@@ -128,8 +127,7 @@ extension Martlet {
         try self.update { $0.want("preferences", preferences.json) }
     }
 
-    /// Sets the level of privacy that the user allows for receipts. A stricter level also applies to receipts that are
-    /// not sent yet.
+    /// Sets the level of privacy that the user allows for receipts. A stricter level also applies to unsent receipts.
     /// - Throws: ``UsageError/serviceExtension``
     public func setReceiptPrivacy(_ privacy: ReceiptPrivacy) throws(UsageError) {
         try self.update { $0.setReceiptPrivacy(privacy) }

@@ -1,15 +1,13 @@
 import Foundation
 
-/// The client of the provider in an app: registers the installation, attaches its user, and reports receipts of
-/// notifications.
+/// The provider's client in an app, which registers the installation, attaches its user and reports receipts.
 ///
 /// Create one per process and keep it. Each change is stored at once and sent as soon as possible; no call has to be
 /// repeated after a failure or a restart. An app and its notification service extension share the storage.
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
     private static let stateName = "state"
-    /// The maximum number of requests in one synchronization, which usually needs far fewer: each refusal removes a
-    /// member.
+    /// The maximum number of requests in one synchronization. Fewer suffice, since each refusal removes a member.
     private static let maximumRequests = 250
 
     nonisolated let configuration: Configuration

@@ -12,8 +12,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     private(set) var waiting: [String: Receipt] = [:]
     private var sent: [String: Receipt] = [:]
     var backOff = RetryDelay()
-    /// The maximum number of receipts in the next request. It is halved after the provider has refused a request as a
-    /// whole.
+    /// The maximum number of receipts in the next request, which is halved after the refusal of a whole request.
     private var batchSize = Self.batch
 
     /// The receipts of one request, which have the same level of privacy.

@@ -4,8 +4,7 @@ import Foundation
 struct RegistrationState: Codable, Equatable, Sendable {
     /// The id of the installation, which the device generates.
     var installation: UUID
-    /// The installation's secret from the last response, which authenticates its requests; `nil` before the first
-    /// response.
+    /// The secret in the last response, which authenticates the installation's requests; `nil` before the first one.
     var secret: String?
     /// The provider's URL and the app to which the rest of the state belongs.
     var target: String
@@ -24,14 +23,11 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var isLeaving = false
     /// The state of the user's attachment at the provider.
     var user = User.none
-    /// The token of a request without a secret that has had no response. The provider may have registered it
-    /// nevertheless.
+    /// The token of a request without a secret that had no response. The provider may nevertheless have registered it.
     var unanswered: Token?
-    /// The last token that the provider has confirmed. If no other token can be sent, the user's own decisions are sent
-    /// with it.
+    /// The last token that the provider has confirmed. The user's own decisions are sent with it if no other can be.
     var registered: Token?
-    /// The maximum size of the shared members in a request, in bytes. It is reduced after the provider has refused a
-    /// request for its size.
+    /// The maximum size of the shared members in a request, in bytes. It is reduced after a refusal for the size.
     var room = RegistrationStateMachine.maximumShared
     /// The last time at which a new id replaced the installation's, because the provider did not accept its secret.
     var replacedAt: Date?
@@ -72,8 +68,8 @@ struct RegistrationState: Codable, Equatable, Sendable {
             let at: Date
         }
 
-        /// Returns `true` if a past confirmation or refusal concerns the present token, and is younger than the
-        /// interval in seconds.
+        /// Returns `true` if a confirmation or refusal concerns the present token and is younger than `interval`
+        /// seconds.
         func isFresh(_ past: Confirmed?, now: Date, interval: TimeInterval) -> Bool {
             guard let past, past.text == self.text, past.environment == self.environment else { return false }
             // A time in the future is left from a clock that has been set back.

@@ -7,8 +7,7 @@ import Foundation
 struct RegistrationStateMachine: Equatable, Sendable {
     /// The maximum number of tokens of Live Activities. A further one evicts the oldest, as at the provider.
     static let maximumActivities = 32
-    /// The delay after the refusal of a whole request, in seconds. It is long, because nothing on the device can change
-    /// the outcome.
+    /// The delay after the refusal of a whole request, in seconds. Nothing on the device can change the outcome.
     static let pause: TimeInterval = 24 * 3600
     /// The minimum time between two replacements of the installation's id, in seconds.
     private static let replacementInterval: TimeInterval = 3600
@@ -278,8 +277,7 @@ extension RegistrationStateMachine {
         self.state.user = .none
     }
 
-    /// Ends the removal if the provider responds that the installation belongs to another secret. Other refusals may be
-    /// temporary.
+    /// Ends the removal if the provider refuses the installation's secret. Other refusals may be temporary.
     private mutating func refuseLeaving(
         _ request: Request,
         _ refusal: ProviderRefusal,

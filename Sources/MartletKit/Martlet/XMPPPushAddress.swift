@@ -52,8 +52,7 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
 }
 
 extension Martlet {
-    /// Creates an address for the server of a chat account. A failed request is not repeated: the app decides when to
-    /// try again.
+    /// Creates an address for the server of a chat account. A failed request is not repeated; the app may do so.
     ///
     /// The server's reports arrive as alerts that the extension fills in, or in the background. An installation has at most 20
     /// addresses; a further one replaces the oldest.
@@ -74,8 +73,7 @@ extension Martlet {
         return XMPPPushAddress(jid: jid, node: node, secret: secret)
     }
 
-    /// Removes an address, so that the server ends the registration when it reports next. Removing one that no longer
-    /// exists has no effect.
+    /// Removes an address. The server ends the registration when it reports next. Removing it again has no effect.
     /// - Throws: ``InstallationError``
     public func removeXMPPPushAddress(_ address: XMPPPushAddress) async throws(InstallationError) {
         do throws(InstallationError) {

@@ -10,8 +10,7 @@ public enum Arrival: Hashable, Sendable {
     case opened
     /// The user chose an action of the notification. The text is the user's input, for an action with text input.
     case action(String, text: String? = nil)
-    /// The user dismissed the notification, which the system reports only for categories with the option
-    /// `customDismissAction`.
+    /// The user dismissed the notification, which is reported for categories with the option `customDismissAction`.
     case dismissed
     /// The notification reached the notification service extension, before the user sees it.
     case serviceExtension

@@ -35,8 +35,7 @@ public struct ReceivedNotification: Hashable, Sendable {
 
     /// Reads the JSON text of a payload.
     ///
-    /// Returns `nil` for text that is not a JSON object, exceeds 256 KiB or 16,384 values, or is nested more than 32
-    /// levels deep.
+    /// Returns `nil` for text that is not a JSON object, exceeds 256 KiB or 16,384 values, or has more than 32 levels.
     public init?(json: Data) {
         guard case .object(let members)? = JSONValue(payload: json) else { return nil }
         self.init(payload: members)

@@ -11,8 +11,7 @@ public protocol MartletStorage: Sendable {
     func read(_ name: String) throws -> Data?
     /// Sets a value, and replaces an existing one of that name.
     func write(_ value: Data, for name: String) throws
-    /// Stores a value unless there is one of that name, and returns `true` if it was stored. Of two processes only one
-    /// gets `true`.
+    /// Stores a value and returns `true`, unless there is one of that name. Of two processes only one gets `true`.
     func insert(_ value: Data, for name: String) throws -> Bool
     /// Removes a value, if there is one of that name.
     func remove(_ name: String) throws
@@ -26,8 +25,7 @@ public protocol MartletStorage: Sendable {
 public struct FolderStorage: MartletStorage {
     /// The maximum size of a value in bytes.
     static let maximumValue = 1024 * 1024
-    /// The prefix of the names of files that are being written, followed by the time of their creation in seconds since
-    /// 1970.
+    /// The prefix of the names of unfinished files. The time of creation in seconds since 1970 follows.
     private static let unfinished = ".new-"
 
     private let folder: URL

@@ -104,8 +104,7 @@ extension Martlet {
         return (members["pushResources"]?.array ?? []).compactMap { $0.object.flatMap { PushResource($0) } }
     }
 
-    /// Removes a push resource. Its sender learns of it with the next message. Removing one that no longer exists has
-    /// no effect.
+    /// Removes a push resource, as its sender learns with the next message. Removing it again has no effect.
     /// - Throws: ``InstallationError``
     public func removePushResource(_ id: UUID) async throws(InstallationError) {
         do {

@@ -3,8 +3,7 @@ package import PushDevice
 import PushSupport
 import ServiceLifecycle
 
-/// Many readers in one process, which store everything in memory and share connections. Each has a device of its own at
-/// the push service.
+/// Many readers in one process, which store everything in memory and share connections. Each has its own device.
 ///
 /// The fleet is a `Service`, which reports its counts every second and at the end.
 package final class ReaderFleet: Service {

@@ -40,8 +40,7 @@ package struct IssuePush: Hashable, Sendable {
 
     package init(product: String, id: Int64? = nil) { (self.product, self.id) = (product, id) }
 
-    /// Reads the issue from the content of a push; `nil` if it names none. The member has two spellings (reference
-    /// 10.1).
+    /// Reads the issue in a push; `nil` if it names none. The member has two spellings (reference 10.1).
     package init?(_ content: PushContent) {
         guard content.wakesApp else { return nil }
         let names = ["productId", "productID"]

@@ -3,8 +3,7 @@ package import MartletKit
 package import PushSupport
 package import PushTypes
 
-/// The state machine of a reader, which decides which pushes have an effect, and which steps and retries lead to the
-/// issue's file.
+/// The state machine of a reader, which decides on the effect of pushes, the steps to the issue's file, and retries.
 ///
 /// It works on one issue at a time, and ignores the results of steps that are not running any more. The rules are those
 /// of reference 10.1.
@@ -185,8 +184,8 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Schedules a repetition of the step, or gives the issue up.
-    /// - Parameter delay: The time that the provider asks for. Such a wait is no failure, as long as all of them for the issue
-    ///   together are no longer than ``ReaderRules/maximumRequestedWait``.
+    /// - Parameter delay: The delay that the provider requests. It is no failure as long as the total for the issue
+    ///   does not exceed ``ReaderRules/maximumRequestedWait``.
     private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)

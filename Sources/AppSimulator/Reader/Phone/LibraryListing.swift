@@ -40,8 +40,7 @@ package struct LibraryListing: Sendable {
         }
     }
 
-    /// Returns the size of the file in bytes; before the provider has granted a download, that of the largest
-    /// rendition.
+    /// Returns the size of the file in bytes; before a download is granted, that of the largest rendition.
     private static func size(_ issue: LibraryIssue) -> Int64? {
         issue.file?.size ?? issue.issue.renditions.map(\.size).max()
     }

@@ -56,8 +56,8 @@ package actor Reader: Service {
     /// - Parameters:
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
-    ///   - turns: The limit on readers that work at the same time. Each keeps its turn from the push to the file, so that a
-    ///     waiting reader holds nothing but the push.
+    ///   - turns: The semaphore that limits how many readers work at the same time. Each holds it from the push to the
+    ///     file, so that a waiting reader needs memory only for the push.
     ///   - log: The log that all readers share.
     ///   - report: A closure that receives each step of the app, in addition to the log.
     init(
@@ -176,8 +176,7 @@ package actor Reader: Service {
 
     /// Carries out a command of the user.
     /// - Returns: The response as text and as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that cannot be carried out in the present state, ``WaitError`` for a wait
-    ///   that timed out.
+    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library:

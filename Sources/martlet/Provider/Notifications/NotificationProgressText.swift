@@ -2,7 +2,7 @@ import PushSupport
 
 /// The progress of a notification in one line.
 enum NotificationProgressText {
-    /// The texts about the causes of waiting.
+    /// The texts about what a notification waits for, by the API's code for the cause.
     private static let causes = [
         "start": "waiting for its time", "localTime": "waiting for the next time zone",
         "window": "waiting for its hours", "wave": "between two waves",
@@ -12,7 +12,7 @@ enum NotificationProgressText {
         "retry": "the next retry waits", "environment": "its environment is paused, the next probe waits",
     ]
 
-    /// Returns the line: the state, a bar, and the counts of everything but success.
+    /// Returns the line with the state, a progress bar, and the counts of all outcomes but success.
     static func of(_ notification: JSONValue) -> String {
         let state = notification["state"].stringValue ?? "unknown"
         var parts: [String] = []
@@ -56,7 +56,7 @@ enum NotificationProgressText {
 struct NotificationCounts {
     let accepted, rejected, failed, skipped, unknown, retrying: Int
 
-    /// Reads the counters of a notification; those that are missing are 0.
+    /// Reads the counters of a notification; missing ones are 0.
     init(_ notification: JSONValue) {
         func count(_ name: String) -> Int { notification["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0 }
         (self.accepted, self.rejected) = (count("accepted"), count("rejected"))
@@ -79,7 +79,7 @@ extension JSONValue {
     /// Indicates that this notification is done and every push that could be sent was accepted.
     var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
 
-    /// Indicates that the response to the sending of this notification warns that no device matches.
+    /// Indicates that the response for the accepted notification warns that no device matches.
     var reachesNobody: Bool { self["warnings"].elements.contains { $0["field"].stringValue == "to" } }
 
     /// The exit status of a command that waits for the end of this notification.
@@ -91,14 +91,14 @@ extension JSONValue {
 
 /// The text about the numbers of a notification's receipts.
 enum ReceiptText {
-    /// Returns the numbers of installations, such as `12 shown, 3 opened`; `nil` if there are none.
+    /// Returns the numbers of installations by reported event, such as `12 shown, 3 opened`; `nil` if there are none.
     static func of(_ notification: JSONValue) -> String? {
         let counts = notification["receiptCounts"].elements
         guard !counts.isEmpty else { return nil }
         return counts.map { "\($0["unique"].plainText) \($0["event"].plainText)" }.joined(separator: ", ").printable
     }
 
-    /// Returns a line for each event, with its actions.
+    /// Returns a line for each reported event, with the numbers of its actions.
     static func lines(_ notification: JSONValue) -> [String] {
         notification["receiptCounts"].elements.map { count in
             var text = "\(count["event"].plainText): \(Self.numbers(count))"
