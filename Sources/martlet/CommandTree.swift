@@ -5,17 +5,17 @@ import Foundation
 struct CommandTree: Decodable, Sendable {
     /// An option, a flag or a positional argument.
     struct Argument: Decodable, Sendable {
-        /// A name of an option or a flag.
+        /// One of the names of an option or a flag.
         struct Name: Decodable, Sendable {
-            /// `long`, or `short` for a single letter.
+            /// The kind of the name: `long`, or `short` for a single letter.
             let kind: String
             let name: String
 
-            /// The name with its hyphens.
+            /// The name with its leading hyphens, as it is typed.
             var spelling: String { self.kind == "long" ? "--\(self.name)" : "-\(self.name)" }
         }
 
-        /// `positional`, `option` or `flag`.
+        /// The kind of the argument: `positional`, `option` or `flag`.
         let kind: String
         let names: [Name]?
         let abstract: String?
@@ -26,20 +26,20 @@ struct CommandTree: Decodable, Sendable {
         let shouldDisplay: Bool
         let sectionTitle: String?
 
-        /// The setting of which the argument is the flag; `nil` for other arguments.
+        /// The setting that the argument sets; `nil` for an argument without a setting.
         var setting: Setting? {
             let names = self.names ?? []
             return names.lazy.flatMap { Self.settings[$0.name] ?? [] }.first { $0.argumentHelp == self.abstract }
         }
 
-        /// The settings by their flags.
+        /// The settings by the name of their flag.
         private static let settings = Dictionary(grouping: SettingTable.all.flatMap(\.settings)) { $0.flag }
 
-        /// A value that is equal for the same option of two commands.
+        /// A text that is equal if two commands have the same option.
         var identity: String { "\(self.names?.first?.spelling ?? "") \(self.valueName ?? "") \(self.abstract ?? "")" }
     }
 
-    /// The whole description.
+    /// The root of the JSON in which ArgumentParser describes all commands.
     private struct Dump: Decodable, Sendable { let command: CommandTree }
 
     let commandName: String
@@ -50,7 +50,7 @@ struct CommandTree: Decodable, Sendable {
     let arguments: [Argument]?
     let shouldDisplay: Bool?
 
-    /// The description of all commands, which is made once, because it takes time.
+    /// The description of all commands, which is decoded only once, because that takes time.
     private static let dump = Result {
         try JSONDecoder().decode(Dump.self, from: Data(MartletCommand._dumpHelp().utf8))
     }
@@ -58,27 +58,27 @@ struct CommandTree: Decodable, Sendable {
     /// The tree of all commands.
     static func root() throws -> CommandTree { try self.dump.get().command }
 
-    /// The subcommands that help shows. ArgumentParser's own command `help` comes after ours, and is left out.
+    /// The subcommands that help shows. ArgumentParser's own `help` follows Martlet's in the list, and is left out.
     var children: [CommandTree] {
         var names: Set<String> = []
         return (self.subcommands ?? []).filter { $0.shouldDisplay != false && names.insert($0.commandName).inserted }
     }
 
-    /// The options, flags and positional arguments that help shows, without those of ArgumentParser.
+    /// The options, flags and positional arguments that help shows, without `--help` and `--version`.
     var shownArguments: [Argument] {
         (self.arguments ?? []).filter { argument in
             argument.shouldDisplay && argument.names?.contains { ["help", "version"].contains($0.name) } != true
         }
     }
 
-    /// The sentences about the command, without the examples.
+    /// The discussion of the command, without the examples.
     var details: String {
         let lines = (self.discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.prefix { !$0.hasPrefix(CommandConfiguration.exampleMark) }
         return text.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The examples as they are typed, each with the text that follows it.
+    /// The examples, each with its command line and the text that follows it.
     var examples: [String] {
         let parts = (self.discussion ?? "").components(separatedBy: CommandConfiguration.exampleMark)
         return parts.dropFirst().map { "martlet \($0.trimmingCharacters(in: .whitespacesAndNewlines))" }

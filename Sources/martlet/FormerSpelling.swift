@@ -1,25 +1,25 @@
-/// The spellings of the previous version, which still work in this one, with a warning.
+/// The former names of commands and options, which still work in this version, with a warning.
 ///
-/// Help, completions and manual pages do not show them.
+/// Help, completions and manual pages do not show the former names.
 enum FormerSpelling {
-    /// A former spelling and the one of this version.
+    /// A former name of a command and its present name.
     struct Change {
-        /// The words at the beginning, after `martlet`.
+        /// The words after `martlet` in the previous version.
         let former: [String]
         let current: [String]
     }
 
-    /// An option that now has another name, or is the first argument.
+    /// An option that has been renamed, or has become the first argument.
     struct OptionChange {
-        /// The words of the command at the beginning.
+        /// The first words of the commands that have the option.
         let command: [String]
-        /// The name with its hyphens.
+        /// The former name with its hyphens.
         let former: String
-        /// The present name; `nil` if the value is now the first argument of the command.
+        /// The present name with its hyphens; `nil` if the value is now the first argument of the command.
         let current: String?
     }
 
-    /// The commands with other names.
+    /// The renamed commands.
     static let commands = [
         change("key create", "key add"), change("key revoke", "key remove"),
         change("notification send", "send"),
@@ -31,13 +31,13 @@ enum FormerSpelling {
         change("gateway channel delete", "gateway channel remove"),
     ]
 
-    /// The options with other names.
+    /// The renamed options.
     static let options = [
         OptionChange(command: ["device"], former: "--admin", current: "--admin-url"),
         OptionChange(command: ["schedule", "set"], former: "--id", current: nil),
     ]
 
-    /// Returns the words in the spelling of this version, and a warning for each former spelling.
+    /// Returns the words with former names replaced by present ones, and a warning for each replaced name.
     static func translated(_ words: [String]) -> (words: [String], warnings: [String]) {
         if words.first == "help" {
             let (rest, warnings) = self.translated(Array(words.dropFirst()))
@@ -61,8 +61,8 @@ enum FormerSpelling {
         return (words, warnings)
     }
 
-    /// Makes the value of an option the first argument of its command.
-    /// - Returns: The warning; `nil` for an option without a value, which stays as it is.
+    /// Turns the value of an option into the first argument of its command.
+    /// - Returns: The warning; `nil` for an option without a value, which is left unchanged.
     private static func makeArgument(at index: Int, of option: OptionChange, in words: inout [String]) -> String? {
         let value: String
         if let equals = words[index].firstIndex(of: "=") {

@@ -89,7 +89,7 @@ struct HelpCommand: ParsableCommand {
     }
 }
 
-/// The table of the resources for which callers compete, as in docs/security.md.
+/// The table of the limited resources for which callers compete, as in docs/security.md.
 enum ResourceTableText {
     /// The lines of docs/security.md that enclose the table.
     static let markers = (begin: "<!-- resources: begin -->", end: "<!-- resources: end -->")

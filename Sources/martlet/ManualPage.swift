@@ -4,13 +4,13 @@ import PushSupport
 /// The manual page of `martlet`, or of one of its commands with all its subcommands.
 struct ManualPage {
     private let command: CommandTree
-    /// The words of the command after `martlet`; none for `martlet` itself.
+    /// The words of the command after `martlet`; empty for `martlet` itself.
     private let words: [String]
-    /// The options that every command of the page has. They are described once.
+    /// The options that all commands of the page share, which are described only once.
     private let common: [CommandTree.Argument]
 
     /// Returns all pages by their file names.
-    /// - Parameter date: The date that the pages show.
+    /// - Parameter date: The date to show on the pages.
     static func all(date: Date) throws -> [(name: String, text: String)] {
         let root = try CommandTree.root()
         let pages = [ManualPage(root, [])] + root.children.map { ManualPage($0, [$0.commandName]) }
@@ -33,12 +33,12 @@ struct ManualPage {
     /// The name of the page, such as `martlet-gateway`.
     private var name: String { (["martlet"] + self.words).joined(separator: "-") }
 
-    /// Returns the commands without subcommands.
+    /// Returns the command itself, or all commands below it that have no subcommands.
     private static func leaves(of command: CommandTree) -> [CommandTree] {
         command.children.isEmpty ? [command] : command.children.flatMap(self.leaves)
     }
 
-    /// Returns the page.
+    /// Returns the text of the page in mdoc.
     /// - Parameter others: The names of the other pages.
     private func written(_ date: Date, seeAlso others: [String]) -> String {
         var text = ManualText()
@@ -109,7 +109,7 @@ struct ManualPage {
         self.options(command.shownArguments.filter { !common.contains($0.identity) }, &text)
     }
 
-    /// Adds the form of a command.
+    /// Adds the synopsis of a command.
     private func synopsis(of command: CommandTree, _ words: [String], _ text: inout ManualText) {
         text.add("Nm", (["martlet"] + words).joined(separator: " "))
         if !command.children.isEmpty { text.raw(command.defaultSubcommand == nil ? ".Ar command" : ".Op Ar command") }
@@ -212,14 +212,14 @@ struct ManualPage {
     }
 }
 
-/// The text of a manual page in mdoc, the language of Debian's and the BSDs' pages, line by line.
+/// The text of a manual page in mdoc, the markup of Debian's and the BSDs' manual pages, line by line.
 private struct ManualText {
     private(set) var lines: [String] = []
 
     /// The whole text.
     var text: String { self.lines.joined(separator: "\n") + "\n" }
 
-    /// Adds a macro with words, such as `.Sh NAME`. Words with spaces are quoted.
+    /// Adds a line with a macro and its arguments, such as `.Sh NAME`. Arguments with spaces are quoted.
     mutating func add(_ macro: String, _ words: String...) {
         let words = words.map { word in
             let text = Self.escaped(word)
@@ -228,10 +228,10 @@ private struct ManualText {
         self.lines.append(([".\(macro)"] + words).joined(separator: " "))
     }
 
-    /// Adds a line of mdoc as it is.
+    /// Adds a line of mdoc unchanged.
     mutating func raw(_ line: String) { self.lines.append(line) }
 
-    /// Adds a text. Each sentence begins a line, as mdoc requires; an empty line begins a paragraph.
+    /// Adds a text. Each sentence starts on a new line, as mdoc requires; an empty line starts a paragraph.
     mutating func paragraphs(_ text: String) {
         for (index, paragraph) in text.components(separatedBy: "\n\n").enumerated() {
             if index > 0 { self.raw(".Pp") }
@@ -252,7 +252,7 @@ private struct ManualText {
         if !line.isEmpty { self.raw(Self.guarded(line)) }
     }
 
-    /// Adds lines that must be shown as they are.
+    /// Adds lines that are shown literally.
     mutating func literal(_ text: String) {
         self.raw(".Bd -literal -offset indent")
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -261,12 +261,12 @@ private struct ManualText {
         self.raw(".Ed")
     }
 
-    /// Returns the line, escaped if it would begin a macro.
+    /// Returns the line, escaped if mdoc would read it as a macro.
     private static func guarded(_ line: String) -> String {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }
 
-    /// Returns the text with the characters escaped that have a meaning in mdoc.
+    /// Returns the text with mdoc's special characters escaped.
     private static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\e").replacing("…", with: "...").replacing("–", with: "\\(en")
     }

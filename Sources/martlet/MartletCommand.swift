@@ -65,7 +65,7 @@ struct MartletCommand: AsyncParsableCommand {
         }
     }
 
-    /// Runs the command of a command line's words.
+    /// Parses the words of a command line, and runs the command.
     static func run(_ words: [String]) async throws {
         var command = try await Self.asyncParseAsRoot(words)
         if var command = command as? any AsyncParsableCommand {

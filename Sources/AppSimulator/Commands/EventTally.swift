@@ -1,15 +1,15 @@
 import PushSupport
 import Synchronization
 
-/// The events that no command has waited for yet. Each event completes one wait only.
+/// The events that no `wait` command has consumed yet. Each event can complete one wait only.
 package final class EventTally: Sendable {
     private struct State {
-        /// The events that no wait has counted yet.
+        /// The numbers of events that no wait has consumed yet, by name.
         var counts: [SimulatorEvent.Name: Int] = [:]
-        /// The wait that is in progress. There is one at most, because commands are carried out one after the other.
+        /// The wait in progress. There is at most one, because commands are carried out one after the other.
         var waiting: (name: SimulatorEvent.Name, count: Int, end: CheckedContinuation<Bool, Never>)?
 
-        /// Takes events for a wait, if there are enough.
+        /// Consumes a number of events of a name and returns `true`, if there are enough.
         mutating func take(_ count: Int, _ name: SimulatorEvent.Name) -> Bool {
             guard let present = self.counts[name], present >= count else { return false }
             self.counts[name] = present - count
@@ -32,10 +32,10 @@ package final class EventTally: Sendable {
         end?.resume(returning: true)
     }
 
-    /// Returns the number of events of a name that no wait has counted.
+    /// Returns the number of events of a name that no wait has consumed.
     package func count(of name: SimulatorEvent.Name) -> Int { self.state.withLock { $0.counts[name] ?? 0 } }
 
-    /// Waits for a number of events, which later waits do not count.
+    /// Waits for a number of events of a name, and consumes them.
     /// - Returns: `false` if the task was cancelled first.
     package func wait(for count: Int, _ name: SimulatorEvent.Name) async -> Bool {
         await withTaskCancellationHandler {

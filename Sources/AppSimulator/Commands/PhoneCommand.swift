@@ -3,23 +3,23 @@ package import MartletKit
 
 /// A command to the simulated phone, as one line of standard input or of a script.
 package enum PhoneCommand: TypedCommand {
-    /// Prints the list, the badge and the Live Activities.
+    /// Prints the notifications, the badge and the Live Activities.
     case list
     /// Prints the installation, its tokens, the preferences and the number of receipts that wait to be sent.
     case status
     /// Opens the app with a notification; `nil` for the newest.
     case open(Int?)
-    /// Clears a notification; `nil` for the newest.
+    /// Dismisses a notification; `nil` for the newest.
     case dismiss(Int?)
-    /// Chooses an action of a notification. The text is for an action that asks for one.
+    /// Chooses an action of a notification. The text is the user's input, for an action with text input.
     case action(Int, id: String, text: String?)
     /// Reports a conversion of the notification that was opened last.
     case convert(name: String?)
     case background
     case foreground
-    /// Sets the number on the app's icon, as the app can.
+    /// Sets the number on the app's icon on behalf of the app.
     case badge(Int)
-    /// Signs the user in, with a user proof of the app's back end.
+    /// Signs the user in with a user proof from the app's back end.
     case login(proof: String)
     /// Signs the user out.
     case logout
@@ -29,23 +29,23 @@ package enum PhoneCommand: TypedCommand {
     case optOut(String), optIn(String)
     /// Sets the quiet hours; `nil` for none.
     case quiet(NotificationPreferences.QuietHours?)
-    /// Withdraws a permission from the app, or grants it.
+    /// Revokes a permission of the app, or grants it.
     case deny(Capabilities), allow(Capabilities)
     /// Sends the changes and receipts that wait to be sent.
     case flush
-    /// Waits for events of one name that no wait has counted yet.
+    /// Waits for events of one name that no earlier wait has consumed.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
-    /// Keeps running until the process is interrupted.
+    /// Keeps the simulator running until the process is interrupted.
     case stay
     case help
     case quit
 
     /// The default time limit of a wait, in seconds.
     package static let defaultWait = 30
-    /// The longest time limit of a wait, in seconds.
+    /// The maximum time limit of a wait, in seconds.
     package static let longestWait = 3600
 
-    /// One line of the help.
+    /// One line of the text of `help`.
     package struct Usage: Sendable {
         package let words: String
         package let meaning: String
@@ -89,8 +89,8 @@ package enum PhoneCommand: TypedCommand {
 }
 
 extension PhoneCommand {
-    /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that says how the command is written.
+    /// Parses a line; `nil` for an empty line and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError`` that explains the syntax of the command.
     package init?(parsing line: some StringProtocol) throws {
         var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofPhones)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }
@@ -98,7 +98,7 @@ extension PhoneCommand {
         guard words.next() == nil else { throw words.usageError(of: name) }
     }
 
-    /// Reads the words of one command.
+    /// Parses the arguments of the command with this name.
     private static func parsed(_ name: String, _ words: inout CommandScanner) throws -> PhoneCommand {
         switch name {
         case "list": return .list
@@ -134,9 +134,9 @@ extension PhoneCommand {
     }
 }
 
-/// The arguments of a phone's commands.
+/// The parsing of arguments of a phone's commands.
 extension CommandScanner {
-    /// Returns the number of a notification; `nil` for none.
+    /// Parses the number of a notification; `nil` if the line has no further word.
     fileprivate mutating func number(for command: String) throws -> Int? {
         guard let word = self.next() else { return nil }
         guard let number = Int(word), number > 0 else {
@@ -160,7 +160,7 @@ extension CommandScanner {
         return capability
     }
 
-    /// Returns the quiet hours; `nil` for `off`.
+    /// Parses the quiet hours; `nil` for `off`.
     fileprivate mutating func quietTimes() throws -> NotificationPreferences.QuietHours? {
         let from = try self.required(for: "quiet")
         if from == "off" { return nil }
@@ -172,7 +172,7 @@ extension CommandScanner {
     }
 }
 
-/// An error in a command, as a text for the user.
+/// An error in the syntax of a command, with a description for the user.
 package struct CommandError: Error, Hashable, CustomStringConvertible {
     package let description: String
 
@@ -186,8 +186,8 @@ struct CommandScanner {
     private let events: [SimulatorEvent.Name]
 
     /// - Parameters:
-    ///   - usage: The commands.
-    ///   - events: The events that they can wait for.
+    ///   - usage: The commands, for error messages.
+    ///   - events: The events for which the command `wait` can wait.
     init(_ line: some StringProtocol, usage: [PhoneCommand.Usage], events: [SimulatorEvent.Name]) {
         self.line = Substring(line.trimmingCharacters(in: .whitespacesAndNewlines))
         (self.usage, self.events) = (usage, events)
@@ -202,13 +202,13 @@ struct CommandScanner {
         return (lines + ["  Events: \(events.map(\.rawValue).joined(separator: ", "))"]).joined(separator: "\n")
     }
 
-    /// Returns the error for words that a command does not accept.
+    /// Returns the error for arguments that a command does not accept.
     func usageError(of name: String) -> CommandError {
         let usage = self.usage.first { $0.words.split(separator: " ").first == name[...] }
         return CommandError("this is '\(usage?.words ?? name)': \(usage?.meaning ?? "")")
     }
 
-    /// Returns the next word.
+    /// Consumes and returns the next word; `nil` at the end of the line.
     mutating func next() -> String? {
         guard !self.line.isEmpty else { return nil }
         let word = self.line.prefix { !$0.isWhitespace }
@@ -216,7 +216,7 @@ struct CommandScanner {
         return String(word)
     }
 
-    /// Returns the rest of the line; `nil` if there is none.
+    /// Consumes and returns the rest of the line; `nil` if nothing is left.
     mutating func rest() -> String? {
         defer { self.line = "" }
         return self.line.isEmpty ? nil : String(self.line)
@@ -247,26 +247,26 @@ struct CommandScanner {
     }
 }
 
-/// A simulated phone, or many, that carries out a user's commands.
+/// A simulated phone, or a fleet of phones, that carries out a user's commands.
 package protocol PhoneCommandHandler<Command>: Sendable {
     associatedtype Command: TypedCommand
 
     /// Carries out a command of the user.
-    /// - Returns: The text to print, and the same as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
+    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
+    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     func perform(_ command: Command) async throws -> SimulatorResponse?
 
-    /// Sends the changes and receipts that wait to be sent, for a limited time.
-    /// - Returns: The number of receipts that wait for the next run.
+    /// Sends pending changes and receipts, within a time limit.
+    /// - Returns: The number of receipts that remain for the next run.
     func flush() async -> Int
 }
 
 /// A command to a phone, as one line of standard input or of a script.
 package protocol TypedCommand: Hashable, Sendable {
-    /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that says how the command is written.
+    /// Parses a line; `nil` for an empty line and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError`` that explains the syntax of the command.
     init?(parsing line: some StringProtocol) throws
 
-    /// The command that ends the phone.
+    /// The command that ends the simulator.
     static var quit: Self { get }
 }

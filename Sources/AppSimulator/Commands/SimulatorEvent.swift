@@ -2,18 +2,18 @@ import Foundation
 package import PushSupport
 import PushTypes
 
-/// An event of the simulator, as it is printed and counted by `wait`.
+/// An event of the simulator, which is printed and for which the command `wait` can wait.
 package struct SimulatorEvent: Hashable, Sendable {
-    /// The names that `wait` and JSON use.
+    /// The names of events in the command `wait` and in JSON.
     package enum Name: String, Hashable, Sendable, CaseIterable {
-        /// The phone has its device token.
+        /// The phone has received its device token.
         case connected
         /// The provider has confirmed the installation.
         case registered
         /// The notification service extension has run.
         case `extension`
         case shown
-        /// A push shows nothing.
+        /// A push has arrived that shows no notification.
         case notShown = "not-shown"
         case badge, sound
         /// A background push has woken the app.
@@ -21,13 +21,13 @@ package struct SimulatorEvent: Hashable, Sendable {
         /// A Live Activity has changed.
         case activity
         case opened, dismissed, action, converted
-        /// A screen of the app opens.
+        /// The app has opened the screen of a notification.
         case screen
-        /// Receipts are with the provider; `wait` counts each of them.
+        /// Receipts were sent to the provider; `wait` counts each receipt as one event.
         case receipts
-        /// An error has occurred that ends nothing.
+        /// An error has occurred after which the simulator continues.
         case problem
-        /// The steps of a reader.
+        /// The steps of a reader from the catalogue to the downloaded issue.
         case catalogue, entitled, cover, downloading, paused, resumed, waiting, downloaded, skipped, failed
 
         /// The events that only readers have.
@@ -44,11 +44,11 @@ package struct SimulatorEvent: Hashable, Sendable {
     }
 
     package let name: Name
-    /// The number of events that this one counts as for `wait`.
+    /// The number of events as which `wait` counts this event.
     package var count = 1
-    /// The lines of text for people.
+    /// The lines of human-readable output.
     package let lines: [String]
-    /// The members for JSON, besides `event`.
+    /// The members of the JSON object besides `event`.
     package let members: [String: JSONValue]
 
     package init(_ name: Name, _ lines: [String], _ members: [String: JSONValue?] = [:]) {
@@ -64,7 +64,7 @@ package struct SimulatorEvent: Hashable, Sendable {
 }
 
 extension SimulatorEvent {
-    /// Makes the event of a change on the phone.
+    /// Creates the event of a change on the phone.
     package init(_ event: PhoneEvent) {
         switch event {
         case .shown(let entry, let appearance): self = .shown(entry, appearance)
@@ -90,7 +90,7 @@ extension SimulatorEvent {
         }
     }
 
-    /// Makes the event of the user's action on a notification.
+    /// Creates the event of the user's action on a notification.
     package init(_ name: Name, _ entry: NotificationEntry, _ more: [String: JSONValue?] = [:]) {
         let details = more.sorted { $0.key < $1.key }.compactMap { name, value in
             value.map { "\(name) \(PhoneText.plain($0))" }
@@ -132,7 +132,7 @@ extension SimulatorEvent {
 }
 
 extension NotificationEntry {
-    /// The title, the subtitle and the body, without empty ones.
+    /// The title, the subtitle and the body, without empty texts.
     package var texts: [String] { [self.title, self.subtitle, self.body].compactMap { $0 }.filter { !$0.isEmpty } }
     package var headline: String { self.texts.first ?? "" }
 
@@ -158,7 +158,7 @@ extension LiveActivity {
 }
 
 extension PhoneNotificationCenter {
-    /// The lock screen as text: threads, the newest first, then the badge and the Live Activities.
+    /// The lock screen as text: the threads with the newest first, then the Live Activities and the badge.
     package var lines: [String] {
         var lines: [String] = []
         for group in self.groups {
@@ -179,7 +179,7 @@ extension PhoneNotificationCenter {
         return lines + ["badge \(self.badge)"]
     }
 
-    /// The lock screen for JSON.
+    /// The lock screen as JSON.
     package var json: JSONValue {
         .object([
             "notifications": .array(self.entries.reversed().map { .object($0.members.compactMapValues { $0 }) }),
@@ -195,13 +195,13 @@ extension String {
 
 /// The response to a command, as text and as JSON.
 package struct SimulatorResponse: Hashable, Sendable {
-    /// The text for people.
+    /// The lines of human-readable output.
     package let lines: [String]
-    /// The same as JSON; `null` for a text without a JSON form.
+    /// The response as JSON; `null` for a response without a JSON form.
     package let json: JSONValue
 
     package init(lines: [String], json: JSONValue) { (self.lines, self.json) = (lines, json) }
 
-    /// Makes the response to `help`, which has no JSON form.
+    /// Creates the response to `help`, which has no JSON form.
     init(help text: String) { self.init(lines: text.components(separatedBy: "\n"), json: .null) }
 }

@@ -4,21 +4,21 @@ package import PushTypes
 
 /// A notification in the list of the phone's notification centre.
 package struct NotificationEntry: Hashable, Sendable, Codable {
-    /// Its number on this phone, from 1. A notification that replaces another one takes its number.
+    /// The number on this phone, from 1. A notification that replaces another one takes over the number of the latter.
     package let number: Int
-    /// The name by which a later push replaces it: the collapse id, or else `apns-id`.
+    /// The identifier by which a later push replaces the notification: the collapse id, or else `apns-id`.
     let identifier: String
     package let apnsID: String?
     package let title: String?
     package let subtitle: String?
     package let body: String?
-    /// The thread by which the list is grouped; `nil` for the app's own group.
+    /// The thread by which the list groups the notification; `nil` for the app's default group.
     package let thread: String?
     package let category: String?
     package let level: InterruptionLevel
-    /// The file that the notification service extension has attached.
+    /// The path of the file that the notification service extension has attached; `nil` for none.
     package let attachment: String?
-    /// The payload as it arrived; encrypted content is opened by the app each time.
+    /// The payload as it arrived. The app decrypts encrypted content each time it needs it.
     package let payload: [String: JSONValue]
     package let shownAt: Date
 
@@ -32,20 +32,20 @@ package struct NotificationEntry: Hashable, Sendable, Codable {
 
 /// The notifications of one thread, newest first.
 package struct NotificationGroup: Hashable, Sendable {
-    /// `nil` for notifications without a thread.
+    /// The identifier of the thread; `nil` for notifications without one.
     package let thread: String?
     package let entries: [NotificationEntry]
 }
 
 /// The actions that the app has registered for a category of notifications.
 package struct NotificationCategory: Hashable, Sendable, Codable {
-    /// A button of a notification.
+    /// An action button of a notification.
     package struct Action: Hashable, Sendable, Codable {
         package let id: String
         package let title: String?
-        /// Indicates that the action asks the user for a text; absent for `false`.
+        /// Indicates that the action requests text input from the user; `nil` means `false`.
         package let input: Bool?
-        /// Indicates that the action brings the app to the foreground; absent for `false`.
+        /// Indicates that the action brings the app to the foreground; `nil` means `false`.
         package let foreground: Bool?
 
         package init(id: String, title: String? = nil, input: Bool? = nil, foreground: Bool? = nil) {
@@ -58,7 +58,7 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
 
     package init(id: String, actions: [Action]) { (self.id, self.actions) = (id, actions) }
 
-    /// Reads the categories of a file: an array of objects with `id` and `actions`.
+    /// Parses the content of a categories file: a JSON array of objects with `id` and `actions`.
     /// - Throws: ``PhoneError`` that describes the mistake.
     package static func list(parsing data: Data) throws -> [NotificationCategory] {
         let categories: [NotificationCategory]
@@ -78,7 +78,7 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
     }
 
     /// Returns an action by its id.
-    /// - Throws: ``PhoneError`` for an action that the category does not have, or a text that does not fit.
+    /// - Throws: ``PhoneError`` for an action that the category does not have, and for a missing or unexpected text.
     func action(_ id: String, text: String?) throws -> Action {
         guard let action = self.actions.first(where: { $0.id == id }) else {
             let known = self.actions.map(\.id).joined(separator: ", ")

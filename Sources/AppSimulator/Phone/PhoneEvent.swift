@@ -1,31 +1,31 @@
 /// A change that the phone's user notices, or that wakes the app.
 package enum PhoneEvent: Hashable, Sendable {
-    /// A notification is in the list.
+    /// A notification was added to the list, or replaced in it.
     case shown(NotificationEntry, NotificationAppearance)
-    /// A push shows nothing.
+    /// A push has arrived that shows no notification.
     case notShown(apnsID: String?, NotShownReason)
     /// The number on the app's icon has changed; 0 for none.
     case badge(Int)
-    /// A sound without a notification in the list.
+    /// A sound was played without a notification in the list. The value is its name.
     case sound(String)
     /// A push has woken the app in the background.
     case woken(PushContent, apnsID: String?)
     /// A Live Activity has changed.
     case activity(LiveActivity, LiveActivityChange)
-    /// A member of a payload cannot be used.
+    /// A member of a payload cannot be used. The text describes the problem.
     case problem(String, apnsID: String?)
 }
 
 /// The way in which a notification appears.
 package struct NotificationAppearance: Hashable, Sendable {
-    /// Indicates that it has replaced an earlier one.
+    /// Indicates that the notification has replaced an earlier one.
     package let replaces: Bool
     package let lightsScreen: Bool
     /// The name of the sound; `nil` for silence.
     package let sound: String?
 }
 
-/// The reason why a push shows nothing.
+/// The reason why a push shows no notification.
 package enum NotShownReason: String, Hashable, Sendable {
     case alertsDenied = "alerts_denied"
     case repeated
@@ -53,13 +53,13 @@ package enum NotShownReason: String, Hashable, Sendable {
 /// A change of a Live Activity.
 package enum LiveActivityChange: String, Hashable, Sendable {
     case started, updated, ended
-    /// Its stale date has passed.
+    /// The stale date of the Live Activity has passed.
     case stale
-    /// It has left the Lock Screen.
+    /// The Live Activity has left the Lock Screen.
     case removed
 }
 
-/// An error of an action of the user, as a text.
+/// An error of a user's command or of the phone's folder, with a description for the user.
 package struct PhoneError: Error, Hashable, CustomStringConvertible {
     package let description: String
 

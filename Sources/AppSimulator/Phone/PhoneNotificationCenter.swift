@@ -4,34 +4,34 @@ import PushTypes
 
 /// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities.
 ///
-/// It is the part of the phone that is kept between two runs. Its rules are those of reference 3, 7.4 and 7.6.
+/// This state of the phone is stored between two runs. The rules are those of reference 3, 7.4 and 7.6.
 package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
-    /// The maximum number of notifications in the list. The oldest are dropped.
+    /// The maximum number of notifications in the list. If it is exceeded, the oldest are dropped.
     static let maximumEntries = 1000
     /// The maximum number of Live Activities, ended ones included.
     private static let maximumActivities = 100
-    /// The maximum number of pushes that are remembered, so that a repeated one is recognized.
+    /// The maximum number of remembered pushes, by which a repeated push is recognized.
     private static let rememberedPushes = 1000
 
-    /// The list, in the order in which the notifications were shown.
+    /// The notifications in the list, in the order in which they were shown.
     package private(set) var entries: [NotificationEntry] = []
     /// The number on the app's icon; 0 for none.
     package private(set) var badge = 0
     package private(set) var activities: [LiveActivity] = []
-    /// The permissions that the user has given.
+    /// The permissions that the user has granted to the app.
     package var capabilities: Capabilities {
         get { Capabilities(names: self.allowed) }
         set { self.allowed = newValue.names }
     }
     private var allowed = Self.allCapabilities.names
-    /// The ids of the last pushes, oldest first.
+    /// The `apns-id` values of the last pushes, the oldest first.
     private var handled: [String] = []
     /// The number of times that the app was removed.
     package private(set) var installs = 0
     private var lastNumber = 0
     private var lastActivityNumber = 0
 
-    /// All permissions that a user can give.
+    /// All permissions that a user can grant.
     package static let allCapabilities: Capabilities = [.alert, .badge, .sound, .background]
 
     private enum CodingKeys: String, CodingKey {
@@ -51,30 +51,30 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     // MARK: - Pushes
 
-    /// The next step for a push that has arrived.
+    /// The next step in handling a push that has arrived.
     package enum OnArrival: Hashable, Sendable {
-        /// The notification service extension changes the content first.
+        /// Run the notification service extension, which may change the content, before delivery.
         case runExtension(PushContent)
-        /// The content goes to ``deliver(_:of:now:)`` as it is.
+        /// Pass the unchanged content to ``deliver(_:of:now:)``.
         case deliver(PushContent)
-        /// The push has arrived before, and its notification has left the list.
+        /// Show nothing: the push is a repetition, and its notification has already left the list.
         case drop([PhoneEvent])
     }
 
-    /// Reads a push that has arrived. Nothing is shown before ``deliver(_:of:now:)``.
+    /// Parses a push that has arrived, and returns the next step. Only ``deliver(_:of:now:)`` shows it.
     package func arrived(_ push: PhonePush) -> OnArrival {
         if let id = push.apnsID, self.handled.contains(id), !self.entries.contains(where: { $0.apnsID == id }) {
             return .drop([.notShown(apnsID: id, .repeated)])
         }
         let content = PushContent(payload: push.payload)
         let isAlert = !Self.isBackground(push) && !Self.isLiveActivity(push, content)
-        // Without alerts nothing will be shown that the extension could change.
+        // Without the permission for alerts, nothing is shown that the extension could change.
         guard isAlert, content.runsExtension, self.capabilities.contains(.alert) else { return .deliver(content) }
         return .runExtension(content)
     }
 
-    /// Shows the content of a push, and returns the changes in order.
-    /// - Parameter content: The content of ``arrived(_:)``, as the extension may have changed it.
+    /// Applies the content of a push to the phone, and returns the resulting events in order.
+    /// - Parameter content: The content that ``arrived(_:)`` returned, which the extension may have changed.
     package mutating func deliver(_ content: PushContent, of push: PhonePush, now: Date) -> [PhoneEvent] {
         self.remember(push.apnsID)
         var events = content.problems.map { PhoneEvent.problem($0, apnsID: push.apnsID) }
@@ -107,7 +107,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         self.handled.removeFirst(max(0, self.handled.count - Self.rememberedPushes))
     }
 
-    /// Changes badge and list.
+    /// Applies the badge, the sound and the alert of a push.
     private mutating func show(_ content: PushContent, _ push: PhonePush, now: Date) -> [PhoneEvent] {
         var events: [PhoneEvent] = []
         if let badge = content.badge, self.capabilities.contains(.badge) { events += self.setBadge(badge) }
@@ -140,7 +140,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return events
     }
 
-    /// Wakes the app for `content-available`.
+    /// Wakes the app if the push has `content-available` and the user permits it.
     private func wake(_ content: PushContent, _ push: PhonePush) -> [PhoneEvent] {
         guard content.wakesApp else { return [] }
         guard self.capabilities.contains(.background) else {
@@ -156,8 +156,8 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     // MARK: - The user and the app
 
-    /// Returns a notification.
-    /// - Parameter number: Its number; `nil` for the newest.
+    /// Returns a notification in the list.
+    /// - Parameter number: The number of the notification; `nil` for the newest.
     /// - Throws: ``PhoneError`` if there is none.
     package func entry(_ number: Int?) throws -> NotificationEntry {
         guard let newest = self.entries.last else { throw PhoneError("there is no notification in the list") }
@@ -169,7 +169,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return entry
     }
 
-    /// Removes a notification that the user has opened or cleared, and returns it.
+    /// Removes a notification that the user has opened or dismissed, and returns it.
     /// - Throws: ``PhoneError`` if there is none.
     package mutating func take(_ number: Int?) throws -> NotificationEntry {
         let entry = try self.entry(number)
@@ -179,7 +179,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     /// Removes a notification whose action the user has chosen, and returns it with the action.
     /// - Parameter categories: The categories that the app has registered.
-    /// - Throws: ``PhoneError`` for a notification or an action that does not exist, or a text that does not fit.
+    /// - Throws: ``PhoneError`` if the notification or the action does not exist, or a text is missing or unexpected.
     package mutating func act(
         on number: Int,
         id: String,
@@ -197,14 +197,14 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return (try self.take(number), action)
     }
 
-    /// Sets the number on the app's icon, for a push or the app.
+    /// Sets the number on the app's icon, and returns an event if it has changed.
     package mutating func setBadge(_ badge: Int) -> [PhoneEvent] {
         guard badge != self.badge else { return [] }
         self.badge = badge
         return [.badge(badge)]
     }
 
-    /// Removes all data of the app and its permissions. The numbering of notifications continues.
+    /// Removes the app's notifications, Live Activities and permissions. The numbering continues.
     package mutating func removeApp() {
         let earlier = self
         self = PhoneNotificationCenter()
@@ -223,7 +223,7 @@ extension PhoneNotificationCenter {
         }.min()
     }
 
-    /// Marks Live Activities whose stale date has passed, and removes ended ones whose time is up.
+    /// Marks Live Activities whose stale date has passed as stale, and removes ended ones at their removal time.
     package mutating func advance(to now: Date) -> [PhoneEvent] {
         var events: [PhoneEvent] = []
         for index in self.activities.indices {
@@ -239,10 +239,11 @@ extension PhoneNotificationCenter {
         return events + removed.map { .activity($0, .removed) }
     }
 
-    /// The kind of the phone's token for Live Activities.
+    /// The kind under which the phone's token for Live Activities is registered at present.
     ///
-    /// Apple gives one token for starts and one for each activity, while the gateway gives a device one token for each topic.
-    /// So this token starts an activity, and updates it until it has ended. Broadcasts need no token.
+    /// Apple gives one token for starts and one for each activity, while the gateway gives a device one token for each
+    /// topic. The phone's token therefore starts an activity, and updates it until it has ended. Broadcasts need no
+    /// token.
     package var activityTokenKind: MartletKit.TokenKind {
         let running = self.activities.last { !$0.hasEnded && $0.channel == nil }
         return running.map { .liveActivityUpdate(activity: $0.id) } ?? .liveActivityStart

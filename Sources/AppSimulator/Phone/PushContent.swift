@@ -3,9 +3,9 @@ package import PushDevice
 package import PushSupport
 package import PushTypes
 
-/// The parts of a payload that a phone's system acts upon (reference 3).
+/// The parts of a payload that the operating system of a phone evaluates (reference 3).
 ///
-/// Reading never fails: a member that cannot be used is in ``problems``, and counts as absent.
+/// Parsing never fails: a member that cannot be used is described in ``problems`` and treated as absent.
 package struct PushContent: Hashable, Sendable {
     /// The maximum size of a payload in bytes. No push service delivers more than 5,120 (reference 3.6).
     package static let maximumLength = 64 * 1024
@@ -13,24 +13,24 @@ package struct PushContent: Hashable, Sendable {
     package private(set) var title: String?
     package private(set) var subtitle: String?
     package private(set) var body: String?
-    /// The new number on the icon; `nil` leaves it.
+    /// The new number on the app's icon; `nil` leaves it unchanged.
     package internal(set) var badge: Int?
     /// The name of the sound; `nil` for a silent notification.
     package private(set) var sound: String?
     package private(set) var thread: String?
     package private(set) var category: String?
     package private(set) var level = InterruptionLevel.active
-    /// Indicates `content-available`.
+    /// Indicates that the payload wakes the app (`content-available`).
     package private(set) var wakesApp = false
-    /// Indicates `mutable-content`.
+    /// Indicates that the notification service extension may change the content (`mutable-content`).
     package private(set) var isMutable = false
-    /// The part for a Live Activity; `nil` if the payload has none.
+    /// The members for a Live Activity; `nil` if the payload has none.
     package private(set) var activity: LiveActivityPush?
     /// The whole payload; an empty object for a text that is not a JSON object.
     package internal(set) var payload: [String: JSONValue] = [:]
     /// The descriptions of the members that cannot be used.
     package private(set) var problems: [String] = []
-    /// The file that the notification service extension has attached; `nil` for none.
+    /// The path of the file that the notification service extension has attached; `nil` for none.
     package var attachment: String?
 
     /// Reads a payload.
@@ -51,10 +51,10 @@ package struct PushContent: Hashable, Sendable {
         }
     }
 
-    /// Indicates that it has a title, a subtitle or a body.
+    /// Indicates that the alert has a title, a subtitle or a body that is not empty.
     package var hasText: Bool { [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false } }
 
-    /// Indicates that the notification service extension runs first, which needs an alert with text (reference 3.1).
+    /// Indicates that the service extension runs before delivery, which requires an alert with text (reference 3.1).
     package var runsExtension: Bool { self.isMutable && self.hasText }
 
     private mutating func read(_ members: [String: JSONValue]) {
@@ -91,8 +91,8 @@ package struct PushContent: Hashable, Sendable {
         }
     }
 
-    /// Returns a text of an alert: given as such, as a key into the app's strings, or as an object with that key in the
-    /// alert of a Live Activity. The simulator has no strings, so the key is shown instead.
+    /// Returns a text of an alert, which is given literally, as a key into the app's strings, or, for a Live Activity,
+    /// as an object with that key. The simulator has no strings, so it shows the key instead.
     private static func localized(_ name: String, _ alert: inout PayloadReader) -> String? {
         if case .object(let members)? = alert.value(name) {
             var inner = PayloadReader(members, path: "aps.alert.\(name)")
@@ -108,7 +108,7 @@ package struct PushContent: Hashable, Sendable {
         return arguments.isEmpty ? key : "\(key)(\(arguments.joined(separator: ", ")))"
     }
 
-    /// Reads `sound`, which is a name or an object for a critical alert (reference 3.3).
+    /// Reads `sound`, which is a name, or an object for a critical alert (reference 3.3).
     private mutating func readSound(_ aps: inout PayloadReader) {
         switch aps.value("sound") {
         case nil: break
@@ -123,10 +123,10 @@ package struct PushContent: Hashable, Sendable {
     }
 }
 
-/// Reads the typed members of an object in a payload. A member of a wrong type is a problem, and counts as absent.
+/// Reads the typed members of an object in a payload. A member of a wrong type is a problem, and treated as absent.
 struct PayloadReader {
     private let members: [String: JSONValue]
-    /// The path of the object in problems, such as `aps.alert`.
+    /// The path of the object for the descriptions of problems, such as `aps.alert`.
     private let path: String
     /// The problems so far, each with the path of its member.
     private(set) var problems: [String] = []
@@ -153,7 +153,7 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns an array of texts. Elements of another type become their JSON text.
+    /// Returns an array of texts. Elements of another type are converted to their JSON text.
     mutating func texts(_ name: String) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let elements) = value else {
@@ -174,7 +174,7 @@ struct PayloadReader {
         }
     }
 
-    /// Returns a whole number that is not negative.
+    /// Returns a non-negative integer; `nil` if the member is absent or unusable.
     mutating func count(_ name: String) -> Int? {
         guard let value = self.value(name) else { return nil }
         if case .integer(let number) = value, number >= 0 { return Int(exactly: number) }
@@ -182,7 +182,7 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns `true` if a member is the number 1, which means yes in a payload (reference 3.1).
+    /// Returns `true` if a member is the number 1, which stands for `true` in a payload (reference 3.1).
     mutating func isOne(_ name: String) -> Bool {
         switch self.value(name) {
         case nil, .integer(0)?: return false
@@ -193,7 +193,7 @@ struct PayloadReader {
         }
     }
 
-    /// Returns a time in seconds since 1970.
+    /// Returns a time that is given in seconds since 1970.
     mutating func time(_ name: String) -> Date? {
         guard let seconds = self.number(name) else { return nil }
         guard (0...Self.latestTime).contains(seconds) else {
@@ -203,26 +203,26 @@ struct PayloadReader {
         return Date(timeIntervalSince1970: seconds)
     }
 
-    /// The end of the year 9999, beyond which calendars cannot show a time.
+    /// The last second of the year 9999, beyond which calendars cannot show a time.
     private static let latestTime: Double = 253_402_300_799
 
     /// Records a problem with a member.
     mutating func reject(_ name: String, _ what: String) { self.problems.append("\(self.path).\(name) \(what)") }
 
-    /// Adds the problems of an object within this one.
+    /// Adds the problems of an object that is nested in this one.
     mutating func add(problemsOf inner: PayloadReader) { self.problems += inner.problems }
 }
 
-/// The text of a payload's values, for people.
+/// The human-readable text of a payload's values.
 package enum PhoneText {
-    /// Returns a text without quotes, and any other value as JSON.
+    /// Returns a string without quotes, and any other value as JSON.
     package static func plain(_ value: JSONValue) -> String {
         if case .string(let text) = value { return text }
         return (try? value.text).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 }
 
-/// A push as it reaches the phone, with its payload unparsed.
+/// A push as it arrives at the phone, with its payload unparsed.
 package struct PhonePush: Hashable, Sendable {
     /// `apns-id`; `nil` if the push service does not deliver it.
     package var apnsID: String?
@@ -244,7 +244,7 @@ package struct PhonePush: Hashable, Sendable {
         (self.channelID, self.payload) = (channelID, payload)
     }
 
-    /// Makes the push of a notification that the device link has delivered.
+    /// Creates the push from a notification that the device link has delivered.
     package init(_ notification: ReceivedNotification) {
         self.init(
             apnsID: notification.apnsID,

@@ -6,10 +6,10 @@ import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// A transport with AsyncHTTPClient, because Foundation keeps a core busy on Linux while a request waits.
+/// A transport with AsyncHTTPClient: on Linux, Foundation keeps a core busy while a request waits.
 ///
-/// It follows no redirection, so that neither key nor secret reaches another host. Each request has a connection of its own,
-/// unless many apps share a client.
+/// It follows no redirects, so that neither key nor secret reaches another host. Each request has a connection of its
+/// own, unless many apps share a client.
 package struct HTTPClientTransport: DownloadTransport {
     private let configuration: HTTPClient.Configuration
     private let shared: SharedHTTPClient?
@@ -19,7 +19,7 @@ package struct HTTPClientTransport: DownloadTransport {
         (self.configuration, self.shared) = (Self.configuration(proxy: proxy), nil)
     }
 
-    /// Makes the transport of many apps, which share connections.
+    /// Creates a transport for many apps that share connections.
     package init(sharing shared: SharedHTTPClient) {
         (self.configuration, self.shared) = (Self.configuration(proxy: nil), shared)
     }
@@ -61,7 +61,7 @@ package struct HTTPClientTransport: DownloadTransport {
         }
     }
 
-    /// - Parameter silence: The longest time without a byte; `nil` for any.
+    /// - Parameter silence: The maximum time in which no byte arrives; `nil` for no limit.
     private func withClient<Value: Sendable>(
         silence: Duration? = nil,
         _ body: @escaping @Sendable (HTTPClient) async throws -> Value
@@ -122,26 +122,26 @@ package struct HTTPClientTransport: DownloadTransport {
     }
 }
 
-/// An error that the receiver of a part has thrown.
+/// An error that the closure for the parts of a response has thrown.
 private struct PartError: Error {
     let error: any Error
 }
 
-/// An error of a connection, as a text.
+/// An error of a connection, with its description.
 private struct ConnectionError: Error, CustomStringConvertible {
     let description: String
 }
 
 /// The HTTP client that many apps in one process share, with a limited number of connections.
 package final class SharedHTTPClient: Sendable {
-    /// The longest time for which a body may bring no byte.
+    /// The maximum time in which no byte of a body arrives.
     private static let silence: TimeAmount = .seconds(60)
 
     private let client: HTTPClient
     private let exchanges: CountingSemaphore
 
     /// - Parameters:
-    ///   - connections: The maximum number of concurrent exchanges. Others wait, and their deadlines begin after the wait.
+    ///   - connections: The maximum number of concurrent exchanges. Others wait, and their deadlines begin afterwards.
     ///   - proxy: The HTTP proxy that tunnels to the provider; `nil` for none.
     package init(connections: Int, proxy: ProxyEndpoint? = nil) {
         var configuration = HTTPClientTransport.configuration(proxy: proxy)
@@ -151,7 +151,7 @@ package final class SharedHTTPClient: Sendable {
         self.exchanges = CountingSemaphore(count: connections)
     }
 
-    /// Closes the connections. Nothing may be sent afterwards.
+    /// Closes the connections. No request may be sent afterwards.
     package func close() async throws { try await self.client.shutdown() }
 
     func run<Value: Sendable>(_ body: @escaping @Sendable (HTTPClient) async throws -> Value) async throws -> Value {

@@ -1,12 +1,12 @@
 import Foundation
 import PushSupport
 
-/// The folder in which a simulated phone is kept between two runs. Only one process at a time can use it.
+/// The folder that stores the state of a simulated phone between two runs. Only one process at a time can use it.
 package final class PhoneFolder: Sendable {
     package let path: String
     private let lock: DirectoryLock
 
-    /// Makes the folder, if it is missing, and locks it.
+    /// Creates the folder if it is missing, and locks it.
     /// - Throws: ``PhoneError`` if it cannot be used.
     package init(_ path: String) throws {
         guard DurableFile.makePrivateFolder(path) else {
@@ -22,7 +22,8 @@ package final class PhoneFolder: Sendable {
 
     /// The file of the device's identity.
     package var identityFile: String { "\(self.path)/device.json" }
-    /// Returns the folder of an installation of the app. Each has its own, which unfinished work of a removed app cannot change.
+    /// Returns the folder of an installation of the app. Each installation has its own, so that unfinished work of a
+    /// removed one cannot change it.
     package func appFolder(install: Int) -> String { "\(self.path)/app-\(install)" }
     /// Returns the folder for the attachments of an installation of the app.
     package static func attachments(of appFolder: String) -> String { "\(appFolder)/attachments" }
@@ -41,7 +42,7 @@ package final class PhoneFolder: Sendable {
         }
     }
 
-    /// Keeps the notification centre.
+    /// Stores the notification centre.
     /// - Throws: ``PhoneError`` if it cannot be written.
     package func save(_ center: PhoneNotificationCenter) throws {
         guard let data = try? JSONEncoder().encode(center), DurableFile.replace(self.phoneFile, Array(data)) else {
@@ -49,16 +50,16 @@ package final class PhoneFolder: Sendable {
         }
     }
 
-    /// Returns the names of the attachments that an installation of the app keeps.
+    /// Returns the file names of the attachments of an installation of the app.
     func attachments(install: Int) -> Set<String> {
         let folder = Self.attachments(of: self.appFolder(install: install))
         return Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     }
 
-    /// Returns the name of an attachment's file.
+    /// Returns the file name of an attachment's path.
     static func name(of attachment: String) -> String { URL(filePath: attachment).lastPathComponent }
 
-    /// Removes an attachment by its name.
+    /// Removes an attachment by its file name.
     func removeAttachment(_ name: String, install: Int) {
         let folder = Self.attachments(of: self.appFolder(install: install))
         try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")

@@ -11,7 +11,7 @@ struct SimulatedApp: Sendable {
 
     /// - Parameters:
     ///   - folder: The folder of one installation of the app.
-    ///   - report: Receives each event of the library.
+    ///   - report: A closure that receives each event of MartletKit.
     init(
         _ configuration: SimulatorConfiguration,
         folder: String,
@@ -44,14 +44,14 @@ struct SimulatedApp: Sendable {
         self.router = try configuration.routes.map { try ScreenRouter(rules: $0) }
     }
 
-    /// Registers the key to which content can be encrypted with the provider.
+    /// Registers with the provider the key to which it encrypts content.
     func registerKey() async throws {
         let key = try self.serviceExtension.keys.current()
         try await self.martlet.setEncryptionKey(key)
     }
 
-    /// Hands a notification to the app.
-    /// - Returns: The notification, opened if it was encrypted; `nil` for one that the library does not read.
+    /// Passes a notification to the app.
+    /// - Returns: The notification, decrypted if it was encrypted; `nil` for a payload that MartletKit cannot read.
     @discardableResult
     func receive(
         _ payload: [String: PushSupport.JSONValue],
@@ -61,7 +61,7 @@ struct SimulatedApp: Sendable {
         return await self.martlet.receive(notification, arrival).notification
     }
 
-    /// Returns the screen that a notification opens; `nil` without rules, and if it asks for none.
+    /// Returns the screen that a notification opens; `nil` without a rule file, or if the notification requests none.
     func opening(_ notification: MartletKit.ReceivedNotification) -> ScreenRouter.Opening? {
         self.router?.opening(notification)
     }
@@ -69,13 +69,13 @@ struct SimulatedApp: Sendable {
     /// Returns the provider's id of a notification; `nil` if its payload has none.
     func id(of payload: [String: PushSupport.JSONValue]) -> UUID? { Self.notification(payload)?.id }
 
-    /// Reads a payload as the app does; `nil` for one that the library does not read.
+    /// Reads a payload as the app does; `nil` for a payload that MartletKit cannot read.
     static func notification(_ payload: [String: PushSupport.JSONValue]) -> MartletKit.ReceivedNotification? {
         (try? PushSupport.JSONValue.object(payload).text).flatMap { MartletKit.ReceivedNotification(json: $0) }
     }
 }
 
-/// The app's notification service extension: opens encrypted content, counts the badge and loads the attachment.
+/// The app's notification service extension, which decrypts content, updates the badge and loads the attachment.
 struct ServiceExtension: Sendable {
     let martlet: Martlet
     let keys: EncryptionKeys
@@ -84,7 +84,7 @@ struct ServiceExtension: Sendable {
     let folder: URL
     let transport: any DownloadTransport
 
-    /// Changes the content of a notification before it is shown, and returns it with the events to report.
+    /// Changes the content of a notification before it is shown, and returns it together with the events to report.
     func extend(_ content: PushContent) async -> (content: PushContent, events: [SimulatorEvent]) {
         guard let received = SimulatedApp.notification(content.payload) else {
             return (content, [Self.problem("the library does not read this payload")])
@@ -104,7 +104,7 @@ struct ServiceExtension: Sendable {
             events.append(Self.problem("the badge cannot be counted: \(ErrorDescription.of(error))"))
         }
         var policy = AttachmentPolicy()
-        // A simulator works without the network.
+        // The simulator must be usable with local servers only.
         policy.allowsLocalServers = true
         do {
             let loader = AttachmentLoader(folder: self.folder, policy: policy, transport: self.transport)
@@ -127,9 +127,9 @@ struct ServiceExtension: Sendable {
 }
 
 extension PushContent {
-    /// Makes the content of an opened notification, which the extension sets in place of the payload's.
+    /// Creates the content of a decrypted notification, which the extension shows instead of the placeholder.
     ///
-    /// The payload is kept as it arrived: the app opens it again.
+    /// The payload is kept as it arrived, because the app decrypts it again.
     init(_ notification: MartletKit.ReceivedNotification, in payload: [String: PushSupport.JSONValue]) {
         var members = payload
         var aps: [String: PushSupport.JSONValue] = [:]
@@ -147,20 +147,20 @@ extension PushContent {
     }
 }
 
-/// The app's screens, from which a notification chooses one.
+/// The screens of the app, of which a notification opens one.
 package struct ScreenRouter: Sendable {
     /// A screen with the values of its parameters.
     package struct Opening: Hashable, Sendable {
         package let screen: String
         package let values: [String: PushSupport.JSONValue]
-        /// The reason why the fallback is opened; `nil` for the screen that the payload asks for.
+        /// The reason why the fallback is opened; `nil` for the screen that the payload requests.
         package let refusal: String?
     }
 
     private let router: NotificationRouter<[String: PushSupport.JSONValue]>
 
     /// Reads a rule file.
-    /// - Throws: ``PhoneError`` that names the faulty place in it.
+    /// - Throws: ``PhoneError`` that names the faulty place in the file.
     package init(rules text: Data) throws {
         do {
             let rules = try ScreenRules(json: text)
@@ -173,7 +173,7 @@ package struct ScreenRouter: Sendable {
         }
     }
 
-    /// Returns the screen that a payload opens; `nil` if it asks for none.
+    /// Returns the screen that a notification opens; `nil` if it requests none.
     func opening(_ notification: MartletKit.ReceivedNotification) -> Opening? {
         self.router.route(notification).map { route in
             Opening(screen: route.screen, values: route.destination, refusal: route.refusal?.description)
@@ -192,7 +192,7 @@ package struct ScreenRouter: Sendable {
     }
 }
 
-/// A value of a screen's parameter of any type.
+/// The value of a screen's parameter, whatever its type.
 private struct AnyScreenValue: ScreenValue {
     let json: PushSupport.JSONValue
 

@@ -2,11 +2,11 @@ import Foundation
 import MartletKit
 import PushSupport
 
-/// The actions of the user of the phone.
+/// The commands of the phone's user.
 extension Simulator {
     /// Carries out a command of the user.
-    /// - Returns: The text to print, and the same as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
+    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
+    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     package func perform(_ command: PhoneCommand) async throws -> SimulatorResponse? {
         switch command {
         case .list: return SimulatorResponse(lines: self.center.lines, json: self.center.json)
@@ -41,8 +41,8 @@ extension Simulator {
         return nil
     }
 
-    /// Sends the changes and receipts that wait to be sent, for a limited time.
-    /// - Returns: The number of receipts that wait for the next run.
+    /// Sends pending changes and receipts, within a time limit.
+    /// - Returns: The number of receipts that remain for the next run.
     package func flush(within limit: Duration = Simulator.flushTime) async -> Int {
         let martlet = self.app.martlet
         await martlet.synchronize(within: limit)

@@ -6,16 +6,16 @@ import PushSupport
 package import PushTypes
 import ServiceLifecycle
 
-/// A phone with one app: a device of the push service, its notification centre, and the app with its library.
+/// A phone with one app: a device of the push service, its notification centre, and the app with MartletKit.
 ///
-/// It is a `Service`, which takes the user's commands while it runs.
+/// The simulator is a `Service`, which accepts the user's commands while it runs.
 package actor Simulator: Service {
-    /// The longest time for sending the waiting changes and receipts when the simulator ends.
+    /// The time limit for sending pending changes and receipts when the simulator ends.
     package static let flushTime: Duration = .seconds(5)
 
     /// The id of the device at the push service.
     package var deviceID: String { self.identity.deviceID }
-    /// The events that commands can wait for.
+    /// The events for which the command `wait` can wait.
     package nonisolated let tally = EventTally()
 
     let configuration: SimulatorConfiguration
@@ -27,12 +27,12 @@ package actor Simulator: Service {
     private(set) var identity: DeviceIdentity
     var app: SimulatedApp
     var deviceToken: String?
-    /// The token for Live Activities, and the kind under which the app has registered it last.
+    /// The token for Live Activities, and the kind under which the app registered it last.
     var activityToken: String?
     private var activityKind: MartletKit.TokenKind?
-    /// The names of the attachments on disk.
+    /// The file names of the attachments on disk.
     var attachments: Set<String>
-    /// The phone while it is connected, and the broadcast channels that it follows.
+    /// The device link while the phone is connected, and the broadcast channels that it follows.
     private var device: Device?
     private var channels: Set<String> = []
     var isInForeground = false
@@ -43,10 +43,10 @@ package actor Simulator: Service {
     private var timer: Task<Void, any Error>?
     let log: SimulatorEventLog
 
-    /// Makes the phone of a folder.
+    /// Creates the phone whose state is stored in a folder.
     /// - Parameters:
     ///   - identity: The identity of the device.
-    ///   - print: Receives each event.
+    ///   - print: A closure that receives each event.
     /// - Throws: ``PhoneError`` for a folder or a configuration that cannot be used.
     package init(
         _ configuration: SimulatorConfiguration,
@@ -147,7 +147,7 @@ package actor Simulator: Service {
         if await self.app.martlet.status()?.isConfirmed == true { self.log.confirmed() }
     }
 
-    /// Returns the bytes of a token in hexadecimal. Other text gives no bytes, which MartletKit refuses.
+    /// Returns the bytes of a hexadecimal token. For other text the result is empty, which MartletKit refuses.
     private static func bytes(of token: String) -> Data { DeviceToken(hex: token).map { Data($0.bytes) } ?? Data() }
 
     var profile: DeviceProfile {
@@ -190,7 +190,7 @@ package actor Simulator: Service {
         self.advance()
     }
 
-    /// Makes the changes of Live Activities that are due, and waits for the next one.
+    /// Applies the changes of Live Activities that are due, and schedules the next one.
     private func advance() {
         self.timer?.cancel()
         self.timer = nil
@@ -227,7 +227,7 @@ extension Simulator {
     /// The topic of the pushes for the app's Live Activities.
     var activityTopic: String { self.configuration.app + PushType.liveactivity.topicSuffix }
 
-    /// Registers the token for Live Activities under its present kind.
+    /// Registers the token for Live Activities under its current kind.
     private func registerActivityToken() async {
         let kind = self.center.activityTokenKind
         guard let token = self.activityToken, kind != self.activityKind else { return }
@@ -244,7 +244,7 @@ extension Simulator {
         }
     }
 
-    /// Follows the broadcast channels of the Live Activities that have not ended, and no other.
+    /// Follows exactly the broadcast channels of the Live Activities that have not ended.
     private func followChannels() {
         guard let device = self.device else { return }
         let (channels, app) = (self.center.channels, self.configuration.app)
@@ -276,15 +276,15 @@ package struct SimulatorConfiguration: Sendable {
     package var environment: PushTypes.PushEnvironment = .sandbox
     /// The address of the device link.
     package var device: DeviceConfiguration
-    /// The locale, time zone and version that the app registers; `nil` for those of this system, and no version.
+    /// The locale, time zone and version that the app registers; `nil` for those of this system, and for no version.
     package var locale, timeZone, appVersion: String?
-    /// The proof of the user with which the app logs in at its start; `nil` for none.
+    /// The user proof with which the app attaches its user at the launch; `nil` for none.
     package var userProof: String?
     /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []
     /// The transport of the app's requests and attachments.
     package var transport: any DownloadTransport = HTTPClientTransport()
-    /// The text of the rule file for screens; `nil` for none.
+    /// The content of the rule file for screens; `nil` for none.
     package var routes: Data?
 
     package init(app: String, provider: URL, publicKey: String, device: DeviceConfiguration) {
@@ -294,9 +294,9 @@ package struct SimulatorConfiguration: Sendable {
 
 /// The operations on a device that the device link does not offer.
 package struct PhoneServices: Sendable {
-    /// Keeps the identity of the device for the next run.
+    /// Stores the identity of the device for the next run.
     package let save: @Sendable (DeviceIdentity) throws -> Void
-    /// Tells the push service that the app of a topic was removed from a device, which ends its device token.
+    /// Reports to the push service that an app was removed from a device, which invalidates its device token.
     package let removeApp: @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
 
     package init(
@@ -308,8 +308,8 @@ package struct PhoneServices: Sendable {
 }
 
 extension Device {
-    /// Asks for the device token of a topic until there is one.
-    /// - Returns: The token; `nil` if the push service does not know the topic, or the phone ends.
+    /// Requests the device token of a topic, and repeats the request until there is one.
+    /// - Returns: The token; `nil` if the push service does not know the topic or the task is cancelled.
     func token(of topic: String, log: SimulatorEventLog) async -> String? {
         while !Task.isCancelled {
             do {

@@ -2,19 +2,19 @@ import MartletKit
 import PushSupport
 import Synchronization
 
-/// The log of a phone's events, which prints them and hands them to commands that wait for them.
+/// The log of a phone's events, which prints events and counts them for the command `wait`.
 final class SimulatorEventLog: Sendable {
     let tally: EventTally
     private let print: @Sendable (SimulatorEvent) -> Void
     private let state = Mutex(State())
 
     private struct State {
-        /// The number of the present installation of the app, whose events are reported.
+        /// The number of the current installation of the app. Events of other installations are not reported.
         var install = 0
         var problem: String?
-        /// The kinds of tokens of the launch that the provider has not confirmed yet.
+        /// The kinds of the launch's tokens that the provider has not confirmed yet.
         var unconfirmed: Set<String> = []
-        /// The kinds that it has confirmed since the last report.
+        /// The kinds of tokens that the provider has confirmed since the last report.
         var confirmed: [String] = []
     }
 
@@ -25,15 +25,15 @@ final class SimulatorEventLog: Sendable {
     /// The text of the last problem; `nil` for none.
     var lastProblem: String? { self.state.withLock { $0.problem } }
 
-    /// Sets the installation of the app whose events are reported.
+    /// Sets the number of the app's installation whose events are reported.
     func current(install: Int) { self.state.withLock { $0.install = install } }
 
-    /// Records a launch of the app with its tokens. Their registration is reported once, when the provider has them all.
+    /// Records a launch of the app with its tokens. The registration is reported once, when all tokens are confirmed.
     func launched(registering kinds: [MartletKit.TokenKind]) {
         self.state.withLock { ($0.unconfirmed, $0.confirmed) = (Set(kinds.map(\.rawValue)), []) }
     }
 
-    /// Records the kind of the token for Live Activities, if the registration of the launch still waits for that token.
+    /// Sets the kind under which the token for Live Activities is expected, if the launch still waits for that token.
     func expect(_ kind: MartletKit.TokenKind) {
         self.state.withLock { state in
             let earlier = state.unconfirmed.filter { $0 != MartletKit.TokenKind.alert.rawValue }
@@ -43,7 +43,7 @@ final class SimulatorEventLog: Sendable {
         }
     }
 
-    /// Reports the registration of the launch, unless it was reported, when the provider has all tokens already.
+    /// Reports the registration of the launch, unless it was reported, if the provider already has all tokens.
     func confirmed() {
         let isNew = self.state.withLock { state in
             defer { (state.unconfirmed, state.confirmed) = ([], []) }
@@ -53,7 +53,7 @@ final class SimulatorEventLog: Sendable {
         if isNew { self.report(SimulatorEvent(.registered, "the provider has this installation already")) }
     }
 
-    /// Reports the registration of the launch once the other tokens are confirmed. The phone has no token of this kind.
+    /// Stops waiting for a token of this kind, which the phone does not get, and reports the registration without it.
     func abandon(_ kind: MartletKit.TokenKind) {
         self.reportRegistration {
             $0.unconfirmed.remove(kind.rawValue)
@@ -61,7 +61,7 @@ final class SimulatorEventLog: Sendable {
         }
     }
 
-    /// Reports the registration of the launch without the tokens that the provider refuses.
+    /// Stops waiting for tokens that the provider refuses, and reports the registration without them.
     private func refused(_ member: String?) {
         guard let member, ["token", "kind", "environment", "activity"].contains(member) else { return }
         self.reportRegistration { state in
@@ -89,7 +89,7 @@ final class SimulatorEventLog: Sendable {
         }
     }
 
-    /// Reports the confirmed tokens after a change, unless others are missing.
+    /// Changes the state, and reports the confirmed tokens unless others are missing.
     /// - Parameter change: Returns `false` if there is nothing to report.
     private func reportRegistration(_ change: (inout State) -> Bool) {
         let kinds = self.state.withLock { state -> [String] in
@@ -108,8 +108,8 @@ final class SimulatorEventLog: Sendable {
         )
     }
 
-    /// Waits for events that no wait has counted yet.
-    /// - Throws: ``WaitError`` if there are too few in that time, and `CancellationError`.
+    /// Waits for events that no earlier wait has consumed.
+    /// - Throws: ``WaitError`` if too few events occur in that time, and `CancellationError`.
     func wait(for name: SimulatorEvent.Name, count: Int, seconds: Int) async throws {
         let tally = self.tally
         let isComplete = try? await withTimeLimit(.seconds(seconds)) { await tally.wait(for: count, name) }

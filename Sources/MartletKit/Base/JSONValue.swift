@@ -12,17 +12,18 @@ public enum JSONValue: Hashable, Sendable {
 
     /// The limits of JSON input. Input that exceeds one of them is not a value.
     enum Bounds {
-        /// The maximum size in bytes. A payload has at most 5,120 (reference 3.1), and a rule file of the router may be larger.
+        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 (reference 3.1); a rule file may be
+        /// larger.
         static let text = 256 * 1024
-        /// The maximum depth of nesting.
+        /// The maximum depth to which arrays and objects are nested.
         static let depth = 32
-        /// The maximum number of values in a payload, itself included.
+        /// The maximum number of values in a payload, the payload itself included.
         static let values = 16384
     }
 
     /// Reads a JSON text.
     ///
-    /// The value is `nil` for text that is not JSON, has more than 256 KiB or is nested more than 32 deep.
+    /// Returns `nil` for text that is not JSON, is larger than 256 KiB or is nested more than 32 levels deep.
     public init?(json: Data) {
         // Foundation reads UTF-16 too, in which a count of brackets goes wrong; there, every second byte is 0.
         guard json.count <= Bounds.text, !json.contains(0), Self.measure(json).depth <= Bounds.depth,
@@ -31,7 +32,7 @@ public enum JSONValue: Hashable, Sendable {
         self = value
     }
 
-    /// Reads the JSON text of a payload, which has 16,384 values at most.
+    /// Reads the JSON text of a payload; `nil` also if it has more than 16,384 values.
     init?(payload: Data) {
         guard payload.count <= Bounds.text, Self.measure(payload).values <= Bounds.values else { return nil }
         self.init(json: payload)
@@ -50,8 +51,8 @@ public enum JSONValue: Hashable, Sendable {
         return (try? encoder.encode(self)) ?? Data("null".utf8)
     }
 
-    /// Returns the depth of nesting of a text and the number of its values, without decoding it: a recursive decoder must not get
-    /// a deep one. An empty array or object counts twice.
+    /// Returns the depth of nesting of a JSON text and the number of its values, without decoding it: deeply nested
+    /// text must not reach the recursive decoder. An empty array or object counts twice.
     private static func measure(_ text: Data) -> (depth: Int, values: Int) {
         var (depth, deepest, values, inString, isEscaped) = (0, 0, 1, false, false)
         for byte in text {
@@ -84,7 +85,7 @@ extension JSONValue {
     /// The text of a string; `nil` for other values.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The number of an integer, or of a number without a fraction; `nil` for other values.
+    /// The value of an integer, or of a number without a fractional part; `nil` for other values.
     public var integer: Int64? {
         switch self {
         case .integer(let number): number
@@ -144,7 +145,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 }
 
 extension JSONValue {
-    /// Reads the dictionary that the system gives for a payload.
+    /// Converts the dictionary in which the system delivers a payload.
     ///
     /// Values that are not JSON are left out, and so are those that exceed the limits: a hostile payload must not crash the
     /// app that it wakes.
@@ -166,7 +167,7 @@ extension JSONValue {
         return members
     }
 
-    /// Returns the JSON value of a Foundation object; `nil` if it has none or exceeds the limits.
+    /// Returns the JSON value of a Foundation object; `nil` if the object has none or exceeds the limits.
     private static func value(of object: Any, depth: Int, remaining: inout Int) -> JSONValue? {
         remaining -= 1
         guard remaining >= 0, depth < Bounds.depth else { return nil }

@@ -1,5 +1,5 @@
 extension UInt8 {
-    /// `true` for a letter, a digit, `-`, `.` or `_`.
+    /// `true` for a character of a name: an ASCII letter, a digit, `-`, `.` or `_`.
     var isName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -11,18 +11,18 @@ extension UInt8 {
 }
 
 extension Sequence<UInt8> {
-    /// The bytes in hexadecimal digits.
+    /// The bytes as hexadecimal digits.
     var hexadecimal: String {
         self.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
     }
 }
 
 extension String {
-    /// Returns `true` for the same bytes. Swift's `==` also takes canonically equivalent texts for equal, such as K and the
-    /// kelvin sign.
+    /// Returns `true` if both strings have the same UTF-8 bytes. Swift's `==` also treats canonically equivalent
+    /// strings as equal, such as K and the kelvin sign.
     func isSame(as other: String) -> Bool { self.utf8.elementsEqual(other.utf8) }
 
-    /// The text for a log: at most 64 characters, and `?` for control characters.
+    /// The text for a log: at most 64 characters, with `?` in place of each control character.
     var forLog: String {
         let scalars = self.unicodeScalars.prefix(64).map { scalar in
             switch scalar.properties.generalCategory {

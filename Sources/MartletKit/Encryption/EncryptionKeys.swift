@@ -4,13 +4,13 @@ public import Foundation
 
 /// The keys of an installation, to which the provider encrypts content.
 ///
-/// A key pair is made once and kept in the storage. After a rotation, earlier keys still open content that is under way.
-/// Use a storage that only this device can read: on Apple's systems the keychain, in the access group that the app shares
-/// with its extension.
+/// A key pair is generated once and kept in the storage. After a rotation, earlier keys still decrypt content that is
+/// in transit. Use a storage that only this device can read: on Apple's systems the keychain, in the access group that
+/// the app shares with its extension.
 public struct EncryptionKeys: Sendable {
-    /// The number of days for which a replaced key still opens content.
+    /// The number of days for which a replaced key still decrypts content.
     public static let daysKept = 30
-    /// The maximum number of keys, the current one included. If they are rotated more often, the oldest are dropped.
+    /// The maximum number of keys, the current one included. A further rotation drops the oldest key.
     public static let maximumCount = 8
 
     private let value: SharedValue
@@ -24,7 +24,7 @@ public struct EncryptionKeys: Sendable {
         self.now = now
     }
 
-    /// Returns the key to register with the provider. The first call makes it, and each call removes expired keys.
+    /// Returns the key to register with the provider. The first call generates it, and each call removes expired keys.
     /// - Throws: ``DamageError``, or an error of the storage.
     public func current() throws -> EncryptionKey {
         try self.value.update { stored in
@@ -36,7 +36,7 @@ public struct EncryptionKeys: Sendable {
         }
     }
 
-    /// Makes a new key and returns it. The provider uses it once it is registered.
+    /// Generates a new current key and returns it. The provider encrypts to it once it is registered.
     /// - Throws: An error of the storage.
     public func rotate() throws -> EncryptionKey {
         try self.value.update { stored in
@@ -47,15 +47,15 @@ public struct EncryptionKeys: Sendable {
         }
     }
 
-    /// Removes all keys, after which content encrypted to them cannot be opened. ``Martlet/unregister()`` does it for its own
-    /// storage.
+    /// Removes all keys, after which content encrypted to them cannot be decrypted. ``Martlet/unregister()`` also
+    /// removes the keys in its own storage.
     /// - Throws: An error of the storage.
     public func removeAll() throws { try self.value.removeAll() }
 
-    /// Returns the content of a notification.
+    /// Decrypts the content of a notification.
     ///
-    /// A notification that is not encrypted is returned as it is. If the content cannot be opened, the placeholder is returned
-    /// with the failure.
+    /// A notification that is not encrypted is returned as it is. If the content cannot be decrypted, the placeholder
+    /// is returned with the failure.
     /// - Parameter app: the bundle id under which the installation is registered, not that of the extension.
     public func open(_ notification: ReceivedNotification, app: String) -> OpenedNotification {
         guard let sealed = notification.sealed else {
@@ -86,7 +86,7 @@ public struct EncryptionKeys: Sendable {
         return payload
     }
 
-    /// The stored keys cannot be read. ``rotate()`` makes new ones.
+    /// The stored keys cannot be read. ``rotate()`` generates a new one.
     public struct DamageError: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String { "the stored keys are damaged: rotate() makes new ones" }
     }
@@ -98,13 +98,13 @@ public struct EncryptionKey: Hashable, Sendable {
     public let id: String
     /// The raw X25519 public key, 32 bytes.
     public let publicKey: Data
-    /// The time at which the key was made, for an app that rotates its key.
+    /// The time at which the key was generated, for an app that rotates its key.
     public let created: Date
 }
 
-/// A notification after its content was opened.
+/// A notification after the attempt to decrypt its content.
 public struct OpenedNotification: Hashable, Sendable {
-    /// The content, or the placeholder.
+    /// The notification with the decrypted content, or the placeholder.
     public let notification: ReceivedNotification
     /// The reason why ``notification`` is the placeholder; `nil` if nothing failed.
     public let failure: OpeningError?
@@ -112,7 +112,7 @@ public struct OpenedNotification: Hashable, Sendable {
 
 /// The reason why encrypted content cannot be shown.
 public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// `martlet.sealed` is malformed, or the notification has no id.
+    /// The payload's member `martlet.sealed` is malformed, or the notification has no id.
     case malformed
     /// The installation does not have the key any more: the app was reinstalled, or the content is older than 30 days.
     case unknownKey(id: String)
@@ -123,7 +123,7 @@ public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The storage failed, or the stored keys are damaged.
     case keysUnreadable(String)
 
-    /// A text for the log.
+    /// A description of the reason for the log.
     public var description: String {
         switch self {
         case .malformed: "the encrypted content is malformed"
@@ -156,7 +156,7 @@ private struct KeyRing: Codable {
 
     init() {}
 
-    /// Reads the stored keys; `nil` makes an empty ring.
+    /// Decodes the stored keys; `nil` gives an empty key ring.
     init(stored: Data?) throws(EncryptionKeys.DamageError) {
         guard let stored else { return }
         guard let ring = try? JSONDecoder().decode(KeyRing.self, from: stored), let last = ring.keys.last,
@@ -170,12 +170,12 @@ private struct KeyRing: Codable {
 
     var current: Key? { self.keys.last }
 
-    /// Returns the private key of an id, unless it was replaced too long ago.
+    /// Returns the private key with an id; `nil` if it is not stored, or was replaced more than 30 days ago.
     func key(_ id: String, now: Date) -> Curve25519.KeyAgreement.PrivateKey? {
         self.keys.last { $0.id == id && Self.isKept($0, now: now) }?.curveKey
     }
 
-    /// Makes a new current key, and drops the keys that are too old or too many.
+    /// Generates a new current key, and drops keys that were replaced too long ago or exceed the maximum number.
     mutating func rotate(now: Date) -> Key {
         let key = Key(
             id: UUID().uuidString,
@@ -191,7 +191,7 @@ private struct KeyRing: Codable {
         return key
     }
 
-    /// Drops the keys that are too old, and returns `true` if there were any.
+    /// Drops the keys that were replaced too long ago, and returns `true` if there were any.
     mutating func prune(now: Date) -> Bool {
         let count = self.keys.count
         self.keys.removeAll { !Self.isKept($0, now: now) }
@@ -219,19 +219,19 @@ extension KeyRing.Key {
 }
 
 /// The format of encrypted content: HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and
-/// ChaCha20-Poly1305. One message is encrypted with each encapsulated key.
+/// ChaCha20-Poly1305. Each message has an encapsulated key of its own.
 enum ContentEncryption {
     static let ciphersuite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
     static let info = Data("martlet push 1".utf8)
     /// The length of an encapsulated key in bytes.
     static let encapsulatedKeyLength = 32
 
-    /// Returns the bytes that tie a ciphertext to the app and the notification.
+    /// Returns the additional authenticated data, which binds a ciphertext to the app and the notification.
     static func authenticatedData(app: String, notification: UUID) -> Data {
         Data("\(app)\n\(notification.uuidString)".utf8)
     }
 
-    /// Decrypts an encapsulated key that is followed by the ciphertext.
+    /// Decrypts data that consists of an encapsulated key and the ciphertext.
     /// - Throws: An error if the ciphertext is not authentic, or was not encrypted to this key.
     static func open(
         _ sealed: Data,

@@ -11,7 +11,7 @@ struct AttachmentDownload: Sendable {
     }
 
     private let policy: AttachmentPolicy
-    /// The type that the payload declares.
+    /// The type that the payload declares; `nil` if it declares none.
     private let declared: AttachmentType?
     private(set) var url: AttachmentURL
     private var redirects = 0
@@ -50,14 +50,14 @@ struct AttachmentDownload: Sendable {
     }
 
     enum OnResponse: Equatable {
-        /// Take the body.
+        /// Receive the body of the response.
         case receive
         /// Request this URL instead.
         case follow(URL)
         case fail(AttachmentError)
     }
 
-    /// A response has arrived, whose body is still outstanding.
+    /// Processes the head of a response, before its body arrives.
     /// - Parameters:
     ///   - header: returns the value of a header field by its name in lower case.
     ///   - length: the announced size of the body; `nil` if none was announced.
@@ -100,7 +100,7 @@ struct AttachmentDownload: Sendable {
         case fail(AttachmentError)
     }
 
-    /// A piece of the body has arrived.
+    /// Processes a piece of the body.
     mutating func received(_ bytes: Data) -> OnBytes {
         guard case .receiving(let type, var start, let size) = self.state else {
             let failure = self.failure ?? .typeNotAllowed
@@ -120,7 +120,7 @@ struct AttachmentDownload: Sendable {
         return .write
     }
 
-    /// The body has ended.
+    /// Checks the start of the file after the end of the body.
     /// - Returns: The type that was declared and verified.
     /// - Throws: ``AttachmentError``
     func finished() throws(AttachmentError) -> AttachmentType {
@@ -134,7 +134,7 @@ struct AttachmentDownload: Sendable {
         }
     }
 
-    /// The failure that ended the download.
+    /// The failure that ended the download; `nil` if there is none.
     var failure: AttachmentError? {
         guard case .failed(let failure) = self.state else { return nil }
         return failure

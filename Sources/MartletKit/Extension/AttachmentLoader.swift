@@ -2,7 +2,7 @@ public import Foundation
 
 /// Downloads the attachment of a notification into a file.
 public struct AttachmentLoader: Sendable {
-    /// Ends an exchange whose response is a redirect.
+    /// The error that ends an exchange whose response is a redirect.
     private struct Redirection: Error {}
 
     private let folder: URL
@@ -10,8 +10,8 @@ public struct AttachmentLoader: Sendable {
     private let transport: any DownloadTransport
 
     /// - Parameters:
-    ///   - folder: the folder for the files, which is made if it is missing. The caller removes the files, except those that
-    ///     the system shows and moves away.
+    ///   - folder: the folder for the files, which is created if it is missing. The caller deletes the files, except
+    ///     those that the system moves away to show them.
     ///   - transport: the transport of the downloads. By default it is `URLSession`.
     public init(
         folder: URL,
@@ -55,7 +55,7 @@ public struct AttachmentLoader: Sendable {
         do { return try body() } catch { throw .file("\(error)".forLog) }
     }
 
-    /// Receives the file. The deadline includes redirects.
+    /// Receives the file, redirects included, within the policy's deadline.
     private func receive(_ reception: AttachmentReceiver) async throws(AttachmentError) -> AttachmentType {
         defer { reception.close() }
         let (transport, deadline) = (self.transport, self.policy.deadline)
@@ -103,15 +103,15 @@ public struct DownloadedAttachment: Hashable, Sendable {
 private final class AttachmentReceiver: Sendable {
     private struct State {
         var download: AttachmentDownload
-        /// `nil` once it is closed.
+        /// The file that receives the body; `nil` once it is closed.
         var file: FileHandle?
     }
 
-    /// The effect of a part on the exchange.
+    /// The effect of a part of a response on the exchange.
     enum OnPart {
         /// The exchange continues.
         case taken
-        /// Another URL has the file.
+        /// The response redirects to another URL, which is requested next.
         case redirected
     }
 
@@ -124,7 +124,7 @@ private final class AttachmentReceiver: Sendable {
     /// The URL to request.
     var url: URL { self.state.withLock { $0.download.url.url } }
 
-    /// Takes a part of a response.
+    /// Processes a part of a response, and writes the bytes of a body to the file.
     /// - Throws: ``AttachmentError``
     func take(_ part: ResponsePart) throws(AttachmentError) -> OnPart {
         try self.state.withLock { state throws(AttachmentError) in
@@ -155,7 +155,7 @@ private final class AttachmentReceiver: Sendable {
         try self.state.withLock { state throws(AttachmentError) in try state.download.finished() }
     }
 
-    /// Closes the file. What arrives later is not written.
+    /// Closes the file. Bytes that arrive later are not written.
     func close() {
         self.state.withLock { state in
             try? state.file?.close()

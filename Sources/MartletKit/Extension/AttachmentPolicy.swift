@@ -4,10 +4,10 @@
 public struct AttachmentPolicy: Hashable, Sendable {
     /// The accepted types; by default all that the system can show.
     public var types: Set<AttachmentType>
-    /// The maximum size of a file in bytes; 10 MB by default, which is the system's limit for images. Its limits are 5 MB for
-    /// sounds and 50 MB for films.
+    /// The maximum size of a file in bytes; 10 MB by default. The system accepts images of 10 MB, sounds of 5 MB and
+    /// videos of 50 MB.
     public var maximumSize: Int
-    /// The longest time for a download, redirects included; 20 seconds by default.
+    /// The maximum duration of a download, redirects included; 20 seconds by default.
     public var deadline: Duration
     /// The maximum number of redirects that are followed; 3 by default.
     public var maximumRedirects: Int
@@ -34,7 +34,7 @@ public struct AttachmentPolicy: Hashable, Sendable {
 public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The payload's member `attachment` is neither a URL nor an object with `url` and `type`.
     case malformedMember
-    /// The URL is too long, or has a part that an attachment's does not need, such as a user name.
+    /// The URL is malformed or too long, or has a component that is not accepted, such as a user name.
     case malformedURL
     /// The URL is not `https`.
     case notHTTPS
@@ -48,14 +48,14 @@ public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The file is not of the type that the server or the payload declares.
     case typeMismatch
     case tooLarge
-    /// The deadline has passed.
+    /// The policy's deadline has passed, or the task was cancelled.
     case tooLate
-    /// The connection failed, with the system's error.
+    /// The connection failed. The text is the system's error.
     case connection(String)
-    /// The file could not be written, with the system's error.
+    /// The file could not be written. The text is the system's error.
     case file(String)
 
-    /// A text for the log. It contains no part of the URL.
+    /// A description of the reason for the log, without any part of the URL.
     public var description: String {
         switch self {
         case .malformedMember: "attachment must be a URL, or an object with url and type"

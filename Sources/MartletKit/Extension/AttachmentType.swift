@@ -6,17 +6,17 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
     case aiff
     case wav
     case mp3
-    /// Sound in an MPEG-4 file.
+    /// Audio in an MPEG-4 file.
     case m4a
     case mpeg
-    /// A film in an MPEG-4 file.
+    /// Video in an MPEG-4 file.
     case mp4
     case avi
 
-    /// The number of first bytes that identify a type.
+    /// The number of bytes at the start of a file that identify its type.
     static let signatureLength = 12
 
-    /// The extension of the file's name, by which the system knows the type.
+    /// The file name extension, by which the system recognizes the type.
     public var fileExtension: String {
         switch self {
         case .jpeg: "jpg"
@@ -25,7 +25,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The type that a server or a payload declares, such as `image/jpeg; charset=binary`; `nil` for others.
+    /// Parses a declared content type such as `image/jpeg; charset=binary`; `nil` for a type that is not in the list.
     init?(contentType: String) {
         let type = contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         switch type {
@@ -56,7 +56,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
         case .aiff: return has("FORM") && (has("AIFF", at: 8) || has("AIFC", at: 8))
         case .wav: return has("RIFF") && has("WAVE", at: 8)
         case .avi: return has("RIFF") && has("AVI ", at: 8)
-        // A tag, or the header of a frame of MPEG audio, layer III.
+        // An ID3 tag, or the header of an MPEG audio layer III frame.
         case .mp3: return has("ID3") || (start.count > 1 && start[0] == 0xff && start[1] & 0xe6 == 0xe2)
         // The pack header, or a sequence header.
         case .mpeg: return start.starts(with: [0, 0, 1, 0xba]) || start.starts(with: [0, 0, 1, 0xb3])

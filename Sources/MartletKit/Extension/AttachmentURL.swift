@@ -2,7 +2,7 @@ import Foundation
 
 /// A URL from which an attachment may be downloaded.
 ///
-/// It is checked byte by byte before Foundation parses it, so that no two parsers can see different hosts in it.
+/// The URL is checked byte by byte before Foundation parses it, so that no two parsers can see different hosts in it.
 struct AttachmentURL: Hashable, Sendable {
     /// The maximum length of a URL in bytes.
     static let maximumLength = 2048
@@ -30,7 +30,7 @@ struct AttachmentURL: Hashable, Sendable {
         self.url = url
     }
 
-    /// Returns the URL that a `location` of this one's response leads to.
+    /// Resolves the `location` of a redirect against this URL, and checks the result.
     func redirected(to location: String, allowsLocalServers: Bool) throws(AttachmentError) -> AttachmentURL {
         guard location.utf8.count <= Self.maximumLength, location.utf8.allSatisfy(\.isInURL),
             let url = URL(string: location, relativeTo: self.url)
@@ -61,7 +61,7 @@ struct AttachmentURL: Hashable, Sendable {
 /// A host's name or address in a URL, in lower case.
 struct AttachmentHost: Hashable, Sendable {
     let text: String
-    /// `true` for the device itself, private networks, and addresses without a global meaning.
+    /// `true` for the device itself, a host in a private network, or an address that is not globally reachable.
     let isLocal: Bool
 
     /// - Parameter text: a name, an IPv4 address or an IPv6 address in brackets.
@@ -73,7 +73,7 @@ struct AttachmentHost: Hashable, Sendable {
             return
         }
         var labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        // The dot at the end of a name that is complete.
+        // A fully qualified name may end with a dot.
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         guard text.utf8.count <= 253, let last = labels.last, labels.allSatisfy(Self.isLabel) else { return nil }
         if Self.isNumber(last) {
@@ -98,13 +98,13 @@ struct AttachmentHost: Hashable, Sendable {
         label.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } || label.hasPrefix("0x")
     }
 
-    /// Returns the bytes of four decimal numbers without leading zeros.
+    /// Returns the bytes of an IPv4 address of four decimal numbers without leading zeros; `nil` for other labels.
     private static func bytes(_ labels: [Substring]) -> [UInt8]? {
         let bytes = labels.compactMap { label in UInt8(label).flatMap { String($0) == label ? $0 : nil } }
         return labels.count == 4 && bytes.count == 4 ? bytes : nil
     }
 
-    /// Returns the words of an IPv6 address, without a zone.
+    /// Returns the 16-bit words of an IPv6 address without a zone; `nil` for other text.
     private static func words(_ text: Substring) -> [UInt16]? {
         var address = in6_addr()
         let characters = text.utf8.allSatisfy { byte in
@@ -115,7 +115,7 @@ struct AttachmentHost: Hashable, Sendable {
         return stride(from: 0, to: bytes.count, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     }
 
-    /// Returns `true` for an IPv4 address in a network of RFC 6890 that is not global.
+    /// Returns `true` for an IPv4 address that is not globally reachable (RFC 6890).
     private static func isLocal(bytes: [UInt8]) -> Bool {
         switch (bytes[0], bytes[1]) {
         case (0, _), (10, _), (127, _), (100, 64...127), (169, 254), (172, 16...31), (192, 168), (198, 18...19): true
@@ -127,7 +127,7 @@ struct AttachmentHost: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` for an IPv6 address that is not global unicast. One that contains an IPv4 address is as local as that is.
+    /// Returns `true` for an IPv6 address that is not global unicast, or that embeds a local IPv4 address.
     private static func isLocal(words: [UInt16]) -> Bool {
         func embedded(_ index: Int) -> Bool {
             self.isLocal(bytes: words[index...index + 1].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] })
@@ -145,7 +145,7 @@ struct AttachmentHost: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// `true` for an ASCII character that may be in a URL.
+    /// `true` for an ASCII character that may occur in a URL.
     fileprivate var isInURL: Bool {
         guard (0x21...0x7e).contains(self) else { return false }
         switch self {

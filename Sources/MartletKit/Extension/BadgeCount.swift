@@ -5,7 +5,7 @@ public struct BadgeCount: Sendable {
     /// A change of the number. The result is kept between 0 and ``BadgeCount/maximum``.
     public enum Change: Hashable, Sendable {
         case set(Int)
-        /// Adds to the number; a negative value is subtracted.
+        /// Adds the value to the number; a negative value reduces it.
         case increment(Int)
     }
 
@@ -16,7 +16,7 @@ public struct BadgeCount: Sendable {
     /// - Parameter storage: the storage that app and extension share.
     public init(storage: any MartletStorage) { self.value = SharedValue(storage: storage, prefix: "badge-") }
 
-    /// Returns the number; 0 if it was never changed.
+    /// Returns the number; 0 if none was ever stored.
     /// - Throws: An error of the storage.
     public func current() throws -> Int { Self.number(try self.value.read()) }
 
@@ -30,10 +30,9 @@ public struct BadgeCount: Sendable {
         }
     }
 
-    /// Makes the change that a notification asks for, and returns the new number; `nil` if it asks for none.
+    /// Applies the change that a notification requests, and returns the new number; `nil` if it requests none.
     ///
-    /// `badge` in `aps` sets the number. The payload's member `badgeChange`, a whole number, is added to it; a negative one
-    /// is subtracted.
+    /// The member `badge` of `aps` sets the number. Without it, the integer `badgeChange` in the payload is added.
     /// - Throws: An error of the storage.
     public func apply(_ notification: ReceivedNotification) throws -> Int? {
         if let badge = notification.badge { return try self.apply(.set(badge)) }
@@ -41,7 +40,7 @@ public struct BadgeCount: Sendable {
         return try self.apply(.increment(Int(clamping: change)))
     }
 
-    /// Returns the number after a change.
+    /// Returns the number that results from a change.
     static func applying(_ change: Change, to number: Int) -> Int {
         let (result, isOverflow) =
             switch change {
@@ -60,7 +59,7 @@ public struct BadgeCount: Sendable {
 }
 
 extension BadgeCount.Change {
-    /// `true` if the number becomes larger.
+    /// `true` for a change that increases the number, whose overflow results in the maximum.
     fileprivate var grows: Bool {
         switch self {
         case .set(let number): number > 0

@@ -9,29 +9,30 @@ extension Martlet {
         public let app: String
         /// The public API key of the app, which is contained in every copy of the app.
         public let key: String
-        /// The environment of tokens. By default it is detected (``PushEnvironment/detected(in:)``), and production if it
-        /// cannot be.
+        /// The push environment of the app's tokens. `nil` means the detected one (``PushEnvironment/detected(in:)``),
+        /// or production if detection fails.
         public var environment: PushEnvironment?
-        /// The process in which this runs. By default it is the app.
+        /// The process in which ``Martlet`` runs; the app by default.
         public var role = Role.app
         /// The time after which a confirmed registration is sent again, in seconds. By default it is a day, so that the
         /// provider knows which installations are in use.
         public var refreshInterval: TimeInterval = 24 * 3600
-        /// The longest time for which ``Martlet/receive(_:_:)`` waits for receipts to be sent. By default it is 20 seconds in the
-        /// app, of the 30 that the system gives it in the background, and 2 in the extension, for whose content the user waits.
+        /// The maximum time that ``Martlet/receive(_:_:)`` takes to send receipts. `nil` means 20 seconds in the app,
+        /// which the system gives 30 in the background, and 2 seconds in the extension, for whose content the user
+        /// waits.
         public var receiveTimeout: Duration?
 
-        /// The timeout, or its default.
+        /// The value of ``receiveTimeout``, or the default for the role.
         var sendingTime: Duration { self.receiveTimeout ?? (self.role == .app ? .seconds(20) : .seconds(2)) }
 
         /// A process that uses the storage.
         public enum Role: Hashable, Sendable {
             case app
-            /// A notification service extension makes and sends receipts, and changes nothing else.
+            /// A notification service extension, which creates and sends receipts and changes nothing else.
             case serviceExtension
         }
 
-        /// Makes settings, and checks them.
+        /// Creates settings, and checks the arguments.
         /// - Throws: ``ConfigurationError`` that names the wrong setting.
         public init(provider: URL, app: String, key: String) throws(ConfigurationError) {
             let isTLS = provider.scheme?.lowercased() == "https"
@@ -47,7 +48,7 @@ extension Martlet {
             (self.provider, self.app, self.key) = (provider, app, key)
         }
 
-        /// Returns `true` for the loopback host, where a simulator may connect to a provider without TLS.
+        /// Returns `true` for an `http` URL of a loopback host, at which a simulator may use a provider without TLS.
         private static func isLocal(_ host: String, scheme: String?) -> Bool {
             guard scheme?.lowercased() == "http" else { return false }
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -78,10 +79,11 @@ extension Martlet {
         case registered(kind: TokenKind)
         /// The provider has removed the installation.
         case removed
-        /// The provider refuses a member of the registration, or all of it. A refused value is not sent again before it changes
-        /// or the refresh interval has passed.
+        /// The provider refuses a member of the registration, or the whole request if `member` is `nil`. A refused
+        /// value is not sent again before it changes or the refresh interval has passed.
         case refused(member: String?, code: String, message: String)
-        /// The user is not attached: ask the app's back end for a proof for this installation and attach the user with it.
+        /// The user is not attached: request a proof for this installation from the app's back end, and attach the user
+        /// with it.
         case userProofNeeded(installation: UUID, reason: String)
         /// A request failed, and is repeated after a delay.
         case retry(Waiting, after: Duration, reason: String)
@@ -89,7 +91,8 @@ extension Martlet {
         case receiptsDropped(count: Int, reason: String)
         /// Encrypted content cannot be opened, and its placeholder is shown.
         case contentNotOpened(reason: String)
-        /// The storage cannot be read or written, as before the first unlock of a device. Changes wait in memory.
+        /// The storage cannot be read or written, for example before the first unlock of a device. Changes are kept in
+        /// memory.
         case storageFailed(reason: String)
 
         public var description: String {
@@ -109,7 +112,7 @@ extension Martlet {
         }
     }
 
-    /// The work that waits for the provider.
+    /// The kind of request that is repeated.
     public enum Waiting: String, Hashable, Sendable {
         /// The registration, or the removal, of the installation.
         case registration
@@ -121,7 +124,7 @@ extension Martlet {
     public enum UsageError: Error, Hashable, Sendable, CustomStringConvertible {
         /// An argument exceeds a limit. Nothing has changed.
         case invalidArgument(name: String, reason: String)
-        /// A service extension makes receipts and changes nothing.
+        /// The call was made in a service extension, which may only create and send receipts.
         case serviceExtension
 
         public var description: String {
@@ -149,9 +152,9 @@ extension Martlet {
 struct Dependencies: Sendable {
     var now: @Sendable () -> Date = { Date() }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// Waits until a caller's time limit is over.
+    /// Waits for the time limit of a call of ``Martlet/synchronize(within:)``.
     var wait: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// A number from 0 to 1.
+    /// Returns a random number from 0 to 1.
     var random: @Sendable () -> Double = { Double.random(in: 0...1) }
     var uuid: @Sendable () -> UUID = { UUID() }
 }

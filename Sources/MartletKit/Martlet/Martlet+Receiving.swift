@@ -1,12 +1,11 @@
 public import Foundation
 
 extension Martlet {
-    /// Handles a notification, however it has arrived: opens encrypted content, calls the app's handler, and makes the
-    /// receipts.
+    /// Handles a notification, however it has arrived: decrypts it, calls the app's handler, and creates receipts.
     ///
-    /// After an arrival for which the system gives little time, it returns when the receipts are sent or have failed, and
-    /// ``Configuration/receiveTimeout`` after the call at the latest, the time of the handler included. A cancelled task ends
-    /// the wait at once. The receipts are kept then.
+    /// After an arrival for which the system gives little time, the call returns when the receipts are sent or have
+    /// failed, but at the latest after ``Configuration/receiveTimeout``, which includes the time of the handler.
+    /// Cancelling the task ends the wait at once. Receipts that are not sent are kept.
     /// - Returns: The values to hand to the system.
     public func receive(_ notification: ReceivedNotification, _ arrival: Arrival) async -> Reception {
         let end = ContinuousClock.now + self.configuration.sendingTime
@@ -31,7 +30,7 @@ extension Martlet {
         return Reception(notification: notification, presentation: presentation, fetchResult: result)
     }
 
-    /// Returns the content of an encrypted notification. If it cannot be opened, reports that and returns the placeholder.
+    /// Decrypts the content of a notification. If that fails, reports the failure and returns the placeholder.
     private func opened(_ notification: ReceivedNotification) -> ReceivedNotification {
         guard notification.sealed != nil else { return notification }
         #if Encryption
@@ -107,17 +106,17 @@ extension Martlet {
         self.apply(self.outbox.prune(privacy: allowed, now: receipt.at))
     }
 
-    /// Returns `true` for a name that a receipt can have.
+    /// Returns `true` for a permitted name of an action or a conversion.
     private static func isAction(_ name: String) -> Bool { (1...Receipt.maximumAction).contains(name.utf8.count) }
 
-    /// Keeps a receipt in memory until the storage takes it.
+    /// Keeps a receipt in memory until the storage accepts it.
     private func keep(_ receipt: Receipt) {
         guard self.unstored.count < ReceiptOutbox.maximum, !self.unstored.contains(where: { $0.name == receipt.name })
         else { return }
         self.unstored.append(receipt)
     }
 
-    /// Loads the receipts that another process has stored since, and forgets those that it has removed.
+    /// Loads the receipts that another process has stored meanwhile, and forgets those that it has removed.
     func loadOutbox() {
         do {
             if !self.unstored.isEmpty, let allowed = self.state()?.state.receiptPrivacy {
@@ -145,7 +144,7 @@ extension Martlet {
         }
     }
 
-    /// Makes the outbox's changes in the storage, and reports its events.
+    /// Applies the outbox's changes to the storage, and reports its events.
     func apply(_ changes: ReceiptOutbox.Changes) {
         do {
             for name in changes.removed { try self.storage.remove(name) }
@@ -170,7 +169,8 @@ extension Martlet {
 // MARK: - The back-off of receipts
 
 extension Martlet {
-    /// The name of the back-off in the storage. App and extension share it, because each push starts a process of the extension.
+    /// The name under which the back-off is stored. App and extension share it, because each push starts a process of
+    /// the extension.
     private static let backOffName = "outbox"
 
     private func storedBackOff() throws -> RetryDelay {
@@ -198,13 +198,13 @@ extension Martlet {
 }
 
 extension Arrival {
-    /// Returns the receipts of an arrival, in the order of their events.
+    /// Returns the events that receipts report after an arrival, in chronological order.
     ///
     /// An opened notification was delivered and shown too, so that a later event implies the earlier ones.
     /// - Parameters:
     ///   - isVisible: `true` for a notification with an alert.
-    ///   - presentation: How it is presented in the foreground.
-    ///   - capabilities: The user's permissions; `nil` if they are not known.
+    ///   - presentation: The presentation in the foreground.
+    ///   - capabilities: The presentations that the user allows; `nil` if they are not known.
     fileprivate func receipts(
         isVisible: Bool,
         presentation: Presentation,

@@ -19,7 +19,7 @@ extension Martlet {
         self.storeBackOff()
     }
 
-    /// Registers a token. Call it with every token that the system gives, and with the app's own at every launch.
+    /// Registers a token. Call it with every token that the system issues, and at every launch with the device token.
     /// - Throws: ``UsageError`` for an invalid token or kind, and in a service extension.
     public func register(token: Data, kind: TokenKind = .alert) throws(UsageError) {
         guard RegistrationStateMachine.isToken(token, kind) else {
@@ -69,9 +69,9 @@ extension Martlet {
         #endif
     }
 
-    /// Sets all tags. The app has to allow installations to write them (`installationTags`).
-    /// - Throws: ``UsageError`` for more than 100 tags, one of more than 256 bytes, or 8,000 bytes together, and in a service
-    ///   extension.
+    /// Replaces all tags of the installation. The app has to allow installations to write them (`installationTags`).
+    /// - Throws: ``UsageError`` for more than 100 tags, a tag of more than 256 bytes, or more than 8,000 bytes in all,
+    ///   and in a service extension.
     public func setTags(_ tags: Set<String>) throws(UsageError) {
         let value = JSONValue.array(tags.sorted().map { .string($0) })
         guard tags.count <= 100, tags.allSatisfy({ Self.texts.contains($0.utf8.count) }), Self.fits(value) else {
@@ -83,8 +83,8 @@ extension Martlet {
     /// Sets an attribute to a text, a number or a Boolean, or removes it with `null`.
     ///
     /// The app has to allow installations to write it (`installationAttributes`). There are at most 100.
-    /// - Throws: ``UsageError`` for a name or a text of more than 256 bytes, a number that is not finite, another value or one
-    ///   attribute too many, and in a service extension.
+    /// - Throws: ``UsageError`` for a name or a text of more than 256 bytes, a number that is not finite, a value of
+    ///   another type, or more than 100 attributes, and in a service extension.
     public func setAttribute(_ name: String, to value: JSONValue) throws(UsageError) {
         let isScalar = value.array == nil && value.object == nil
         guard Self.texts.contains(name.utf8.count), isScalar, value.string?.utf8.count ?? 0 <= Self.texts.upperBound
@@ -127,7 +127,7 @@ extension Martlet {
         try self.update { $0.want("preferences", preferences.json) }
     }
 
-    /// Sets the level of receipts that the user allows. A stricter level than before also applies to waiting receipts.
+    /// Sets the level of privacy that the user allows for receipts. A stricter level also applies to unsent receipts.
     /// - Throws: ``UsageError/serviceExtension``
     public func setReceiptPrivacy(_ privacy: ReceiptPrivacy) throws(UsageError) {
         try self.update { $0.setReceiptPrivacy(privacy) }

@@ -1,14 +1,13 @@
 import Foundation
 
-/// An app's side of push: registers the installation with the provider, attaches its user, and reports receipts of
-/// notifications.
+/// The provider's client in an app, which registers the installation, attaches its user and reports receipts.
 ///
-/// Make one per process and keep it. Each change is stored at once and sent as soon as possible; no call has to be repeated
-/// after a failure or a restart. An app and its notification service extension share the storage.
+/// Create one per process and keep it. Each change is stored at once and sent as soon as possible; no call has to be
+/// repeated after a failure or a restart. An app and its notification service extension share the storage.
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
     private static let stateName = "state"
-    /// The maximum number of requests of one synchronization. It usually ends earlier, since each refusal removes a member.
+    /// The maximum number of requests in one synchronization. Fewer suffice, since each refusal removes a member.
     private static let maximumRequests = 250
 
     nonisolated let configuration: Configuration
@@ -21,26 +20,27 @@ public actor Martlet {
 
     /// The state of the registration; `nil` until the storage could be read.
     private var machine: RegistrationStateMachine?
-    /// The changes that wait for the storage.
+    /// The changes to apply once the storage can be read.
     private var changes: [(inout RegistrationStateMachine) -> Void] = []
     var outbox = ReceiptOutbox()
-    /// The receipts that the storage did not accept, which wait in memory. There are at most as many as the outbox holds.
+    /// The receipts that the storage did not accept, which wait in memory. Their maximum number is
+    /// ``ReceiptOutbox/maximum``.
     var unstored: [Receipt] = []
-    /// `true` while the stored back-off is the outbox's.
+    /// `true` while the storage has the same back-off as the outbox.
     var isBackOffStored = true
     private var isSending = false
     private var isDue = false
-    /// The callers that wait for the end of a synchronization.
+    /// The callers that wait for the end of a synchronization, each with an id of its own.
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
     private var retry: Task<Void, Never>?
 
-    /// Makes a client of the provider.
+    /// Creates a client of the provider.
     /// - Parameters:
-    ///   - configuration: The provider and the app.
-    ///   - storage: A place that outlives the process, which the app's extension shares.
+    ///   - configuration: The settings, which name the provider and the app.
+    ///   - storage: The persistent storage, which the app shares with its extension.
     ///   - transport: The transport of requests. By default it is `URLSession`.
     ///   - handler: The app's reactions to notifications.
-    ///   - report: Receives each event, for the log.
+    ///   - report: A closure that receives each event, for example to log it.
     public init(
         _ configuration: Configuration,
         storage: any MartletStorage,
@@ -68,9 +68,9 @@ public actor Martlet {
 
     /// Sends everything that can be sent now, and returns when that is done.
     ///
-    /// Every change and the end of every wait start it too. Call it where the system gives the app time, such as in a
-    /// background task. A cancelled task ends its wait at once; a request in flight continues.
-    /// - Parameter limit: The longest wait; `nil` for as long as it takes.
+    /// Every change and the end of every back-off also start a synchronization. Call it where the system gives the app
+    /// time, such as in a background task. A cancelled task ends its wait at once; a request in flight continues.
+    /// - Parameter limit: The maximum time to wait; `nil` for no limit.
     public func synchronize(within limit: Duration? = nil) async {
         self.isDue = true
         if !self.isSending {
@@ -142,7 +142,7 @@ extension Martlet {
         return state
     }
 
-    /// Stores a state that differs from the stored one.
+    /// Stores the state if it has changed.
     private func store(_ machine: RegistrationStateMachine) {
         guard machine != self.machine else { return }
         self.machine = machine
@@ -176,7 +176,7 @@ extension Martlet {
 // MARK: - Sending
 
 extension Martlet {
-    /// Waits until nothing is being sent, the time is over or the task is cancelled.
+    /// Waits until sending has ended, the time limit has passed or the task is cancelled.
     private func waitForSending(within limit: Duration?) async {
         let (id, wait) = (UUID(), self.dependencies.wait)
         let timer = limit.map { limit in
@@ -222,7 +222,7 @@ extension Martlet {
             self.store(machine)
             let installation = machine.state.installation
             let response = await self.exchange(self.configuration.request(request, installation: installation))
-            // The app may have changed it meanwhile.
+            // The app may have changed the state meanwhile.
             guard var machine = self.state() else { return }
             let events = machine.completed(
                 request,
@@ -269,7 +269,7 @@ extension Martlet {
         }
     }
 
-    /// Schedules a synchronization for the end of the next wait.
+    /// Schedules a synchronization for the time at which the next back-off ends.
     private func scheduleRetry() {
         self.retry?.cancel()
         self.retry = nil

@@ -46,8 +46,8 @@ extension Martlet.Configuration {
         }
     }
 
-    /// Returns a request for a path below an installation.
-    /// - Parameter path: The path below the installation.
+    /// Returns a request to an API resource of an installation.
+    /// - Parameter path: The path relative to the installation, such as `receipts`.
     func request(
         _ method: String,
         _ path: String,
@@ -91,7 +91,7 @@ public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension ProviderResult {
-    /// Returns the members of the response, if the request was carried out.
+    /// Returns the members of the response, and throws if the request was not carried out.
     func members() throws(InstallationError) -> [String: JSONValue] {
         switch self {
         case .done(let members): return members
@@ -102,8 +102,8 @@ extension ProviderResult {
 }
 
 extension Martlet {
-    /// Sends a request for a path below this installation, and returns the members of its response.
-    /// - Parameter path: The path below the installation.
+    /// Sends a request to an API resource of this installation, and returns the members of its response.
+    /// - Parameter path: The path relative to the installation, such as `receipts`.
     func members(
         _ method: String,
         _ path: String,

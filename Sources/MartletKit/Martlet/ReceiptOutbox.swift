@@ -2,17 +2,17 @@ import Foundation
 
 /// Decides which receipts are kept, and which are sent next.
 struct ReceiptOutbox: Equatable, Sendable {
-    /// The maximum number of waiting receipts, and that of sent ones which are remembered.
+    /// The maximum number of waiting receipts, and also of sent receipts that are remembered.
     static let maximum = 1000
     /// The age after which the provider refuses a receipt, in seconds.
     static let lifetime: TimeInterval = 30 * 24 * 3600
-    /// The maximum number of receipts in a request, and its maximum size in bytes.
+    /// The maximum number of receipts in a request, and the maximum size of its body in bytes.
     static let (batch, batchBytes) = (100, 64_000)
 
     private(set) var waiting: [String: Receipt] = [:]
     private var sent: [String: Receipt] = [:]
     var backOff = RetryDelay()
-    /// The maximum number of receipts in the next request. It falls after the provider has refused a request as a whole.
+    /// The maximum number of receipts in the next request, which is halved after the refusal of a whole request.
     private var batchSize = Self.batch
 
     /// The receipts of one request, which have the same level of privacy.
@@ -27,9 +27,9 @@ struct ReceiptOutbox: Equatable, Sendable {
 
     /// The changes to make in the storage, and the events to report.
     struct Changes: Equatable, Sendable {
-        /// The names to remove.
+        /// The names of the stored receipts to remove.
         var removed: [String] = []
-        /// The receipts that are marked as sent.
+        /// The receipts to store as sent.
         var sent: [Receipt] = []
         var events: [Martlet.Event] = []
     }
@@ -37,10 +37,10 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// Returns `true` if no receipt has this name.
     func isNew(_ name: String) -> Bool { self.waiting[name] == nil && self.sent[name] == nil }
 
-    /// Returns `true` if the provider has the receipt of a name.
+    /// Returns `true` if the receipt with this name has been sent.
     func isSent(_ name: String) -> Bool { self.sent[name] != nil }
 
-    /// Returns the level of privacy with which receipts of a notification were made; `nil` if none is known.
+    /// Returns the strictest level of privacy of a notification's receipts; `nil` if it has none in the outbox.
     func privacy(of notification: UUID) -> ReceiptPrivacy? {
         let known = [self.waiting, self.sent].joined().lazy.filter { $0.value.notification == notification }
         return known.map(\.value.privacy).min()
@@ -90,7 +90,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         return changes
     }
 
-    /// Forgets everything.
+    /// Forgets all receipts and the back-off.
     mutating func removeAll() -> Changes {
         let names = [self.waiting, self.sent].joined().map(\.key)
         (self.waiting, self.sent, self.backOff) = ([:], [:], RetryDelay())
@@ -103,8 +103,8 @@ struct ReceiptOutbox: Equatable, Sendable {
         case send(Batch)
     }
 
-    /// Returns the next step. A batch has the oldest receipts of one level of privacy.
-    /// - Parameter privacy: The level that the user allows now, which limits the one that a receipt was made with.
+    /// Returns the next step. A batch contains the oldest receipts, all of one level of privacy.
+    /// - Parameter privacy: The level that the user allows now, which limits the level of each receipt.
     func next(privacy: ReceiptPrivacy, now: Date) -> Next {
         guard privacy != .none else { return .nothing }
         let order = self.waiting.values.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
@@ -120,7 +120,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     }
 
     /// Processes the response to a batch.
-    /// - Parameter random: A number from 0 to 1.
+    /// - Parameter random: A random number from 0 to 1.
     mutating func completed(_ batch: Batch, _ response: ProviderResult, now: Date, random: Double) -> Changes {
         switch response {
         case .done(let members):
@@ -167,7 +167,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// Notes that the app was launched.
+    /// Records a launch of the app, which ends a back-off unless it is firm.
     mutating func launched() { self.backOff.launched() }
 }
 

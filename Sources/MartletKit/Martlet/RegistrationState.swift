@@ -2,13 +2,13 @@ import Foundation
 
 /// The persisted state of a registration: the values that the app wants, and those that the provider has confirmed.
 struct RegistrationState: Codable, Equatable, Sendable {
-    /// The id of the installation, made once.
+    /// The id of the installation, which the device generates.
     var installation: UUID
-    /// The secret of the last response.
+    /// The secret in the last response, which authenticates the installation's requests; `nil` before the first one.
     var secret: String?
     /// The provider's URL and the app to which the rest of the state belongs.
     var target: String
-    /// The public key with which requests were sent.
+    /// The public API key with which the last requests were sent.
     var key: String
     /// The tokens, by their place (``TokenKind/place``).
     var tokens: [String: Token] = [:]
@@ -17,37 +17,37 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var wanted: [String: JSONValue] = [:]
     /// The members as the provider has confirmed them.
     var confirmed: [String: JSONValue] = [:]
-    /// The values that the provider has refused.
+    /// The values that the provider has refused, by the name of the member.
     var refused: [String: Refused] = [:]
-    /// `true` until the provider has removed the installation.
+    /// `true` while the app has unregistered and the provider has not removed the installation yet.
     var isLeaving = false
-    /// The user that the provider has for this installation.
+    /// The state of the user's attachment at the provider.
     var user = User.none
-    /// The token of the last request without a secret. The provider may have it, although no response came.
+    /// The token of a request without a secret that had no response. The provider may nevertheless have registered it.
     var unanswered: Token?
-    /// The last token that the provider has confirmed. With it the user's preferences are sent if no other token can be.
+    /// The last token that the provider has confirmed. The user's own decisions are sent with it if no other can be.
     var registered: Token?
-    /// The maximum size of the shared members in a request, in bytes. It falls after the provider has refused one for its size.
+    /// The maximum size of the shared members in a request, in bytes. It is reduced after a refusal for the size.
     var room = RegistrationStateMachine.maximumShared
     /// The last time at which a new id replaced the installation's, because the provider did not accept its secret.
     var replacedAt: Date?
     var backOff = RetryDelay()
-    /// The level of receipts that the user allows.
+    /// The level of privacy that the user allows for receipts.
     var receiptPrivacy = ReceiptPrivacy.device
 
-    /// The user of an installation, as far as it is known.
+    /// The state of a user's attachment to an installation, as far as it is known.
     enum User: String, Codable, Equatable, Sendable {
         /// No user is attached.
         case none
-        /// A proof is under way, and no user was attached before.
+        /// A user proof was sent and has had no response yet. No user was attached before.
         case proofSent
         /// A user is attached, or may be: a response was lost.
         case attached
     }
 
-    /// A token of one place.
+    /// A token in one place of the installation (``TokenKind/place``).
     struct Token: Codable, Equatable, Sendable {
-        /// Hexadecimal.
+        /// The token in hexadecimal digits.
         var text: String
         var environment: PushEnvironment
         let kind: String
@@ -61,14 +61,15 @@ struct RegistrationState: Codable, Equatable, Sendable {
         /// The place of the token in the installation (``TokenKind/place``).
         var place: String { self.activity.map { "\(self.kind) \($0)" } ?? self.kind }
 
-        /// A token at a time.
+        /// A token, with the time at which the provider confirmed or refused it.
         struct Confirmed: Codable, Equatable, Sendable {
             let text: String
             let environment: PushEnvironment
             let at: Date
         }
 
-        /// Returns `true` if a confirmation or refusal was of the present token, less than an interval ago.
+        /// Returns `true` if a confirmation or refusal concerns the present token and is younger than `interval`
+        /// seconds.
         func isFresh(_ past: Confirmed?, now: Date, interval: TimeInterval) -> Bool {
             guard let past, past.text == self.text, past.environment == self.environment else { return false }
             // A time in the future is left from a clock that has been set back.

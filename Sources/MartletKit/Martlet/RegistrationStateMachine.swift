@@ -7,16 +7,16 @@ import Foundation
 struct RegistrationStateMachine: Equatable, Sendable {
     /// The maximum number of tokens of Live Activities. A further one evicts the oldest, as at the provider.
     static let maximumActivities = 32
-    /// The wait after a refusal of a whole request, in seconds. Nothing on the device can change the outcome.
+    /// The delay after the refusal of a whole request, in seconds. Nothing on the device can change the outcome.
     static let pause: TimeInterval = 24 * 3600
-    /// The shortest time between two replacements of the installation, in seconds.
+    /// The minimum time between two replacements of the installation's id, in seconds.
     private static let replacementInterval: TimeInterval = 3600
     /// The maximum size of the shared members in a request, in bytes, of the 16 KiB that the provider accepts. The rest is sent
     /// in the next request.
     static let maximumShared = 12_000
-    /// The maximum number of attributes, with which the state still fits into a value of the storage.
+    /// The maximum number of attributes, so that the state fits into one value of the storage.
     static let maximumAttributes = 100
-    /// The members that each request has, changed or not.
+    /// The members that every request repeats, even if they have not changed.
     private static let profile = ["locale", "timeZone", "appVersion", "capabilities"]
 
     private(set) var state: RegistrationState
@@ -69,7 +69,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return .send(request)
     }
 
-    /// Records a request that is about to be sent: the provider may carry it out although no response comes.
+    /// Records a request that is about to be sent: the provider may carry it out even if no response arrives.
     mutating func started(_ request: Request) {
         guard case .register(let registration) = request else { return }
         if registration.secret == nil { self.state.unanswered = registration.token }
@@ -105,8 +105,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return .register(Registration(place: place, token: token, secret: self.state.secret, shared: shared))
     }
 
-    /// Returns the request for the user's own decisions when the app has no token that can be sent. It has the last token that
-    /// the provider has confirmed.
+    /// Returns a request that sends the user's own decisions when no token of the app can be sent. It repeats the last
+    /// token that the provider has confirmed.
     private func requestWithoutToken(_ changes: [String: JSONValue]) -> Request? {
         let decisions = changes.filter { ["userProof", "preferences"].contains($0.key) }
         guard !decisions.isEmpty, let secret = self.state.secret, let token = self.state.registered else { return nil }
@@ -114,8 +114,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return .register(Registration(place: token.place, token: token, secret: secret, shared: shared))
     }
 
-    /// Returns as many members as a request has room for. Changes come before repetitions, so that each request makes progress,
-    /// and among them the user and the user's own decisions come first.
+    /// Returns as many members as a request has room for. Changes come before repetitions, so that each request makes
+    /// progress; the user proof, the preferences and the encryption key come before other members.
     private func first(_ members: [String: JSONValue], changes: [String: JSONValue]) -> [String: JSONValue] {
         let ranks = ["userProof", "preferences", "encryptionKey"]
         func rank(_ name: String) -> Int {
@@ -137,7 +137,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
         JSONValue.string(name).json.count + value.json.count + 2
     }
 
-    /// Returns the shared members whose present values the provider has not confirmed.
+    /// Returns the shared members whose present values the provider has neither confirmed nor refused.
     private func changes(now: Date) -> [String: JSONValue] {
         self.state.wanted.filter { name, value in
             self.state.confirmed[name] != value && !self.isRefused(name, value, now: now)
@@ -149,14 +149,14 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return (-3600..<self.refreshInterval).contains(now.timeIntervalSince(refused.at))
     }
 
-    /// `true` if everything that the app wants is confirmed.
+    /// Returns `true` if there is a token and nothing is left to be sent.
     func isConfirmed(now: Date) -> Bool { self.request(now: now) == nil && !self.state.tokens.isEmpty }
 }
 
 // MARK: - Changes by the app
 
 extension RegistrationStateMachine {
-    /// Returns `true` for a token and a kind of permitted length.
+    /// Returns `true` if the token and the texts of its kind have permitted lengths.
     static func isToken(_ token: Data, _ kind: TokenKind) -> Bool { (1...512).contains(token.count) && kind.isValid }
 
     /// Sets a token. Returns `false` for an invalid one.
@@ -183,14 +183,14 @@ extension RegistrationStateMachine {
     /// Sets a member that all tokens share.
     mutating func want(_ name: String, _ value: JSONValue) { self.state.wanted[name] = value }
 
-    /// Sets or removes an attribute. Returns `false` if there are too many.
+    /// Sets or removes an attribute. Returns `false` if it would exceed the maximum number.
     mutating func setAttribute(_ name: String, to value: JSONValue) -> Bool {
         guard self.hasRoom(forAttribute: name) else { return false }
         self.want("attributes.\(name)", value)
         return true
     }
 
-    /// Returns `true` if an attribute can be set.
+    /// Returns `true` if the attribute exists or the maximum number is not reached.
     func hasRoom(forAttribute name: String) -> Bool {
         let names = self.state.wanted.keys.filter { $0.hasPrefix("attributes.") }
         return names.count < Self.maximumAttributes || names.contains("attributes.\(name)")
@@ -201,7 +201,7 @@ extension RegistrationStateMachine {
     /// Records a launch of the app, which ends a back-off: the device may be in another network.
     mutating func launched() { self.state.backOff.launched() }
 
-    /// Removes the installation, and forgets everything but the profile of the device.
+    /// Requests the removal of the installation, and forgets everything but the profile of the device.
     mutating func leave() {
         // Without a request there is nothing to remove.
         self.state.isLeaving = self.state.secret != nil || self.state.unanswered != nil
@@ -211,7 +211,7 @@ extension RegistrationStateMachine {
         self.forgetConfirmations()
     }
 
-    /// Forgets the confirmations of tokens, so that the next response brings the secret again.
+    /// Forgets the confirmations of tokens, so that a token is registered again and the response contains the secret.
     mutating func secretWasRefused() {
         for place in self.state.tokens.keys { self.state.tokens[place]?.confirmed = nil }
     }
@@ -225,8 +225,8 @@ extension RegistrationStateMachine {
 extension RegistrationStateMachine {
     /// Processes the response to a request.
     /// - Parameters:
-    ///   - random: A number from 0 to 1.
-    ///   - newInstallation: The id that the installation gets if it has to be replaced.
+    ///   - random: A random number from 0 to 1.
+    ///   - newInstallation: The new id of the installation, in case its id has to be replaced.
     /// - Returns: The events to report to the app.
     mutating func completed(
         _ request: Request,
@@ -277,7 +277,7 @@ extension RegistrationStateMachine {
         self.state.user = .none
     }
 
-    /// Ends the removal if the provider says that the installation is not this one's. Other refusals may be temporary.
+    /// Ends the removal if the provider refuses the installation's secret. Other refusals may be temporary.
     private mutating func refuseLeaving(
         _ request: Request,
         _ refusal: ProviderRefusal,
@@ -377,7 +377,7 @@ extension RegistrationStateMachine {
         return []
     }
 
-    /// Continues as a new installation, because the provider has this one with another secret.
+    /// Continues under a new installation id, because the provider has the present id with another secret.
     private mutating func replace(by installation: UUID, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event] {
         if let last = self.state.replacedAt, abs(now.timeIntervalSince(last)) < Self.replacementInterval {
             self.state.backOff.pause(for: Self.pause, now: now)

@@ -4,18 +4,19 @@ import Foundation
 ///
 /// Keep it with the account: the provider shows the secret once.
 public struct XMPPPushAddress: Hashable, Sendable, Codable {
-    /// The push component, to which the server publishes.
+    /// The JID of the push component to which the account's server publishes.
     public let jid: String
     public let node: String
     /// The secret with which the server proves that the account's owner has agreed.
     public let secret: String
 
-    /// Makes an address from parts that the app has kept.
+    /// Creates an address from the parts that the app has stored.
     public init(jid: String, node: String, secret: String) { (self.jid, self.node, self.secret) = (jid, node, secret) }
 
-    /// Returns the stanza that enables reports, for the account's client to send on its stream.
+    /// Returns the stanza that enables reports from the server. The account's client sends it on its stream.
     ///
-    /// The server remembers the registration. Send the stanza again after each login, in case the server has ended it.
+    /// The server remembers the registration. Send the stanza again after each login, in case the server has ended the
+    /// registration.
     /// - Parameter id: The id of the request, without which servers refuse it.
     public func enableStanza(id: String) -> String {
         let options = "http://jabber.org/protocol/pubsub#publish-options"
@@ -27,7 +28,7 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
             """
     }
 
-    /// Returns the stanza that disables reports.
+    /// Returns the stanza that disables reports from the server.
     /// - Parameter id: The id of the request.
     public func disableStanza(id: String) -> String {
         """
@@ -51,13 +52,13 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
 }
 
 extension Martlet {
-    /// Makes an address for the server of a chat account. A failed request is not repeated: the app decides when to ask again.
+    /// Creates an address for the server of a chat account. A failed request is not repeated; the app may do so.
     ///
     /// The server's reports arrive as alerts that the extension fills in, or in the background. An installation has at most 20
     /// addresses; a further one replaces the oldest.
     /// - Parameters:
     ///   - domain: The domain of the account: `example.com` of `ada@example.com`.
-    ///   - account: The app's own name for the account, which each push shows; `nil` for none.
+    ///   - account: The app's own name for the account, which each push contains; `nil` for none.
     /// - Throws: ``InstallationError``
     public func xmppPushAddress(
         domain: String,
@@ -72,7 +73,7 @@ extension Martlet {
         return XMPPPushAddress(jid: jid, node: node, secret: secret)
     }
 
-    /// Removes an address, so that the server's next report ends the registration there. Removing one that is gone has no effect.
+    /// Removes an address. The server ends the registration when it reports next. Removing it again has no effect.
     /// - Throws: ``InstallationError``
     public func removeXMPPPushAddress(_ address: XMPPPushAddress) async throws(InstallationError) {
         do throws(InstallationError) {

@@ -7,7 +7,7 @@ public struct IssueCatalogue: Hashable, Sendable {
     public let issues: [CatalogueIssue]
     /// The cursor of the next page; `nil` for the last one.
     public let next: String?
-    /// The version of the page, for the next request.
+    /// The entity tag of the page, with which a later request returns the page only if it has changed.
     public let entityTag: String?
 
     init(_ members: [String: JSONValue], entityTag: String?, base: URL) throws(NewsstandError) {
@@ -22,7 +22,7 @@ public struct IssueCatalogue: Hashable, Sendable {
         (self.issues, self.next, self.entityTag) = (issues, next, entityTag)
     }
 
-    /// Returns this page with the one that follows it, under the version of this one.
+    /// Returns one page with the issues of this page and the next one, and with the entity tag of this page.
     func followed(by page: IssueCatalogue) -> IssueCatalogue {
         IssueCatalogue(issues: self.issues + page.issues, next: page.next, entityTag: self.entityTag)
     }
@@ -41,9 +41,9 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     public let date: String
     /// `true` if everybody is entitled to the issue.
     public let isFree: Bool
-    /// `nil` without a cover.
+    /// The cover image; `nil` if the issue has none.
     public let cover: PublishedFile?
-    /// The files, one for each size of screen.
+    /// The files of the issue, one for each screen size.
     public let renditions: [IssueRendition]
 
     /// The maximum length of a product id in bytes.
@@ -65,13 +65,13 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     }
 }
 
-/// A file of an issue for a size of screen.
+/// A file of an issue for one screen size.
 public struct IssueRendition: Hashable, Sendable, Codable {
-    /// The size in pixels, such as `2048x1536`.
+    /// The screen size in pixels, such as `2048x1536`.
     public let screenSize: String
-    /// The size in bytes.
+    /// The size of the file in bytes.
     public let size: Int64
-    /// The SHA-256 in hexadecimal digits.
+    /// The SHA-256 of the file in hexadecimal digits.
     public let sha256: String
 
     init?(_ entry: JSONValue) {
@@ -85,11 +85,11 @@ public struct IssueRendition: Hashable, Sendable, Codable {
 
 /// A file that can be downloaded.
 public struct PublishedFile: Hashable, Sendable, Codable {
-    /// The signed address.
+    /// The signed URL of the file.
     public let url: URL
-    /// The size in bytes.
+    /// The size of the file in bytes.
     public let size: Int64
-    /// The SHA-256 in hexadecimal digits.
+    /// The SHA-256 of the file in hexadecimal digits.
     public let sha256: String
     public let contentType: String
 
@@ -97,7 +97,7 @@ public struct PublishedFile: Hashable, Sendable, Codable {
     static let maximumSize: Int64 = 1 << 40
 
     /// Reads a file; `nil` for one that cannot be read.
-    /// - Parameter base: The provider, to which its address is relative.
+    /// - Parameter base: The URL of the provider, to which the file's URL may be relative.
     init?(_ members: [String: JSONValue], base: URL) {
         guard let text = members["url"]?.string, let url = URL(string: text, relativeTo: base)?.absoluteURL,
             url.scheme == base.scheme || url.scheme == "https",
@@ -110,7 +110,7 @@ public struct PublishedFile: Hashable, Sendable, Codable {
 }
 
 extension String {
-    /// `true` for the 64 digits of a SHA-256, which are safe in the name of a file.
+    /// `true` for the 64 digits of a SHA-256, which are safe in a file name.
     fileprivate var isSHA256: Bool {
         self.utf8.count == 64
             && self.utf8.allSatisfy {

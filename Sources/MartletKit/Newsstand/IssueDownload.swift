@@ -1,9 +1,9 @@
 #if canImport(CryptoKit) || Encryption
 import Foundation
 
-/// The state machine of a file's download, of which some bytes may be present already.
+/// The state machine of a download, for a file of which some bytes may be present already.
 struct IssueDownload {
-    /// The maximum number of bytes that are read of an error's body.
+    /// The maximum number of bytes that are read from the body of an error response.
     static let maximumError = 16 * 1024
 
     private enum State {
@@ -22,7 +22,7 @@ struct IssueDownload {
     /// - Parameter present: The number of bytes that are present already, at most the file's size.
     init(_ file: PublishedFile, present: Int64) { (self.file, self.present) = (file, present) }
 
-    /// The header fields of the request. A file that has changed is sent whole.
+    /// The header fields of the request, which make the server send the whole file if it has changed.
     var headers: [String: String] {
         // A decoded body would have another size.
         var headers = ["accept-encoding": "identity"]
@@ -37,11 +37,11 @@ struct IssueDownload {
         case append
         /// Remove the present bytes, and append the body.
         case beginAnew
-        /// The body is that of an error.
+        /// Read the body as that of an error response.
         case readError
     }
 
-    /// A response has arrived, whose body is still outstanding.
+    /// Processes the head of a response, before its body arrives.
     /// - Throws: ``NewsstandError/malformed(_:)``
     mutating func responded(_ response: TransportResponse) throws(NewsstandError) -> OnResponse {
         switch response.status {
@@ -64,11 +64,11 @@ struct IssueDownload {
 
     enum OnBytes: Equatable {
         case write
-        /// The bytes belong to an error.
+        /// The bytes belong to an error response, and are not written.
         case skip
     }
 
-    /// A piece of the body has arrived.
+    /// Processes a piece of the body.
     /// - Throws: ``NewsstandError/wrongContent`` for more bytes than the file has.
     mutating func received(_ bytes: Data) throws(NewsstandError) -> OnBytes {
         switch self.state {
@@ -84,7 +84,7 @@ struct IssueDownload {
         }
     }
 
-    /// The body has ended.
+    /// Checks the download after the end of the body.
     /// - Throws: The error of the response; ``NewsstandError/unavailable(reason:retryAfter:)`` for a body that is too short.
     func ended() throws(NewsstandError) {
         switch self.state {
@@ -100,7 +100,7 @@ struct IssueDownload {
 
 /// Performs one download, as ``IssueDownload`` decides.
 final class IssueTransfer: Sendable {
-    /// The longest time without a byte.
+    /// The maximum time in which no byte arrives.
     static let silence: Duration = .seconds(30)
 
     /// The request for the missing bytes; `nil` if none is missing.
@@ -127,7 +127,7 @@ final class IssueTransfer: Sendable {
             : TransportRequest(method: "GET", url: file.url, headers: download.headers, deadline: Self.silence)
     }
 
-    /// Takes a part of the response.
+    /// Processes a part of the response.
     func receive(_ part: ResponsePart) throws(NewsstandError) {
         try self.download.withLock { download throws(NewsstandError) in
             switch part {

@@ -14,7 +14,7 @@ public struct PurchaseProof: Hashable, Sendable {
         (self.transactions, self.account, self.authToken) = (transactions, account, authToken)
     }
 
-    /// The members of a request.
+    /// The members of a request that carry the proof.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if !self.transactions.isEmpty { members["transactions"] = .array(self.transactions.map { .string($0) }) }
@@ -26,13 +26,13 @@ public struct PurchaseProof: Hashable, Sendable {
 
 /// The provider's decision about one product.
 public struct IssueEntitlement: Hashable, Sendable {
-    /// The answer for one product.
+    /// A decision about one product.
     public enum Decision: Hashable, Sendable {
         /// The reader may download it. The grounds are `free`, `transaction` or `publisher`.
         case entitled(by: String)
         /// The reader may not download it, for a reason with a stable code such as `not_entitled`.
         case refused(code: String, message: String)
-        /// The provider cannot decide now. Ask again after `retryAfter`.
+        /// The provider cannot decide now. Repeat the request after `retryAfter`.
         case unavailable(message: String, retryAfter: Duration)
     }
 
@@ -64,9 +64,9 @@ public struct DownloadGrant: Hashable, Sendable {
     public let file: PublishedFile
     /// The size of the screen for which the file is made, in pixels.
     public let screenSize: String
-    /// `true` for a file of the requested size of screen; `false` for one of the nearest smaller size.
+    /// `true` for a file of the requested screen size; `false` for one of the nearest smaller size.
     public let isExact: Bool
-    /// The grounds: `free`, `transaction` or `publisher`.
+    /// The grounds of the entitlement: `free`, `transaction` or `publisher`.
     public let entitledBy: String
     public let expiresAt: Date?
 

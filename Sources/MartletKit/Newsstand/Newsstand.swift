@@ -3,7 +3,7 @@ public import Foundation
 
 /// A client for a publisher's issues: their catalogue, the reader's entitlement to them, and their files.
 ///
-/// It caches nothing and repeats no request. The app decides when to ask again.
+/// It caches nothing and repeats no request. The app decides when to repeat one.
 public struct Newsstand: Sendable {
     /// The characters that need no encoding anywhere in a URL (RFC 3986 section 2.3).
     private static let unreserved = CharacterSet(
@@ -23,9 +23,9 @@ public struct Newsstand: Sendable {
 
     /// Loads a page of the published issues, the newest first.
     /// - Parameters:
-    ///   - account: The publisher's account, whose publications are added; `nil` for none.
+    ///   - account: The account at the publisher, whose own publications are included; `nil` for none.
     ///   - limit: The maximum number of issues, 1 to ``maximumPage``.
-    ///   - cursor: ``IssueCatalogue/next`` of the page before; `nil` for the first page.
+    ///   - cursor: ``IssueCatalogue/next`` of the previous page; `nil` for the first page.
     ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
     /// - Returns: The page; `nil` if nothing has changed.
     /// - Throws: ``NewsstandError``
@@ -48,7 +48,7 @@ public struct Newsstand: Sendable {
 
     /// Loads the published issues page by page, the newest first.
     /// - Parameters:
-    ///   - account: The publisher's account, whose publications are added; `nil` for none.
+    ///   - account: The account at the publisher, whose own publications are included; `nil` for none.
     ///   - maximum: The maximum number of issues, rounded up to whole pages. ``IssueCatalogue/next`` is set if there are more.
     ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
     /// - Returns: The issues as one page; `nil` if nothing has changed.
@@ -68,7 +68,7 @@ public struct Newsstand: Sendable {
         return catalogue
     }
 
-    /// Asks for the reader's entitlements to products.
+    /// Requests the reader's entitlements to products.
     /// - Parameter products: 1 to 100 product ids.
     /// - Returns: One entry for each product, in their order.
     /// - Throws: ``NewsstandError``
@@ -87,7 +87,7 @@ public struct Newsstand: Sendable {
         return entitlements
     }
 
-    /// Asks for the signed address of an issue's file.
+    /// Requests the signed URL of an issue's file.
     /// - Parameter screenSize: The size of the screen in pixels, such as `2048x1536`.
     /// - Throws: ``NewsstandError``
     public func downloadGrant(
@@ -109,11 +109,11 @@ public struct Newsstand: Sendable {
 
     /// Downloads a file, or resumes an interrupted download.
     ///
-    /// The bytes that have arrived are kept beside the file, with the extension `part`, until the file is whole and has its
-    /// SHA-256. A file with another one is removed (``NewsstandError/wrongContent``).
+    /// Received bytes are kept in a file beside the destination, with the extension `part`, until the file is complete
+    /// and its SHA-256 is verified. A file with another SHA-256 is removed (``NewsstandError/wrongContent``).
     /// - Parameters:
-    ///   - destination: The place of the whole file. Its folder exists.
-    ///   - progress: Receives the number of bytes that have arrived, those of earlier attempts included.
+    ///   - destination: The location of the complete file. Its folder must exist.
+    ///   - progress: A closure that receives the number of bytes so far, those of earlier attempts included.
     /// - Throws: ``NewsstandError``
     @concurrent
     public func download(
@@ -126,7 +126,7 @@ public struct Newsstand: Sendable {
         try partial.place(at: destination)
     }
 
-    /// Downloads the missing bytes of a file, and checks the whole.
+    /// Downloads the missing bytes of a file, and verifies the complete file.
     @concurrent
     package func download(
         _ file: PublishedFile,
@@ -148,7 +148,7 @@ public struct Newsstand: Sendable {
 
     // MARK: - Requests
 
-    /// - Parameter path: The path below the app, percent-encoded.
+    /// - Parameter path: The percent-encoded path relative to that of the app in the API.
     private func request(
         _ method: String,
         _ path: String,

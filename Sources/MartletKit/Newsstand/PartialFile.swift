@@ -6,20 +6,20 @@ import CryptoKit
 #endif
 package import Foundation
 
-/// The part of a file that has arrived. One download at a time uses it.
+/// The part of a file that has been received. Only one download at a time may use it.
 package protocol PartialContent: AnyObject, Sendable {
-    /// The number of bytes that have arrived.
+    /// The number of received bytes.
     var count: Int64 { get }
-    /// The SHA-256 of these bytes, in hexadecimal digits.
+    /// The SHA-256 of the received bytes, in hexadecimal digits.
     var sha256: String { get }
     func append(_ bytes: Data) throws(NewsstandError)
     /// Removes all bytes.
     func removeAll() throws(NewsstandError)
 }
 
-/// The part of a file that has arrived. It is a file beside the whole file's location, with the extension `part`.
+/// A partial file on disk, beside the location of the complete file and with the extension `part`.
 package final class PartialFile: PartialContent {
-    /// The number of bytes that are read at a time when the part of an earlier process is hashed.
+    /// The number of bytes that are read at a time when an existing partial file is hashed.
     private static let piece = 256 * 1024
 
     private struct State {
@@ -36,7 +36,7 @@ package final class PartialFile: PartialContent {
     private let url: URL
     private let state: LockedValue<State>
 
-    /// Opens the part that an earlier download has left, or makes an empty one.
+    /// Opens the partial file that an earlier download has left, or creates an empty one.
     /// - Throws: ``NewsstandError``
     package init(beside destination: URL) throws(NewsstandError) {
         self.url = Self.place(beside: destination)
@@ -54,7 +54,7 @@ package final class PartialFile: PartialContent {
 
     deinit { self.state.withLock { try? $0.file.close() } }
 
-    /// Returns the location of a file's part.
+    /// Returns the location of the partial file for a destination.
     package static func place(beside destination: URL) -> URL { destination.appendingPathExtension("part") }
 
     package var count: Int64 { self.state.withLock { $0.count } }
@@ -75,7 +75,7 @@ package final class PartialFile: PartialContent {
         }
     }
 
-    /// Moves the part to the location of the whole file, and replaces an existing file.
+    /// Moves the partial file to the location of the complete file, and replaces an existing file.
     package func place(at destination: URL) throws(NewsstandError) {
         try self.change { state in
             try state.file.synchronize()

@@ -1,18 +1,18 @@
 /// The way in which a notification reaches the app.
 public enum Arrival: Hashable, Sendable {
-    /// The user launched the app with it.
+    /// The user launched the app by opening the notification.
     case launch
-    /// It came while the app was in the foreground.
+    /// The notification arrived while the app was in the foreground.
     case foreground
-    /// It woke the app, or came while the app was in the background (`content-available`).
+    /// The notification woke the app, or arrived while the app was in the background (`content-available`).
     case background
-    /// The user opened it.
+    /// The user opened the notification.
     case opened
-    /// The user chose one of its actions. The text is the user's input, for an action that asks for it.
+    /// The user chose an action of the notification. The text is the user's input, for an action with text input.
     case action(String, text: String? = nil)
-    /// The user cleared it. The system reports that only for categories with the option `customDismissAction`.
+    /// The user dismissed the notification, which is reported for categories with the option `customDismissAction`.
     case dismissed
-    /// It reached the notification service extension, before the user sees it.
+    /// The notification reached the notification service extension, before the user sees it.
     case serviceExtension
 }
 
@@ -28,7 +28,7 @@ public struct Presentation: OptionSet, Hashable, Sendable {
     public static let all: Presentation = [.banner, .list, .badge, .sound]
 }
 
-/// The result of work in the background, which the system asks for.
+/// The result of background work, which the system expects from the app.
 public enum FetchResult: Hashable, Sendable {
     case newData, noData, failed
 }
@@ -39,7 +39,7 @@ public protocol NotificationHandler: Sendable {
     func presentation(of notification: ReceivedNotification) async -> Presentation
     /// Does the work for which a notification has woken the app. The default result is ``FetchResult/noData``.
     func fetch(for notification: ReceivedNotification) async -> FetchResult
-    /// Shows the subject of a notification.
+    /// Shows the content to which an opened notification refers.
     func open(_ notification: ReceivedNotification) async
     /// Carries out an action of a notification.
     func perform(_ action: String, text: String?, of notification: ReceivedNotification) async
@@ -50,12 +50,12 @@ extension NotificationHandler {
     public func fetch(for notification: ReceivedNotification) async -> FetchResult { .noData }
 }
 
-/// The values to hand to the system after an arrival.
+/// The values that the app returns to the system after the arrival of a notification.
 public struct Reception: Hashable, Sendable {
-    /// The notification, with its content opened if it was encrypted.
+    /// The notification, with its content decrypted if it was encrypted.
     public let notification: ReceivedNotification
-    /// The presentation after an arrival in the foreground; empty after others.
+    /// The presentation after an arrival in the foreground; empty after any other arrival.
     public let presentation: Presentation
-    /// The result of the app's work after an arrival in the background; `noData` after others.
+    /// The result of the app's work after an arrival in the background; `noData` after any other arrival.
     public let fetchResult: FetchResult
 }

@@ -1,22 +1,23 @@
 import Foundation
 
-/// The installation's report to the provider of one event of one notification.
+/// A report to the provider about one event of a notification on this installation.
 struct Receipt: Codable, Hashable, Sendable {
     /// The maximum length of the name of an action or a conversion, in bytes.
     static let maximumAction = 64
 
-    /// The id by which the provider recognizes a receipt that it has already.
+    /// The id by which the provider recognizes a receipt that it has received before.
     let id: UUID
     let notification: UUID
     let event: ReportedEvent
     /// The action that the user chose, or the name of a conversion.
     let action: String?
     let at: Date
-    /// The level that the notification and the user allowed when it was made.
+    /// The level of privacy that the notification and the user allowed when the receipt was created.
     let privacy: ReceiptPrivacy
 
-    /// The name in the storage. An event has the same name in app and extension, so that it is reported once; only a conversion
-    /// can happen again. Of the payload, the name contains a UUID and hexadecimal digits only.
+    /// The name under which the receipt is stored. App and extension give an event the same name, so that it is
+    /// reported once; only a conversion can happen again. Values from the payload occur in it only as a UUID and as
+    /// hexadecimal digits.
     var name: String {
         let start = "\(Self.prefix)\(self.notification.uuidString)-\(self.event.rawValue)"
         if self.event == .converted { return "\(start)-\(self.id.uuidString)" }
@@ -24,7 +25,7 @@ struct Receipt: Codable, Hashable, Sendable {
         return "\(start)-" + action.utf8.hexadecimal
     }
 
-    /// Returns the receipt at the level that the user allows too; `nil` for none.
+    /// Returns the receipt with its level limited to the one that the user allows; `nil` if that level is none.
     func bounded(by allowed: ReceiptPrivacy) -> Receipt? {
         let privacy = min(allowed, self.privacy)
         guard privacy != .none else { return nil }
@@ -41,7 +42,7 @@ struct Receipt: Codable, Hashable, Sendable {
     /// The prefix of all names of receipts.
     static let prefix = "receipt-"
 
-    /// The receipt in a request.
+    /// The JSON object of the receipt in a request.
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "id": .string(self.id.uuidString), "notification": .string(self.notification.uuidString),
@@ -53,7 +54,7 @@ struct Receipt: Codable, Hashable, Sendable {
     }
 }
 
-/// A receipt as it is stored. A sent receipt stays stored, so that it is not made again.
+/// A receipt as it is stored. A sent receipt stays stored, so that it is not created again.
 struct StoredReceipt: Codable, Hashable, Sendable {
     let receipt: Receipt
     var isSent: Bool
@@ -75,7 +76,7 @@ struct StoredReceipt: Codable, Hashable, Sendable {
 ///
 /// The app's user, the app and each notification have a level each, and the strictest of them holds.
 public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-    /// No receipts.
+    /// No receipts are sent.
     case none
     /// The provider counts receipts, and does not keep the devices that sent them.
     case counts
@@ -95,16 +96,16 @@ public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, C
 
 /// An event of a notification on the device, as a receipt reports it.
 enum ReportedEvent: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The app or its notification service extension has received it.
+    /// The app or its notification service extension has received the notification.
     case delivered
-    /// The user could see it.
+    /// The user could see the notification.
     case shown
-    /// The user opened the app with it.
+    /// The user opened the app with the notification.
     case opened
-    /// The user cleared it.
+    /// The user dismissed the notification.
     case dismissed
-    /// The user chose one of its actions.
+    /// The user chose an action of the notification.
     case action
-    /// The user did the thing for which it was sent, such as a purchase.
+    /// The user did what the notification was sent for, such as a purchase.
     case converted
 }

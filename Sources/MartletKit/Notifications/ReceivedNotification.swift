@@ -2,11 +2,11 @@ public import Foundation
 
 /// A notification as the app has received it.
 ///
-/// All members come from outside. A member that is missing or of another type is `nil`, and no payload makes reading fail.
+/// All members are untrusted. A member that is missing or of another type is `nil`, and no payload makes reading fail.
 public struct ReceivedNotification: Hashable, Sendable {
-    /// The provider's id of the notification; `nil` if it asked for neither receipts nor encryption.
+    /// The provider's id of the notification; `nil` if the provider requested neither receipts nor encryption.
     public let id: UUID?
-    /// The receipts that the notification asks for.
+    /// The level of the receipts that the notification requests.
     public let receipts: ReceiptPrivacy
     public var title: String?
     public var subtitle: String?
@@ -15,19 +15,19 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var badge: Int?
     /// The name of the sound, such as `default`.
     public var sound: String?
-    /// The degree to which the system may interrupt the user; `nil` for the usual one.
+    /// The degree to which the system may interrupt the user; `nil` for the default.
     public var interruptionLevel: InterruptionLevel?
-    /// The category, which decides the actions.
+    /// The category, which determines the actions of the notification.
     public var category: String?
-    /// The group in which the notification stands.
+    /// The identifier by which the system groups notifications.
     public var threadID: String?
-    /// `true` for one that wakes the app in the background (`content-available`).
+    /// `true` for a notification that wakes the app in the background (`content-available`).
     public let wakesApp: Bool
-    /// `true` for one that the notification service extension may change (`mutable-content`).
+    /// `true` for a notification that the notification service extension may change (`mutable-content`).
     public let isMutable: Bool
     /// The members beside `aps`: the app's own, `class`, `property` and `path` included.
     public let data: [String: JSONValue]
-    /// The encrypted content, for which the other members are the placeholder.
+    /// The encrypted content, for which the other members are the placeholder; `nil` if none is encrypted.
     let sealed: SealedContent?
 
     /// Reads the dictionary of the system: `userInfo` of a notification's content, or that of a background push.
@@ -35,8 +35,7 @@ public struct ReceivedNotification: Hashable, Sendable {
 
     /// Reads the JSON text of a payload.
     ///
-    /// The notification is `nil` for text that is no JSON object, has more than 256 KiB or 16,384 values, or is nested
-    /// more than 32 deep.
+    /// Returns `nil` for text that is not a JSON object, exceeds 256 KiB or 16,384 values, or has more than 32 levels.
     public init?(json: Data) {
         guard case .object(let members)? = JSONValue(payload: json) else { return nil }
         self.init(payload: members)
@@ -53,7 +52,7 @@ public struct ReceivedNotification: Hashable, Sendable {
         )
     }
 
-    /// Returns the notification of a payload that was encrypted within this one.
+    /// Returns this notification with the decrypted payload in place of the placeholder.
     func opened(_ payload: [String: JSONValue]) -> ReceivedNotification {
         ReceivedNotification(payload: payload, id: self.id, receipts: self.receipts, sealed: nil)
     }
@@ -83,16 +82,16 @@ public struct ReceivedNotification: Hashable, Sendable {
 
     /// A degree to which the system may interrupt the user.
     public enum InterruptionLevel: String, Hashable, Sendable, CaseIterable {
-        /// In the list, without lighting the screen or playing a sound.
+        /// The notification is added to the list without lighting the screen or playing a sound.
         case passive
         case active
-        /// During a Focus too.
+        /// The notification is presented even during a Focus.
         case timeSensitive = "time-sensitive"
-        /// With a sound even if the device is muted, which needs a permission of Apple's.
+        /// The notification plays a sound even if the device is muted, which requires an entitlement from Apple.
         case critical
     }
 
-    /// `true` for one that the user can see: it has an alert.
+    /// `true` for a notification with an alert, which the user can see.
     public var isVisible: Bool { self.title != nil || self.subtitle != nil || self.body != nil }
 }
 
@@ -102,10 +101,10 @@ enum SealedContent: Hashable, Sendable {
     ///   - key: the id of the installation's key for which it was encrypted, 1 to 64 bytes.
     ///   - data: the encapsulated key, 32 bytes, and the ciphertext after it.
     case encrypted(key: String, data: Data)
-    /// The member is malformed.
+    /// The member `martlet.sealed` is malformed.
     case malformed
 
-    /// Reads `martlet.sealed`.
+    /// Decodes the member `martlet.sealed` of a payload.
     init(_ value: JSONValue) {
         guard let members = value.object, let key = members["key"]?.string, (1...64).contains(key.utf8.count),
             let data = members["data"]?.string.flatMap({ Data(base64Encoded: $0) }), data.count > 32

@@ -11,25 +11,25 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
     /// The app can be woken in the background.
     public static let background = Capabilities(rawValue: 8)
 
-    /// The API's word for each capability.
+    /// The name of each capability in the provider's API.
     private static let words: [(Capabilities, String)] = [
         (.alert, "alert"), (.badge, "badge"), (.sound, "sound"), (.background, "background"),
     ]
 
-    /// The API's words for these capabilities.
+    /// The names of these capabilities in the provider's API.
     package var names: [String] { Self.words.compactMap { self.contains($0) ? $1 : nil } }
 
-    /// Makes the capabilities that the API's words name. Other words are ignored.
+    /// Creates the capabilities with these names in the provider's API. Unknown names are ignored.
     package init(names: [String]) { self.init(Self.words.compactMap { names.contains($1) ? $0 : nil }) }
 }
 
 /// The settings of the device by which the provider selects, localizes and times notifications.
 public struct DeviceProfile: Hashable, Sendable {
-    /// A BCP 47 tag such as `pt-BR`.
+    /// The user's language as a BCP 47 tag such as `pt-BR`.
     public var locale: String?
-    /// A name such as `Europe/Berlin`.
+    /// The identifier of the time zone, such as `Europe/Berlin`.
     public var timeZone: String?
-    /// Numbers such as `2.10.1`.
+    /// The version of the app as numbers such as `2.10.1`.
     public var appVersion: String?
     public var capabilities: Capabilities?
 
@@ -54,7 +54,7 @@ public struct DeviceProfile: Hashable, Sendable {
         )
     }
 
-    /// The members of a registration.
+    /// The members of the profile in a registration request.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         members["locale"] = self.locale.map { .string($0) }

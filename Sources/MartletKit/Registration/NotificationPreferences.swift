@@ -1,13 +1,13 @@
 /// The user's own decisions about notifications on this device.
 public struct NotificationPreferences: Hashable, Sendable {
-    /// The maximum number of categories.
+    /// The maximum number of categories in ``optOuts``.
     static let maximumCategories = 100
     /// The maximum length of a category's name in bytes.
     static let maximumCategory = 64
 
     /// The categories that the user does not want. Everything else is wanted.
     public var optOuts: Set<String>
-    /// The hours in which only urgent notifications come.
+    /// The hours in which only urgent notifications arrive; `nil` for none.
     public var quietHours: QuietHours?
 
     public init(optOuts: Set<String> = [], quietHours: QuietHours? = nil) {
@@ -16,11 +16,11 @@ public struct NotificationPreferences: Hashable, Sendable {
 
     /// Hours of each day in the time zone of the device; they may pass midnight.
     public struct QuietHours: Hashable, Sendable {
-        /// Times such as `22:00`.
+        /// The times at which the hours begin and end, such as `22:00`.
         public let from: String
         public let to: String
 
-        /// Makes hours from two different times of day such as `07:30`; `nil` for other texts.
+        /// Creates quiet hours from two different times of day such as `07:30`; `nil` for other texts.
         public init?(from: String, to: String) {
             guard Self.isTime(from), Self.isTime(to), from != to else { return nil }
             (self.from, self.to) = (from, to)

@@ -7,9 +7,9 @@ public enum PushEnvironment: String, Hashable, Sendable, Codable {
 
     /// Reads the environment from the provisioning profile in an app's bundle.
     ///
-    /// An app from the App Store or TestFlight has no profile and is in production; one in Apple's simulator has none either
-    /// and is in the sandbox. The environment is `nil` for a profile without the entitlement for pushes, and for one that
-    /// cannot be read.
+    /// An app from the App Store or TestFlight has no profile and is in production; one in Apple's simulator has none
+    /// either and is in the sandbox. The environment is `nil` for a profile without the push entitlement, and for one
+    /// that cannot be read.
     public static func detected(in bundle: Bundle = .main) -> PushEnvironment? {
         #if targetEnvironment(simulator)
         return .sandbox
@@ -24,7 +24,7 @@ public enum PushEnvironment: String, Hashable, Sendable, Codable {
     }
 }
 
-/// The part of a provisioning profile that names the environment of pushes.
+/// The part of a provisioning profile that names the push environment.
 struct ProvisioningProfile: Equatable {
     /// The maximum size of a profile in bytes.
     static let maximumSize = 1024 * 1024

@@ -1,9 +1,9 @@
-/// The use for which the system gave a token.
+/// The use for which the system issued a token.
 ///
-/// An app has a token for each kind, and a push goes to tokens of its kind only. A kind that is missing here can be made from
-/// its word in the provider's API.
+/// An app has a token for each kind, and a push goes to tokens of its kind only. A kind without a constant here can be
+/// created from its name in the provider's API.
 public struct TokenKind: RawRepresentable, Hashable, Sendable {
-    /// The kind's word in the API, and after a space the Live Activity of an update token.
+    /// The kind's name in the API, followed by a space and the id of the Live Activity for an update token.
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -25,10 +25,10 @@ public struct TokenKind: RawRepresentable, Hashable, Sendable {
         TokenKind(rawValue: "liveActivityUpdate \(activity)")
     }
 
-    /// The kind's word in the API.
+    /// The kind's name in the provider's API.
     var name: String { String(self.rawValue.prefix { $0 != " " }) }
 
-    /// The Live Activity of an update token.
+    /// The id of the Live Activity of an update token; `nil` for other kinds.
     var activity: String? {
         self.rawValue.firstIndex(of: " ").map { String(self.rawValue[self.rawValue.index(after: $0)...]) }
     }

@@ -3,7 +3,7 @@
 /// A payload has `class` and `property`, or `path`. Their texts are only compared with those of declared screens: no type is
 /// ever looked up by a text of a payload. A payload that the rules do not allow opens the fallback, with the reason.
 public struct NotificationRouter<Destination: Sendable>: Sendable {
-    /// Makes the app's value of a screen, or refuses by throwing.
+    /// A closure that creates the app's destination from the values of a screen, or throws to refuse them.
     public typealias Maker = @Sendable (ScreenValues) throws -> Destination
 
     private struct Target: Sendable {
@@ -16,9 +16,10 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
     private let byPath: [(pattern: PathPattern, target: Target)]
     private let fallback: NotificationRoute<Destination>
 
-    /// - Parameter destinations: by the name of the screen, the closure that makes the app's value of it. A closure may check
-    ///   more than types and limits; if it throws, the fallback is opened.
-    /// - Throws: ``ScreenRulesError`` if a screen has no closure or a closure no screen, or if that of the fallback refuses.
+    /// - Parameter destinations: the closures that create the app's destinations, by the names of the screens. A
+    ///   closure may check more than types and limits; if it throws, the fallback is opened.
+    /// - Throws: ``ScreenRulesError`` if a screen has no closure or a closure no screen, or if the closure of the
+    ///   fallback throws.
     public init(_ rules: ScreenRules, destinations: [String: Maker]) throws(ScreenRulesError) {
         let names = Set(rules.screens.map(\.name))
         if let name = destinations.keys.sorted().first(where: { !names.contains($0) }) {
@@ -54,12 +55,12 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         self.fallback = fallback
     }
 
-    /// Returns the screen that a notification opens; `nil` if it asks for none.
+    /// Returns the screen that a notification opens; `nil` if it requests none.
     public func route(_ notification: ReceivedNotification) -> NotificationRoute<Destination>? {
         self.route(notification.data)
     }
 
-    /// Returns the screen that the members of a payload beside `aps` ask for; `nil` if they ask for none.
+    /// Returns the screen that the members of a payload beside `aps` request; `nil` if they request none.
     public func route(_ data: [String: JSONValue]) -> NotificationRoute<Destination>? {
         // A template leaves a member out by making it null.
         let members = ["class", "property", "path"].filter { data[$0] != nil && data[$0] != .null }
@@ -77,12 +78,12 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         }
     }
 
-    /// Returns the screen of a path such as `/orders/42?tab=items`, which may come from a link too.
+    /// Returns the screen of a path such as `/orders/42?tab=items`, which may also come from a link.
     public func route(path: String) -> NotificationRoute<Destination> {
         self.attempt { () throws(RouteError) in try self.target(path: path) }
     }
 
-    /// Makes the destination of the screen that `find` returns, or the fallback after any refusal.
+    /// Creates the destination of the screen that `find` returns, or returns the fallback after any refusal.
     private func attempt(_ find: () throws(RouteError) -> (Target, ScreenValues)) -> NotificationRoute<Destination> {
         let refusal: RouteError
         do throws(RouteError) {
@@ -140,7 +141,7 @@ public struct NotificationRoute<Destination: Sendable>: Sendable {
     public let destination: Destination
     /// The name of the screen, as the rules declare it.
     public let screen: String
-    /// The reason why this is the fallback; `nil` if it is the screen that the payload asked for.
+    /// The reason why the fallback is opened; `nil` for the screen that the payload requests.
     public let refusal: RouteError?
 }
 
@@ -156,7 +157,7 @@ public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownClass
         /// No screen's path matches.
         case unknownPath
-        /// The screen has no parameter of a name in the payload.
+        /// The payload has a value for which the screen declares no parameter.
         case unknownProperty
         /// A required value is not in the payload.
         case missingProperty
@@ -170,7 +171,7 @@ public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooLong
         /// The members of the payload cannot be combined, or a path cannot be decoded.
         case malformed
-        /// A rule of the app refused.
+        /// The app's own closure refused the values.
         case rule
     }
 
@@ -179,6 +180,6 @@ public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
 
     init(_ reason: Reason, _ description: String) { (self.reason, self.description) = (reason, description) }
 
-    /// A refusal by a rule of the app.
+    /// Creates a refusal that the app's own closure throws (``Reason/rule``).
     public init(_ description: String) { self.init(.rule, description) }
 }

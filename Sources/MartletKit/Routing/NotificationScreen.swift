@@ -6,9 +6,9 @@ import Foundation
 public struct NotificationScreen: Hashable, Sendable {
     /// The screen's name in the app, 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
-    /// The value of `class` in a payload that opens it, at most 128 bytes.
+    /// The value of `class` in a payload that opens the screen, at most 128 bytes.
     public let `class`: String?
-    /// The pattern of its path: `/orders/:id`, where `:id` is the place of the parameter `id`.
+    /// The pattern of its path: `/orders/:id`, where `:id` stands for the value of the parameter `id`.
     public let path: String?
     public let parameters: [Parameter]
 
@@ -46,12 +46,12 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .number(range))
         }
 
-        /// `true` or `false`.
+        /// A Boolean value, `true` or `false`.
         public static func boolean(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .boolean)
         }
 
-        /// A time: a text of RFC 3339, or seconds since 1970, in the years 1 to 9999.
+        /// A time: a text in the format of RFC 3339, or seconds since 1970, in the years 1 to 9999.
         public static func date(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .date)
         }
@@ -96,7 +96,7 @@ extension NotificationScreen {
         return try self.complete(values)
     }
 
-    /// Checks the texts of a path and its query.
+    /// Converts the texts of a path and its query to values, and checks them.
     func values(of texts: [String: String]) throws(RouteError) -> ScreenValues {
         var values: [String: JSONValue] = [:]
         for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
@@ -122,7 +122,7 @@ extension NotificationScreen {
 }
 
 extension NotificationScreen.Parameter {
-    /// Returns a value that is of the type and within its limits.
+    /// Returns the value after checking that it is of the parameter's type and within its limits.
     fileprivate func checked(_ value: JSONValue) throws(RouteError) -> JSONValue {
         switch value {
         case .array, .object:
@@ -165,7 +165,7 @@ extension NotificationScreen.Parameter {
 }
 
 extension NotificationScreen.ValueType {
-    /// Returns the value that a text of a path represents; the text itself if it represents no value of this type.
+    /// Returns the value that a text in a path represents; the text itself if it represents no value of this type.
     fileprivate func value(of text: String) -> JSONValue {
         switch self {
         case .text, .uuid, .choice: .string(text)

@@ -1,4 +1,4 @@
-/// The pattern of a screen's path: segments that a path must have, and places of parameters.
+/// The pattern of a screen's path: literal segments that a path must have, and parameters.
 struct PathPattern: Hashable, Sendable {
     enum Segment: Hashable, Sendable {
         case literal(String)
@@ -17,7 +17,7 @@ struct PathPattern: Hashable, Sendable {
         }.joined()
     }
 
-    /// The order in which patterns are tried: at the first difference, a literal comes before a parameter.
+    /// Returns `true` if `left` is tried before `right`: at the first difference, a literal comes before a parameter.
     static func isBefore(_ left: PathPattern, _ right: PathPattern) -> Bool {
         for (left, right) in zip(left.segments, right.segments) {
             switch (left, right) {
@@ -66,7 +66,7 @@ struct PathPattern: Hashable, Sendable {
         self.segments = segments
     }
 
-    /// Returns the texts of the parameters in the decoded segments of a path; `nil` if it does not match.
+    /// Returns the texts of the parameters in the decoded segments of a path; `nil` if the path does not match.
     func match(_ path: [String]) -> [String: String]? {
         guard path.count == self.segments.count else { return nil }
         var values: [String: String] = [:]
@@ -82,10 +82,10 @@ struct PathPattern: Hashable, Sendable {
 
 /// The path of a payload, decoded.
 ///
-/// It is read byte by byte: a character of Swift may be a slash with an accent.
+/// The path is parsed byte by byte, because a Swift `Character` may be a slash with an accent.
 struct RoutePath: Hashable, Sendable {
     let segments: [String]
-    /// The items of the query, whose names differ.
+    /// The items of the query by their names, which are unique.
     let query: [String: String]
 
     /// Parses `/orders/42?tab=items`.

@@ -1,12 +1,11 @@
 public import Foundation
 
-/// The screens that notifications may open, and the one to open instead of a refused one.
+/// The screens that notifications may open, and the fallback screen that is opened if a payload is refused.
 ///
-/// They are made in code, or read from a file that an Android app can share (``init(json:)``). Either way they are checked
-/// when they are made.
+/// Rules are created in code, or read from a file that an Android app can share (``init(json:)``), and are checked.
 public struct ScreenRules: Hashable, Sendable {
     public let screens: [NotificationScreen]
-    /// The name of the screen that is opened when a payload is refused. It needs no parameters.
+    /// The name of the screen that is opened when a payload is refused. The screen needs no parameters.
     public let fallback: String
 
     /// The maximum numbers and lengths in a rule file and in a payload. Lengths are in bytes.
@@ -152,7 +151,7 @@ extension ScreenRules {
         try self.init(screens: screens, fallback: try file.text("fallback"))
     }
 
-    /// Returns the reason why a text is not a JSON value, with the place that Foundation names.
+    /// Returns the reason why a text is not a JSON value, with the position that Foundation reports.
     private static func explanation(of json: Data) -> String {
         let limits = "this is no JSON text of at most 256 KiB, nested at most 32 deep"
         guard json.count <= JSONValue.Bounds.text else { return limits }

@@ -6,8 +6,8 @@ public struct ScreenValues: Hashable, Sendable {
 
     init(_ values: [String: JSONValue] = [:]) { self.values = values }
 
-    /// Returns a value that the payload must have.
-    /// - Throws: ``RouteError`` if the payload has none, or one of another type than asked for here.
+    /// Returns the value of a parameter that the payload must have.
+    /// - Throws: ``RouteError`` if the payload has no value, or one that cannot be read as `type`.
     public func required<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value
     {
@@ -17,8 +17,8 @@ public struct ScreenValues: Hashable, Sendable {
         return value
     }
 
-    /// Returns a value; `nil` if the payload has none.
-    /// - Throws: ``RouteError`` for a value of another type than asked for here.
+    /// Returns the value of a parameter; `nil` if the payload has none.
+    /// - Throws: ``RouteError`` for a value that cannot be read as `type`.
     public func optional<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value?
     {
@@ -30,8 +30,8 @@ public struct ScreenValues: Hashable, Sendable {
     }
 }
 
-/// A type that a value of a screen can be read as: `String`, `Int`, `Int64`, `Double`, `Bool`, `Date`, `UUID`, and enumerations
-/// of texts that declare it.
+/// A type as which a value of a screen can be read: `String`, `Int`, `Int64`, `Double`, `Bool`, `Date`, `UUID`, and
+/// enumerations with raw values of type `String` that declare the conformance.
 public protocol ScreenValue {
     /// Reads a value that was checked against the type and the limits of its parameter.
     init?(screenValue value: JSONValue)
@@ -52,7 +52,7 @@ extension Int64: ScreenValue {
 }
 
 extension Int: ScreenValue {
-    /// Reads a whole number that fits; `Int` has 32 bits on some watches.
+    /// Reads a whole number that fits into `Int`, which has 32 bits on some watches.
     public init?(screenValue value: JSONValue) {
         guard let number = value.integer.flatMap({ Int(exactly: $0) }) else { return nil }
         self = number
@@ -84,7 +84,7 @@ extension UUID: ScreenValue {
 }
 
 extension Date: ScreenValue {
-    /// The years 1 to 9999, in seconds since 1970.
+    /// The range of accepted dates, the years 1 to 9999, in seconds since 1970.
     private static let seconds = -62_135_596_800.0...253_402_300_799.0
 
     public init?(screenValue value: JSONValue) {
@@ -99,7 +99,7 @@ extension Date: ScreenValue {
         self = date
     }
 
-    /// Reads a text of RFC 3339.
+    /// Parses a text in the format of RFC 3339.
     private static func parsed(_ text: String) -> Date? {
         let characters = text.utf8.allSatisfy { byte in
             switch byte {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A value behind a lock. `Mutex` needs newer systems than the ones that apps support.
 ///
-/// It is unchecked because the lock guards the value.
+/// The conformance to `Sendable` is unchecked because the lock guards the value.
 final class LockedValue<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -11,13 +11,13 @@ public protocol MartletStorage: Sendable {
     func read(_ name: String) throws -> Data?
     /// Sets a value, and replaces an existing one of that name.
     func write(_ value: Data, for name: String) throws
-    /// Sets a value unless there is one of that name, and returns `true` if it did. Of two processes only one gets `true`.
+    /// Stores a value and returns `true`, unless there is one of that name. Of two processes only one gets `true`.
     func insert(_ value: Data, for name: String) throws -> Bool
     /// Removes a value, if there is one of that name.
     func remove(_ name: String) throws
 }
 
-/// A storage of one file per value in one folder. Each file is written atomically.
+/// A storage with one file per value in one folder. Each file is written atomically.
 ///
 /// The folder of an app group is shared with the app's extension. The system's rename and link are atomic between processes,
 /// so there is no lock that a terminated process could keep. On Apple's systems the folder is excluded from backups, because
@@ -25,12 +25,12 @@ public protocol MartletStorage: Sendable {
 public struct FolderStorage: MartletStorage {
     /// The maximum size of a value in bytes.
     static let maximumValue = 1024 * 1024
-    /// The prefix of names of files that are being written. The time in seconds follows.
+    /// The prefix of the names of unfinished files. The time of creation in seconds since 1970 follows.
     private static let unfinished = ".new-"
 
     private let folder: URL
 
-    /// Makes the folder, if it is missing.
+    /// Creates the folder if it is missing, and removes files that were left unfinished.
     /// - Throws: An error of the file system.
     public init(folder: URL) throws {
         // The folder contains the secret of the installation.
@@ -45,7 +45,7 @@ public struct FolderStorage: MartletStorage {
         #endif
     }
 
-    /// Removes files that a process began to write and left unfinished when it ended.
+    /// Removes files that a process left unfinished when it ended.
     private func removeUnfinished() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? []
         for name in names where name.hasPrefix(Self.unfinished) {
@@ -85,11 +85,11 @@ public struct FolderStorage: MartletStorage {
         let (file, new) = (try self.file(name), self.newFile())
         guard !FileManager.default.fileExists(atPath: file.path) else { return false }
         try Self.check(value)
-        // Also after a write that a full disk has cut off.
+        // The file is also removed after a write that failed on a full disk.
         defer { try? FileManager.default.removeItem(at: new) }
         try value.write(to: new)
         do {
-            // A link fails if there is a file of that name, and otherwise appears whole.
+            // A link fails if there is a file of that name, and otherwise makes the whole file appear at once.
             try FileManager.default.linkItem(at: new, to: file)
             return true
         } catch {
@@ -123,7 +123,7 @@ public struct FolderStorage: MartletStorage {
 public enum StorageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name is not valid for a storage.
     case invalidName
-    /// The value has more than 1 MiB.
+    /// The value is larger than 1 MiB.
     case valueTooLarge
 
     public var description: String {

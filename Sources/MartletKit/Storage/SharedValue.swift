@@ -10,18 +10,19 @@ struct SharedValue: Sendable {
     }
 
     private static let attempts = 100
-    /// The number of earlier values whose names are kept, so that a delayed process finds the next number taken. They are
-    /// empty: a replaced secret must not stay.
+    /// The number of earlier values whose names are kept, so that a delayed process finds the next number taken. Their
+    /// content is emptied, because a replaced secret must not remain.
     private static let kept: Int64 = 16
 
     let storage: any MartletStorage
-    /// The prefix of the names. The number of the change follows.
+    /// The prefix of the names in the storage, followed by the number of the change.
     let prefix: String
 
     /// Returns the value; `nil` if nothing was ever stored.
     func read() throws -> Data? { try self.latest().value }
 
-    /// Replaces the value by the one that `change` returns, and returns its result. If the new value is `nil`, the old one stays.
+    /// Replaces the value by the one that `change` returns, and returns the result of `change`. If the new value is
+    /// `nil`, the old one stays.
     ///
     /// The closure may be called several times, and must have no side effects.
     func update<Result>(_ change: (Data?) throws -> (value: Data?, result: Result)) throws -> Result {
@@ -50,7 +51,7 @@ struct SharedValue: Sendable {
         throw ContentionError()
     }
 
-    /// Removes the value, the latest last, so that no earlier one takes its place.
+    /// Removes all stored versions of the value, the latest one last, so that no earlier one takes its place.
     func removeAll() throws {
         for number in try self.numbers().sorted() { try self.storage.remove(self.name(number)) }
     }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A transport of requests to the provider.
+/// A transport that sends requests to the provider.
 public protocol MartletTransport: Sendable {
     /// Sends a request and returns its response, whatever its status.
-    /// - Throws: An error of the network, and one if the response exceeds a limit of the request.
+    /// - Throws: An error of the network, or an error if the response exceeds a limit of the request.
     func send(_ request: TransportRequest) async throws -> TransportResponse
 }
 
@@ -14,7 +14,7 @@ public struct TransportRequest: Hashable, Sendable {
     /// The header fields, with names in lower case.
     public var headers: [String: String]
     public var body: Data
-    /// The longest time for the whole exchange.
+    /// The maximum duration of the exchange, from the request to the end of the response.
     public var deadline: Duration
     /// The maximum size of a response in bytes.
     public var maximumResponse: Int
@@ -46,7 +46,7 @@ public struct TransportResponse: Hashable, Sendable {
 
 /// An error of a transport.
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There was no whole response in time.
+    /// The response was not complete before the deadline.
     case deadlineExceeded
     /// The response is longer than the request allows.
     case responseTooLarge
@@ -64,24 +64,24 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// A transport that also carries downloads, whose bodies are too large for memory.
 public protocol DownloadTransport: MartletTransport {
-    /// Sends a request, and hands on the parts of its response as they arrive, in order and one at a time.
+    /// Sends a request, and passes the parts of its response to `part` as they arrive, in order and one at a time.
     ///
-    /// Nothing more is read while a part is processed. ``TransportRequest/deadline`` is the longest time without a byte, and
-    /// ``TransportRequest/maximumResponse`` does not apply.
-    /// - Parameter part: Takes a part. Its error ends the exchange.
+    /// Nothing more is read while a part is processed. ``TransportRequest/deadline`` is the maximum time in which no
+    /// byte arrives, and ``TransportRequest/maximumResponse`` does not apply.
+    /// - Parameter part: Processes a part. An error that it throws ends the exchange.
     /// - Throws: The error of `part`, and errors of the network.
     func receive(_ request: TransportRequest, _ part: @escaping @Sendable (ResponsePart) throws -> Void) async throws
 }
 
 /// A part of a response.
 public enum ResponsePart: Hashable, Sendable {
-    /// Status and header fields; the body is empty.
+    /// The status and the header fields; the response's body is empty.
     case head(TransportResponse)
     case body(Data)
 }
 
 extension Duration {
-    /// Returns the result of `body`, which is cancelled after this time.
+    /// Runs `body` and returns its result. If it takes longer than this duration, `body` is cancelled.
     /// - Throws: ``TransportError/deadlineExceeded``, and the errors of `body`.
     package func limiting<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in

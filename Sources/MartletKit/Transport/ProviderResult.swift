@@ -2,14 +2,14 @@ import Foundation
 
 /// The result of a request to the provider.
 enum ProviderResult: Equatable {
-    /// The request was carried out, with the members of the response.
+    /// The request was carried out. The value contains the members of the response.
     case done([String: JSONValue])
     /// The request may succeed later: the network, the provider or one of its limits prevented it.
     case later(after: Duration?, reason: String)
-    /// The request is wrong, and would be refused again.
+    /// The request was refused, and would be refused again.
     case refused(ProviderRefusal)
 
-    /// The longest wait that a response can ask for, in seconds.
+    /// The maximum delay that a response can request, in seconds.
     static let maximumWait: Int64 = 24 * 3600
 
     init(_ result: Result<TransportResponse, any Error>) {
@@ -29,7 +29,7 @@ enum ProviderResult: Equatable {
         switch response.status {
         case 204: self = .done([:])
         case 200..<300:
-            // A page of a network that wants a login is no response of the provider.
+            // The login page of a network is no response of the provider.
             guard case .object(let members)? = JSONValue(json: response.body) else {
                 self = .later(after: nil, reason: "the response has no JSON object")
                 return
@@ -57,7 +57,7 @@ enum ProviderResult: Equatable {
 struct ProviderRefusal: Equatable {
     let code: String
     let message: String
-    /// The member of the request that is at fault, such as `tags[3]`.
+    /// The member of the request that is at fault, such as `tags[3]`; `nil` if none is named.
     let field: String?
 
     init(code: String, message: String, field: String? = nil) {

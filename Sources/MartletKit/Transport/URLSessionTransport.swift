@@ -6,7 +6,7 @@ import FoundationNetworking
 
 /// Sends requests with one `URLSession`.
 ///
-/// It follows no redirection, so that neither key nor secret reaches another host, and keeps no cookie and no cache.
+/// It follows no redirects, so that neither key nor secret reaches another host, and it keeps no cookies and no cache.
 public struct URLSessionTransport: DownloadTransport {
     private let exchanges = ExchangeSession()
 
@@ -38,7 +38,7 @@ public struct URLSessionTransport: DownloadTransport {
         try Task.checkCancellation()
     }
 
-    /// - Parameter silence: The longest time without a byte.
+    /// - Parameter silence: The maximum time in which no byte arrives.
     private static func http(_ request: TransportRequest, silence: Duration) -> URLRequest {
         var http = URLRequest(url: request.url)
         http.httpMethod = request.method
@@ -48,7 +48,7 @@ public struct URLSessionTransport: DownloadTransport {
         return http
     }
 
-    /// Returns the response that an exchange's parts make.
+    /// Assembles the response from the parts of an exchange.
     private static func collect(
         _ parts: AsyncThrowingStream<ResponsePart, any Error>,
         maximum: Int
@@ -68,7 +68,7 @@ public struct URLSessionTransport: DownloadTransport {
     }
 }
 
-/// The `URLSession` of a transport, which ends with it.
+/// The `URLSession` of a transport, which is invalidated with the transport.
 private final class ExchangeSession: Sendable {
     private let delegate = ExchangeDelegate()
     private let session: URLSession
@@ -87,8 +87,8 @@ private final class ExchangeSession: Sendable {
 
     /// Sends a request, and returns its task.
     /// - Parameters:
-    ///   - part: Takes each part of the response; its error ends the exchange.
-    ///   - end: Is called once, with the error that ended the exchange.
+    ///   - part: Processes each part of the response. An error that it throws ends the exchange.
+    ///   - end: Called once when the exchange ends, with its error; `nil` after success.
     func begin(
         _ request: URLRequest,
         part: @escaping @Sendable (ResponsePart) throws -> Void,
@@ -100,18 +100,18 @@ private final class ExchangeSession: Sendable {
         return task
     }
 
-    /// Ends an exchange. After this returns, no part of it is handed on.
+    /// Cancels an exchange. After the call returns, no further part is passed on.
     func end(_ task: URLSessionTask) {
         self.delegate.remove(task)
         task.cancel()
     }
 }
 
-/// A request that is under way.
+/// A request in flight.
 private final class Exchange: Sendable {
     private struct Closed: Error {}
 
-    /// Takes the parts; `nil` once the exchange is closed.
+    /// The closure that processes the parts; `nil` once the exchange is closed.
     private let part: LockedValue<(@Sendable (ResponsePart) throws -> Void)?>
     let end: @Sendable ((any Error)?) -> Void
 
@@ -119,7 +119,7 @@ private final class Exchange: Sendable {
         (self.part, self.end) = (LockedValue(part), end)
     }
 
-    /// Hands a part on, one at a time.
+    /// Passes a part to the closure, one at a time.
     func hand(_ arrived: ResponsePart) throws {
         try self.part.withLock { part in
             guard let part else { throw Closed() }
@@ -127,13 +127,13 @@ private final class Exchange: Sendable {
         }
     }
 
-    /// Waits until the current part is processed, and hands no other on.
+    /// Waits until the current part is processed, and passes on no further part.
     func close() { self.part.withLock { $0 = nil } }
 }
 
-/// Hands the callbacks of a session on to its exchanges.
+/// Forwards the callbacks of a session to its exchanges.
 private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    /// The exchanges that have not ended, by the identifier of their task.
+    /// The exchanges that have not ended, by the identifiers of their tasks.
     private let exchanges = LockedValue<[Int: Exchange]>([:])
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
@@ -144,7 +144,7 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable
         self.exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.close()
     }
 
-    /// Returns `true` if the exchange continues.
+    /// Passes a part to the exchange of a task, and returns `true` if the exchange continues.
     private func hand(_ part: ResponsePart, to task: URLSessionTask) -> Bool {
         guard let exchange = self.exchanges.withLock({ $0[task.taskIdentifier] }) else { return false }
         do {

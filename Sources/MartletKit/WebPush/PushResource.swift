@@ -3,9 +3,10 @@ public import Foundation
 /// An address at which a sender, such as a Mastodon server, reaches an installation by Web Push (RFC 8030).
 public struct PushResource: Hashable, Sendable {
     public let id: UUID
-    /// The address, which the app hands to the sender. It is a secret, and only the call that makes it returns it.
+    /// The URL to which the sender posts messages. It is a secret, which only
+    /// ``Martlet/makePushResource(name:sender:)`` returns.
     public let endpoint: URL?
-    /// The app's own name for it, which messages carry (``PushedMessage/resource``).
+    /// The app's own name for the resource, which its messages contain (``PushedMessage/resource``); `nil` for none.
     public let name: String?
 
     /// Reads an entry of a response; `nil` for one that cannot be read.
@@ -21,11 +22,11 @@ public struct PushResource: Hashable, Sendable {
 ///
 /// It is encrypted for the app: with the trait `Encryption`, `SubscriptionKeys` opens it.
 public struct PushedMessage: Hashable, Sendable {
-    /// The form of the encryption.
+    /// The content encoding of an encrypted body.
     enum Coding: Hashable, Sendable {
-        /// The one of RFC 8291, whose parameters are in the body.
+        /// The encoding of RFC 8291, whose parameters are in the body.
         case aes128gcm
-        /// The one of the drafts, which some senders still use.
+        /// The encoding of the drafts of RFC 8291, which some senders still use.
         case aesgcm(salt: Data, publicKey: Data)
     }
 
@@ -38,7 +39,7 @@ public struct PushedMessage: Hashable, Sendable {
     public let body: Data
     let coding: Coding
 
-    /// The id and the token with which a body is loaded that did not fit into the notification.
+    /// The id and the token for loading a body that did not fit into the notification.
     struct Reference: Hashable {
         var id: UUID
         var token: String
@@ -76,11 +77,12 @@ public struct PushedMessage: Hashable, Sendable {
 extension Martlet {
     /// Makes an address at which a sender reaches this installation by Web Push.
     ///
-    /// Give ``PushResource/endpoint`` to the sender, with the public half of a `SubscriptionKeys`. An installation has at most
-    /// 50. They end with the installation: at a launch, compare ``pushResources()`` with the addresses that senders have.
+    /// Give ``PushResource/endpoint`` to the sender, with the public half of a `SubscriptionKeys`. An installation has
+    /// at most 50. They are removed with the installation: at a launch, compare ``pushResources()`` with the addresses
+    /// that senders have.
     /// - Parameters:
-    ///   - name: The app's own name, which each message carries; 64 bytes at most. `nil` for none.
-    ///   - sender: The public key of the only sender that it accepts (VAPID, 65 bytes); `nil` for any sender.
+    ///   - name: The app's own name for the resource, which each message contains; 64 bytes at most. `nil` for none.
+    ///   - sender: The VAPID public key of the only accepted sender, 65 bytes; `nil` for any sender.
     /// - Throws: ``InstallationError``
     public func makePushResource(name: String? = nil, sender: Data? = nil) async throws(InstallationError)
         -> PushResource
@@ -102,7 +104,7 @@ extension Martlet {
         return (members["pushResources"]?.array ?? []).compactMap { $0.object.flatMap { PushResource($0) } }
     }
 
-    /// Removes a push resource: its sender is told with the next message. Removing one that is gone has no effect.
+    /// Removes a push resource, as its sender learns with the next message. Removing it again has no effect.
     /// - Throws: ``InstallationError``
     public func removePushResource(_ id: UUID) async throws(InstallationError) {
         do {
@@ -112,7 +114,7 @@ extension Martlet {
         }
     }
 
-    /// Returns the message of a notification that came to a push resource; `nil` for any other notification.
+    /// Returns the message in a notification that was sent to a push resource; `nil` for any other notification.
     ///
     /// A message that did not fit into the notification is loaded from the provider. Call it in the notification service
     /// extension, since the notification has no content until then.

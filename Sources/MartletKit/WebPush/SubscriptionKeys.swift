@@ -13,13 +13,13 @@ public struct SubscriptionKeys: Sendable {
     /// The authentication secret (`auth`), 16 bytes.
     public let secret: Data
 
-    /// Makes new keys.
+    /// Generates new keys.
     public init() {
         self.key = P256.KeyAgreement.PrivateKey()
         self.secret = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
     }
 
-    /// Makes the keys of a ``representation``; `nil` for any other bytes.
+    /// Restores the keys from a ``representation``; `nil` for any other bytes.
     public init?(representation: Data) {
         guard representation.count == Self.privateLength + Self.secretLength,
             let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: representation.prefix(Self.privateLength))
@@ -28,13 +28,13 @@ public struct SubscriptionKeys: Sendable {
         self.secret = Data(representation.suffix(Self.secretLength))
     }
 
-    /// The bytes to keep: the private key and the secret.
+    /// The bytes to store: the private key and the secret.
     public var representation: Data { self.key.rawRepresentation + self.secret }
 
     /// The public key (`p256dh`), 65 bytes.
     public var publicKey: Data { self.key.publicKey.x963Representation }
 
-    /// Returns the content of a message; `nil` if it was changed, or encrypted for other keys.
+    /// Decrypts the content of a message; `nil` if it was changed, or encrypted for other keys.
     public func open(_ message: PushedMessage) -> Data? {
         switch message.coding {
         case .aes128gcm: self.open(Array(message.body))
@@ -42,7 +42,7 @@ public struct SubscriptionKeys: Sendable {
         }
     }
 
-    /// Opens a body of one record: salt (16 bytes), record size (4), length of the key (1), key (65), record.
+    /// Decrypts a body of one record: salt (16 bytes), record size (4), length of the key (1), key (65), record.
     private func open(_ body: [UInt8]) -> Data? {
         let header = 21 + Self.publicLength
         guard body.count > header + Self.tagLength, Int(body[20]) == Self.publicLength else { return nil }
@@ -57,7 +57,8 @@ public struct SubscriptionKeys: Sendable {
         return Data(padded[..<end])
     }
 
-    /// Opens a body of the drafts, whose plaintext is the length of the padding (2 bytes), the padding and the content.
+    /// Decrypts a body in the format of the drafts, whose plaintext is the length of the padding (2 bytes), the padding
+    /// and the content.
     private func openLegacy(_ body: [UInt8], _ salt: [UInt8], _ sender: [UInt8]) -> Data? {
         guard sender.count == Self.publicLength, salt.count == 16, body.count >= Self.tagLength + 2,
             let key = self.keyingMaterial(sender, info: Array("Content-Encoding: auth\0".utf8))

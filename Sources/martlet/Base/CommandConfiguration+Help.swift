@@ -8,20 +8,20 @@ func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     return value
 }
 
-/// Makes the configuration of a command from its name and its sentence in lists of commands.
+/// Creates the configuration of a command from its name and the sentence that describes it in lists of commands.
 func command(_ name: String, _ abstract: String = "") -> CommandConfiguration {
     CommandConfiguration(commandName: name, abstract: abstract)
 }
 
-/// The parts of a command's help, each of which a call adds, as in the table of settings.
+/// Methods that each add one part of a command's help.
 extension CommandConfiguration {
-    /// The words that begin each example.
+    /// The words with which each example begins.
     static let exampleMark = "Example: martlet "
 
-    /// Returns the configuration with its sentence in lists of commands.
+    /// Returns the configuration with the sentence that describes the command in lists of commands.
     func help(_ abstract: String) -> Self { changed(self) { $0.abstract = abstract } }
 
-    /// Returns the configuration with a further sentence, for the help of the command itself.
+    /// Returns the configuration with a further sentence in the help of the command itself.
     func detail(_ sentence: String) -> Self {
         changed(self) { $0.discussion += ($0.discussion.isEmpty ? "" : " ") + sentence }
     }
@@ -37,16 +37,16 @@ extension CommandConfiguration {
         }
     }
 
-    /// Returns the configuration with the commands below this one.
+    /// Returns the configuration with the subcommands of this command.
     func subcommands(_ commands: [any ParsableCommand.Type]) -> Self { changed(self) { $0.subcommands = commands } }
 
-    /// Returns the configuration with the command that runs if no subcommand is named.
+    /// Returns the configuration with the subcommand that runs if none is named.
     func defaultSubcommand(_ command: any ParsableCommand.Type) -> Self {
         changed(self) { $0.defaultSubcommand = command }
     }
 }
 
-/// What the help of an option says of the member of a request that the option stands for.
+/// The texts in the help of an option about the values that the corresponding member of a request may have.
 extension Schema {
     /// The allowed values, such as `none, counts or device`.
     var words: String {
@@ -55,13 +55,13 @@ extension Schema {
         return "\(choices.dropLast().joined(separator: ", ")) or \(last)"
     }
 
-    /// The bounds of a number, such as `1 to 1000`.
+    /// The range of a number, such as `1 to 1000`; empty if there is none.
     var bounds: String { self.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "" }
 }
 
 /// The version of the program.
 enum Version {
-    /// The version, with the commit if the build names it, such as `0.2.0 (1a2b3c4d5)`.
+    /// The version number, with the commit if the build contains it, such as `0.2.0 (1a2b3c4d5)`.
     static let text: String = {
         let (number, commit) = (MartletVersion.number, MartletVersion.commit)
         return commit.isEmpty ? number : "\(number) (\(commit))"

@@ -1,19 +1,19 @@
-/// The statuses that commands exit with. `docs/commands.md`, help and manual pages show this table.
+/// The exit statuses of the commands. `docs/commands.md`, help and manual pages show this table.
 enum ExitStatus: Int32, CaseIterable {
-    /// Everything was done.
+    /// The command has succeeded.
     case done = 0
     /// The server rejected the request, or a push was not accepted.
     case failed = 1
-    /// A command that waits has stopped before the end.
+    /// A time limit passed before the awaited work had ended. The work continues.
     case unfinished = 2
     /// A notification had no recipients, or all were skipped.
     case nobodyReached = 3
     /// The command line or a setting is wrong, and nothing was done.
     case usage = 64
-    /// No server responded.
+    /// No server has responded.
     case unavailable = 69
 
-    /// The meaning as one sentence for the documentation.
+    /// The meaning of the status for the documentation.
     var meaning: String {
         switch self {
         case .done: "Everything was done; a notification that was waited for was accepted for every recipient."

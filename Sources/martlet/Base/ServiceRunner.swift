@@ -3,18 +3,19 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs services until one of them ends, or until SIGINT or SIGTERM asks for a graceful shutdown.
+/// Runs services until one of them ends, or until SIGINT or SIGTERM requests a graceful shutdown.
 enum ServiceRunner {
-    /// The longest time of a graceful shutdown. Services that have not ended by then are cancelled.
+    /// The time limit of a graceful shutdown, after which services that have not ended are cancelled.
     static let longestShutdown: Duration = .seconds(15)
-    /// The longest time that cancelled services have to end before the process exits.
+    /// The time limit for cancelled services to end before the process exits.
     static let longestCancellation: Duration = .seconds(1)
 
-    /// Runs services until the process is asked to end.
+    /// Runs services until one of them ends or a signal requests the end of the process.
     /// - Parameters:
     ///   - services: The services, each of which may use those before it. They are shut down in reverse order.
     ///   - last: A service whose end shuts down all others; `nil` for none.
-    ///   - ready: Returns once the services serve requests, for the service manager; `nil` for a command that serves none.
+    ///   - ready: A closure that returns once the services accept requests, which is reported to the service manager;
+    ///     `nil` for a command that accepts none.
     static func run(
         _ services: [any Service],
         until last: (any Service)? = nil,
@@ -39,12 +40,12 @@ enum ServiceRunner {
 }
 
 /// Ends the process when a graceful shutdown takes too long, for example because a push service does not respond to the
-/// pushes in flight. Work that has not ended by then is cut off as by a crash.
+/// pushes in flight. Unfinished work is lost as after a crash.
 private struct ShutdownDeadline: Service {
     let logger: Logger
 
     func run() async throws {
-        // A cancelled wait means that a service has failed and the group ends.
+        // Cancellation means that a service has failed and the group is ending.
         guard (try? await gracefulShutdown()) != nil else { return }
         Task.detached {
             try await Task.sleep(for: ServiceRunner.longestShutdown + ServiceRunner.longestCancellation)
@@ -58,16 +59,16 @@ private struct ShutdownDeadline: Service {
 struct ServiceManager: Sendable {
     /// A state of the process, as a message to the service manager.
     enum State: String {
-        /// The services serve requests.
+        /// The services accept requests.
         case ready = "READY=1"
-        /// The process has begun to end.
+        /// The process is shutting down.
         case stopping = "STOPPING=1"
     }
 
-    /// The path of the service manager's socket. It begins with `@` if it is in the abstract namespace.
+    /// The path of the service manager's socket. A leading `@` stands for the abstract namespace.
     private let socketPath: String
 
-    /// Returns `nil` if no service manager has asked for the state of the process (`NOTIFY_SOCKET`).
+    /// Returns `nil` if no service manager expects the state of the process (`NOTIFY_SOCKET` is not set).
     init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         self.socketPath = path
@@ -100,10 +101,10 @@ struct ServiceManager: Sendable {
     private static func error() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
-/// Reports to the service manager that the services serve requests, and later that they begin to end.
+/// Reports to the service manager that the services accept requests, and later that they are shutting down.
 struct ServiceManagerReport: Service {
     let manager: ServiceManager
-    /// Returns once the services serve requests.
+    /// A closure that returns once the services accept requests.
     let ready: @Sendable () async throws -> Void
     let logger: Logger
 

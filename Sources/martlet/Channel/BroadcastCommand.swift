@@ -138,7 +138,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         )
     }
 
-    /// Returns the file of `--payload` byte by byte, or a payload made from the other options.
+    /// Returns the unchanged bytes of the file of `--payload`, or a payload that is built from the other options.
     private func payloadBytes() throws -> Data {
         if let payload { return try InputFile.data(payload, for: "--payload") }
         let aps: JSONValue = .members([

@@ -162,7 +162,7 @@ private struct DirectChannels {
         try await self.perform { try await $0.deleteChannel(channel, of: $1) }
     }
 
-    /// Performs one call, and closes the connection.
+    /// Performs one call to the push service, and closes the connection.
     private func perform<Value: Sendable>(_ call: (ChannelService, Topic) async throws -> Value) async throws -> Value {
         let result: Result<Value, any Error>
         do {
@@ -180,7 +180,7 @@ private struct DirectChannels {
 }
 
 extension ChannelServiceError {
-    /// The error as a sentence.
+    /// The error as a clause of an error message.
     fileprivate var explanation: String {
         switch self {
         case .rejected: "the push service says \(self)"

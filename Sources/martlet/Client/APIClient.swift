@@ -12,18 +12,18 @@ struct APIClient: Sendable {
     /// The kind of the server.
     enum Role: String { case provider, gateway }
 
-    /// The longest time until the head of a response, unless the request streams. Tests raise it for busy machines.
+    /// The timeout for the head of a response, except for streaming requests. Tests raise it for busy machines.
     @TaskLocal static var timeout: TimeAmount = .seconds(15)
-    /// The longest time without a byte received, or accepted by the server, where ``timeout`` does not apply. It is also the
-    /// longest time of a whole response that does not stream.
+    /// The idle timeout, for which no byte may be received or accepted by the server, where ``timeout`` does not apply.
+    /// It also limits the total duration of a response that does not stream.
     ///
-    /// It is far more than a server needs for the last lines of an import, and than the 15 s between the comments of an event
-    /// stream, and enough for the longest list over a slow connection.
+    /// The value exceeds the time that a server needs for the last lines of an import and the 15 s between the comments
+    /// of an event stream, and suffices for the longest list over a slow connection.
     @TaskLocal static var silence: TimeAmount = .seconds(300)
     /// The maximum size of a response that does not stream, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The connection settings of a client: the additional authority, the proxy and the longest silence.
+    /// The connection settings of a client: the additional authority, the proxy and the idle timeout.
     private struct Route: Hashable {
         let authority: String?
         let proxy: ProxyEndpoint?
@@ -33,7 +33,7 @@ struct APIClient: Sendable {
     /// The HTTP clients by their route.
     private static let clients = Mutex<[Route: HTTPClient]>([:])
 
-    /// Returns the client of a route. A refused connection is an error at once, instead of being retried until the deadline.
+    /// Returns the client of a route. A refused connection fails at once, instead of being retried until the deadline.
     private static func http(_ route: Route) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -60,7 +60,7 @@ struct APIClient: Sendable {
         }
     }
 
-    /// The server's URL without a slash at its end.
+    /// The server's URL without a trailing slash.
     let baseURL: String
     /// The key of a provider's API; `nil` for requests that need none.
     let apiKey: String?
@@ -69,8 +69,8 @@ struct APIClient: Sendable {
     private let http: HTTPClient
 
     /// - Parameters:
-    ///   - baseURL: The URL without a path; a slash at its end is dropped.
-    ///   - authority: The certificates, in PEM, that the client trusts besides the system's.
+    ///   - baseURL: The URL without a path; a trailing slash is dropped.
+    ///   - authority: The PEM certificates that the client trusts in addition to the system's; `nil` for none.
     ///   - proxy: The HTTP proxy for the requests; `nil` for none.
     /// - Throws: ``SettingsError`` for an authority that is not PEM.
     init(
@@ -85,7 +85,7 @@ struct APIClient: Sendable {
         self.http = try Self.http(Route(authority: authority, proxy: proxy, silence: Self.silence))
     }
 
-    /// Indicates whether a text is the URL of a server: `http` or `https`, a host and perhaps a port.
+    /// Returns `true` if a text is the URL of a server: `http` or `https`, a host and optionally a port.
     static func isURL(_ text: String) -> Bool {
         guard let url = URLComponents(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
             let host = url.host, !host.isEmpty, url.query == nil, url.fragment == nil
@@ -96,8 +96,8 @@ struct APIClient: Sendable {
     /// Sends a request and returns the response's JSON; `null` for an empty body.
     /// - Parameters:
     ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
-    ///   - limit: The longest time from the request to the end of the response; `nil` for ``timeout`` to its head and ``silence``
-    ///     to its end.
+    ///   - limit: The time limit from the request to the end of the response; `nil` for the defaults: ``timeout`` to
+    ///     its head, ``silence`` to its end.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` if no such API responds.
     @discardableResult
     func send(_ request: APIRequest, to path: String? = nil, within limit: Duration? = nil) async throws -> JSONValue {
@@ -113,19 +113,19 @@ struct APIClient: Sendable {
     }
 
     /// Returns the time limits for the head of a response and for its end.
-    /// - Parameter limit: The limit of both; `nil` for the default ones.
+    /// - Parameter limit: The limit for both; `nil` for the defaults.
     static func limits(_ limit: Duration?) -> (head: TimeAmount, whole: TimeAmount) {
         guard let limit else { return (Self.timeout, max(Self.timeout, Self.silence)) }
         return (TimeAmount(limit), TimeAmount(limit))
     }
 
-    /// Returns the body of a response as it arrives, without a time limit. Throws as ``send(_:to:)``.
+    /// Returns the body of a response as it arrives, without a time limit. Throws the same errors as ``send(_:to:)``.
     func stream(_ request: APIRequest) async throws -> ReceivedBody {
         let response = try await self.response(to: try self.message(request), deadline: .distantFuture)
         return ReceivedBody(base: response.body, url: self.baseURL)
     }
 
-    /// Sends a body as it is produced, for as long as the server accepts it. Throws as ``send(_:to:)``.
+    /// Sends a body as it is produced, for as long as the server accepts it. Throws the same errors as ``send(_:to:)``.
     /// - Parameter length: The length in bytes; `nil` if it is not known.
     func upload<Body: AsyncSequence & Sendable>(
         _ body: Body,
@@ -151,7 +151,7 @@ struct APIClient: Sendable {
         return try await self.json(in: response)
     }
 
-    /// Returns the HTTP request with the headers that every request has.
+    /// Returns the HTTP request with the common header fields, such as the API key.
     private func message(_ request: APIRequest, path: String? = nil) throws -> HTTPClientRequest {
         var message = HTTPClientRequest(url: self.baseURL + (path ?? request.path))
         message.method = HTTPMethod(rawValue: request.method.rawValue)
@@ -162,7 +162,7 @@ struct APIClient: Sendable {
     }
 
     /// Performs a request.
-    /// - Throws: ``APIErrorResponse`` for a status that is not 2xx, ``SettingsError`` if there is no response.
+    /// - Throws: ``APIErrorResponse`` for a status that is not 2xx, ``NoResponseError`` if there is no response.
     private func response(to message: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
         let response: HTTPClientResponse
         do {
@@ -171,7 +171,7 @@ struct APIClient: Sendable {
             throw NoResponseError(error, from: self.baseURL)
         }
         guard (200..<300).contains(response.status.code) else {
-            // If the text does not arrive, the status is enough.
+            // If the body does not arrive, the status suffices.
             let body = (try? await response.body.collect(upTo: Self.maximumResponseLength)) ?? ByteBuffer()
             throw self.explained(APIErrorResponse(status: response.status.code, text: String(buffer: body)))
         }
@@ -191,7 +191,7 @@ struct APIClient: Sendable {
         return value
     }
 
-    /// The error for a server at the URL that is not Martlet's.
+    /// The error for a server at the URL that does not run Martlet.
     var notAnAPI: ForeignServerError {
         ForeignServerError("the server at \(self.baseURL) is no Martlet \(self.role): is the URL right?")
     }
@@ -202,7 +202,7 @@ struct APIClient: Sendable {
         return error is NoResponseError
     }
 
-    /// Returns an error that names the likely cause, if the API's message does not.
+    /// Returns an error that names the likely cause where the API's message does not.
     private func explained(_ error: APIErrorResponse) -> any Error {
         switch error.status {
         case 401 where self.role == .provider && error.code != "key_expired":
@@ -224,24 +224,24 @@ struct ForeignServerError: StatusError {
     init(_ description: String) { self.description = description }
 }
 
-/// A response with an error status, and its message.
+/// A response with an error status.
 struct APIErrorResponse: Error, CustomStringConvertible {
     /// The HTTP status.
     let status: UInt
     /// The body of the response.
     let text: String
 
-    /// The member `error` of the API's responses; `null` for other servers.
+    /// The member `error` of the response; `null` if the server is not Martlet's.
     private var error: JSONValue { (try? JSONValue(parsing: Data(self.text.utf8)))?["error"] ?? .null }
 
-    /// The code of the API's error; `nil` for other servers.
+    /// The code of the API's error; `nil` if the server is not Martlet's.
     var code: String? { self.error["code"].stringValue }
 
-    /// Indicates that one of Martlet's APIs has responded, rather than another server at that address.
+    /// Indicates that the response comes from one of Martlet's APIs, rather than from another server at that address.
     var isFromAPI: Bool { self.code != nil }
 
-    /// Indicates that the request may have been carried out, because the server or a proxy failed. An API that refuses a request
-    /// for lack of room has not begun it.
+    /// Indicates that the request may have been carried out, because the server or a proxy failed. An API that refuses
+    /// a request because of overload has not begun it.
     var mayBeDone: Bool {
         self.status >= 500 && !(self.status == 503 && self.isFromAPI && self.code != "storage_unavailable")
     }
@@ -286,7 +286,7 @@ struct NoResponseError: StatusError {
         }
     }
 
-    /// Makes the error of a response whose body did not arrive as a whole.
+    /// Creates the error of a response whose body did not arrive completely.
     init(ofBody error: any Error, from url: String) {
         self.mayHaveArrived = true
         let isTooLong = error is NIOTooManyBytesError
@@ -294,7 +294,7 @@ struct NoResponseError: StatusError {
         self.description = "the response of \(url) did not arrive as a whole (\(reason))"
     }
 
-    /// The errors of requests that may have been sent.
+    /// The errors after which the request may have reached the server.
     private static let afterConnecting: [HTTPClientError] = [
         .deadlineExceeded, .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled,
     ]
@@ -302,16 +302,16 @@ struct NoResponseError: StatusError {
     private static let broken: Set<CInt> = [ECONNRESET, EPIPE, ETIMEDOUT]
 }
 
-/// The progress of a body that is sent. It distinguishes a server that accepts nothing from a file that is read slowly.
+/// The progress of an upload, which distinguishes a server that accepts nothing from a file that is read slowly.
 private final class UploadProgress: Sendable {
-    /// The time at which the last piece was handed over; `nil` while the next piece is read, and after the last one.
+    /// The time since which a piece waits for the server; `nil` while the next piece is read, and after the last one.
     private let waiting = Mutex<ContinuousClock.Instant?>(nil)
 
     fileprivate func reads() { self.waiting.withLock { $0 = nil } }
 
     fileprivate func waits() { self.waiting.withLock { $0 = ContinuousClock.now } }
 
-    /// Returns once the server has accepted nothing for a time. The time after the last piece does not count.
+    /// Returns once the server has accepted nothing for the time limit. The time after the last piece does not count.
     func untilStalled(for limit: Duration) async throws {
         while true {
             let now = ContinuousClock.now
@@ -322,7 +322,7 @@ private final class UploadProgress: Sendable {
     }
 }
 
-/// A body that records when its pieces are taken.
+/// A request body that records when the client requests its pieces.
 private struct WatchedBody<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element == ByteBuffer {
     let base: Base
     let progress: UploadProgress

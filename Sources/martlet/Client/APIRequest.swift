@@ -13,13 +13,13 @@ struct APIRequest: Sendable {
     }
 
     let method: Method
-    /// The components of the path after `/v1` and the connection's own.
+    /// The components of the path after `/v1`, and after the components of the connection.
     var parts: [String]
-    /// The word after a colon at the end of the path; `nil` for none.
+    /// The name of the action after a colon at the end of the path; `nil` for none.
     private var action: String?
     /// The items of the query, not yet percent-encoded.
     private var query: [(String, String)] = []
-    /// The request headers in addition to those of every request.
+    /// The header fields in addition to those of every request.
     private(set) var headers: [(String, String)] = []
     /// The JSON object to send; `nil` for a request without a body.
     private(set) var body: JSONValue?
@@ -34,7 +34,7 @@ struct APIRequest: Sendable {
     /// Returns the request for an action, such as `pause`.
     func action(_ name: String) -> APIRequest { changed(self) { $0.action = name } }
 
-    /// Returns the request with further query items. Those without a value are left out.
+    /// Returns the request with further query items. Items without a value are left out.
     func query(_ items: [(String, String?)]) -> APIRequest {
         changed(self) { $0.query += items.compactMap { name, value in value.map { (name, $0) } } }
     }
@@ -51,7 +51,7 @@ struct APIRequest: Sendable {
     /// Returns the request with a JSON object as its body. Members without a value are left out; `.null` is sent.
     func body(_ members: [String: JSONValue?]) -> APIRequest { changed(self) { $0.body = .members(members) } }
 
-    /// Path and query, percent-encoded.
+    /// The percent-encoded path and query.
     var path: String {
         let items = self.query.map { "\($0)=\(PercentEncoding.component($1))" }
         return "/v1/" + self.parts.map { PercentEncoding.component($0) }.joined(separator: "/")

@@ -25,10 +25,10 @@ extension BinaryInteger {
 }
 
 extension JSONValue {
-    /// The end of a message about a stop, with the number of pushes that were in flight; empty for none.
+    /// The end of a message about stopped sending, with the number of pushes in flight; empty for none.
     var underWay: String { self.pushesUnderWay.map { "; \($0)" } ?? "" }
 
-    /// The message about the pushes that were in flight at a stop; `nil` for none.
+    /// The message about pushes that were in flight when sending was stopped; `nil` for none.
     var pushesUnderWay: String? {
         guard let count = self["underWay"].integerValue, count > 0 else { return nil }
         return count == 1 ? "one push is still under way" : "\(count) pushes are still under way"

@@ -6,10 +6,10 @@ protocol RequestCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
     /// The options by which the command reaches the server.
     var access: Access { get }
-    /// Returns the request.
-    /// - Throws: An error of the arguments.
+    /// Returns the request to send.
+    /// - Throws: An error in the arguments.
     func request() throws -> APIRequest
-    /// Returns the text of the response for people.
+    /// Returns the human-readable text of the response.
     func text(of response: JSONValue) throws -> String
 }
 
@@ -26,11 +26,11 @@ protocol ListCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
     var access: Access { get }
     static var columns: TextTable { get }
-    /// The member of the response that has the entries; `nil` for the name of the path's last component.
+    /// The member of the response that contains the entries; `nil` if it is named after the last component of the path.
     static var member: String? { get }
     /// The request for the first page.
     func request() -> APIRequest
-    /// The maximum number of entries that are shown; `nil` for all.
+    /// The maximum number of entries to print; `nil` for all.
     var limit: Int? { get }
 }
 
@@ -45,7 +45,7 @@ extension ListCommand {
     }
 }
 
-/// A command that prints the first entries of a list that comes in pages.
+/// A command that prints the first entries of a paged list.
 protocol PagedListCommand: ListCommand {
     var shown: LimitOption { get }
 }
@@ -54,7 +54,7 @@ extension PagedListCommand {
     var limit: Int? { self.shown.limit }
 }
 
-/// The option that limits a list.
+/// The option for the maximum number of entries of a list.
 struct LimitOption: ListFilter {
     @Option(help: "The maximum number of entries to show.") var limit: Int = 100
 
@@ -70,18 +70,18 @@ struct LimitOption: ListFilter {
 struct APIConnection {
     /// The client of the server.
     let client: APIClient
-    /// The parts with which all paths begin after `/v1`, such as `apps` and a bundle id.
+    /// The components with which all paths begin after `/v1`, such as `apps` and a bundle id.
     var path: [String] = []
-    /// The query item that asks for the next page of a list.
+    /// The name of the query item that requests the next page of a list.
     var cursor = "cursor"
 
     /// Sends a request whose path is below ``path``.
-    /// - Parameter limit: The longest time of the request; `nil` for the usual one.
+    /// - Parameter limit: The time limit of the exchange; `nil` for the default.
     func send(_ request: APIRequest, within limit: Duration? = nil) async throws -> JSONValue {
         try await self.client.send(self.absolute(request), within: limit)
     }
 
-    /// Returns the request with its whole path.
+    /// Returns the request with ``path`` in front of its own path.
     func absolute(_ request: APIRequest) -> APIRequest {
         var request = request
         request.parts = self.path + request.parts
@@ -91,9 +91,9 @@ struct APIConnection {
 
 /// The options by which a command reaches a running server and prints its responses.
 protocol APIAccess: ParsableArguments {
-    /// Indicates whether responses are printed as JSON.
+    /// Indicates that responses are printed as JSON.
     var json: Bool { get }
-    /// Returns the connection to the server that flags, environment or settings file name.
+    /// Returns the connection to the server that flags, environment variables or the settings file name.
     /// - Throws: ``SettingsError``, or a validation error that names the missing option.
     func connection() async throws -> APIConnection
 }
@@ -110,7 +110,7 @@ extension APIAccess {
 
     /// Prints the entries of a list as a table.
     /// - Parameters:
-    ///   - name: The member of the response that has the entries.
+    ///   - name: The member of the response that contains the entries.
     ///   - limit: The maximum number of entries; `nil` for all.
     func list(_ name: String, _ request: APIRequest, limit: Int?, _ columns: TextTable) async throws {
         let connection = try await self.connection()

@@ -3,35 +3,35 @@ import Foundation
 import PushSupport
 public import PushTypes
 
-/// A kind of record that an API keeps, such as apps or webhooks. A type that conforms to refinements of this protocol
-/// describes a kind; ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are its commands.
+/// A kind of record in an API, such as apps or webhooks. A type that conforms to refinements of this protocol describes
+/// a kind; ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are its commands.
 protocol Resource: SendableMetatype {
-    /// The options by which commands reach the server. For resources of an app they name the app too.
+    /// The options by which commands reach the server. For resources of an app they include the app.
     associatedtype Access: APIAccess
-    /// The component of the path that all records of the kind have.
+    /// The path component of the kind, which precedes the id of a record.
     static var path: String { get }
 }
 
 /// A resource with a command `list`.
 protocol ListableResource: Resource {
-    /// The options by which that command reaches the server, if they differ from those of a single resource.
+    /// The options by which the command `list` reaches the server, if they differ from those for a single record.
     associatedtype ListAccess: APIAccess = Access
     /// The options that select entries.
     associatedtype Filter: ListFilter = NoFilter
     static var columns: TextTable { get }
-    /// Name and help of the command.
+    /// The name and the help of the command.
     static var list: CommandConfiguration { get }
 }
 
 /// The options that choose the entries of a list.
 protocol ListFilter: ParsableArguments {
-    /// The items of the query.
+    /// The query items of the request.
     var query: [(String, String?)] { get }
-    /// The maximum number of entries that are shown; `nil` for all.
+    /// The maximum number of entries to print; `nil` for all.
     var maximum: Int? { get }
 }
 
-/// A filter without options, for lists of everything.
+/// A filter without options, which selects all entries.
 struct NoFilter: ListFilter {
     var query: [(String, String?)] { [] }
     var maximum: Int? { nil }
@@ -41,15 +41,15 @@ struct NoFilter: ListFilter {
 protocol IdentifiedResource: Resource {
     /// The type of an id.
     associatedtype ID: PathArgument = String
-    /// Help and name of the id.
+    /// The help and the name of the argument for the id.
     static var id: ArgumentHelp { get }
 }
 
 /// A resource with a command `show`.
 protocol ShowableResource: IdentifiedResource {
-    /// Name and help of the command.
+    /// The name and the help of the command.
     static var show: CommandConfiguration { get }
-    /// Returns the text of a record for people.
+    /// Returns the human-readable text of a record.
     static func details(_ response: JSONValue) -> String
 }
 
@@ -59,9 +59,9 @@ extension ShowableResource where Self: ListableResource {
 
 /// A resource with a command `remove`.
 protocol RemovableResource: IdentifiedResource {
-    /// Name and help of the command.
+    /// The name and the help of the command.
     static var remove: CommandConfiguration { get }
-    /// Returns the message after the removal of a record.
+    /// Returns the message to print after the removal of a record.
     static func removed(_ id: ID) -> String
 }
 
@@ -94,7 +94,7 @@ struct ListResources<Kind: ListableResource>: ListCommand {
     func request() -> APIRequest { .get(Kind.path).query(self.filter.query) }
 }
 
-/// A command for one record. By default it prints the record afterwards.
+/// A command for one record. By default it prints the record in the response.
 protocol ResourceCommand: RequestCommand {
     associatedtype Kind: IdentifiedResource
     var resource: ResourceOptions<Kind> { get }
@@ -128,12 +128,12 @@ struct RemoveResource<Kind: RemovableResource>: ResourceCommand {
     func text(of response: JSONValue) -> String { "\(Kind.removed(self.resource.id))\(response.underWay)" }
 }
 
-/// An action on one record without options, such as `pause`. Its name in the path is the command's.
+/// An action on one record without options, such as `pause`. Its name in the path is that of the command.
 protocol ResourceAction: SendableMetatype {
     associatedtype Kind: IdentifiedResource
-    /// Name and help of the command.
+    /// The name and the help of the command.
     static var configuration: CommandConfiguration { get }
-    /// Returns the text of the response for people.
+    /// Returns the human-readable text of the response.
     static func text(of response: JSONValue) -> String
 }
 
@@ -154,7 +154,7 @@ struct PerformAction<Action: ResourceAction>: ResourceCommand {
 
 /// An argument that is a part of a path.
 protocol PathArgument: ExpressibleByArgument, Sendable {
-    /// The text in the path.
+    /// The path component for this value.
     var pathPart: String { get }
 }
 
@@ -169,22 +169,22 @@ extension PushEnvironment: ExpressibleByArgument, PathArgument {
 extension DeviceTokenKind: ExpressibleByArgument {}
 
 extension DeviceToken: ExpressibleByArgument, PathArgument {
-    /// Reads a token in hexadecimal or base64.
+    /// Parses a token in hexadecimal or base64.
     public init?(argument: String) { self.init(userInput: argument) }
 
     var pathPart: String { self.hex }
 }
 
 extension ChannelID: ExpressibleByArgument {
-    /// Reads an id in base64.
+    /// Parses an id in base64.
     public init?(argument: String) { self.init(argument) }
 }
 
 /// A resource with a command that erases a record and all data about it.
 protocol ErasableResource: IdentifiedResource where ID == String {
-    /// Name and help of the command.
+    /// The name and the help of the command.
     static var erase: CommandConfiguration { get }
-    /// The data that will be lost, for the confirmation.
+    /// The data that will be lost, for the confirmation prompt.
     static var loss: String { get }
 }
 
@@ -192,7 +192,7 @@ protocol ErasableResource: IdentifiedResource where ID == String {
 struct EraseResource<Kind: ErasableResource>: AsyncParsableCommand {
     static var configuration: CommandConfiguration { Kind.erase }
 
-    /// The time between two requests that ask for the progress of the erasure.
+    /// The delay between two requests for the progress of the erasure.
     private static var pause: Duration { .seconds(1) }
 
     @OptionGroup var resource: ResourceOptions<Kind>

@@ -58,7 +58,7 @@ struct CheckCommand: AsyncParsableCommand {
             let paths = try await self.data.paths()
             path = paths.databasePath
             folder = FileFolder(path: paths.filesPath)
-            // A new key would open nothing.
+            // A newly generated key could decrypt nothing.
             if FileManager.default.fileExists(atPath: paths.masterKeyPath) {
                 masterKey = try MasterKey.load(orCreateAt: paths.masterKeyPath)
             }
@@ -84,26 +84,26 @@ struct CheckCommand: AsyncParsableCommand {
         try StandardOutput.result("\(path) is sound: \(size), migration \(condition.migrations.last ?? "none")")
     }
 
-    /// Returns the text about missing files of issues; `nil` if none is missing.
+    /// Returns a text about missing files of issues; `nil` if none is missing.
     static func missingFiles(of path: String, in folder: FileFolder) async throws -> String? {
         let missing = folder.missing(of: try await SQLiteStoreFile(path: path).usedFiles())
         return missing.isEmpty ? nil : MissingFilesText.text(missing, in: folder)
     }
 
-    /// Checks that an examination has found no faults.
+    /// Throws if an examination has found faults.
     /// - Throws: ``SettingsError`` with all faults.
     static func expectNone(of faults: [String], in path: String) throws {
         guard faults.isEmpty else { throw SettingsError("\(path) is damaged:\n\(faults.joined(separator: "\n"))") }
     }
 }
 
-/// The options that name a provider's data, as `martlet serve` has them.
+/// The options for the location of a provider's data, which are the same as those of `martlet serve`.
 struct DataDirectoryOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
     @OptionGroup var storage: SettingFlags<ServeSettings.Storage>
     @Flag(help: "Print the result as JSON.") var json = false
 
-    /// Returns the paths that `martlet serve` would use.
+    /// Returns the paths that `martlet serve` would use with the same settings.
     func paths() async throws -> ProviderConfiguration {
         let settings = try await self.common.settings([self.storage])
         let paths = ServeSettings.Storage.configuration(settings)

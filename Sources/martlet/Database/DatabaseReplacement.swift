@@ -2,13 +2,14 @@ import Foundation
 import ProviderAPI
 import PushSupport
 
-/// Replaces a database by another.
+/// Replaces a provider's database with another one.
 ///
-/// After a crash at any time, either the old database is where it was, or ``ProviderConfiguration/replacementMarker``
-/// exists and no provider starts. The next attempt then continues, and keeps all files of the old database under one name.
+/// After a crash at any time, either the old database is in place, or ``ProviderConfiguration/replacementMarker``
+/// exists and no provider starts. The next attempt then continues, and keeps all files of the old database under one
+/// name.
 struct DatabaseReplacement {
-    /// The suffixes of the database and of the files that may be beside it, in the order in which they are moved. A log
-    /// without its database is as dangerous as the database, because SQLite would replay it over the new one.
+    /// The file name suffixes of the database and of SQLite's files beside it, in the order in which they are moved. A
+    /// log without its database must be moved too, because SQLite would replay it over the new one.
     static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     /// The paths of the provider's data.
@@ -19,12 +20,12 @@ struct DatabaseReplacement {
     private var marker: String { self.paths.replacementMarker }
     private var directory: String { self.paths.dataDirectory }
 
-    /// Indicates whether any file of a database exists.
+    /// Indicates that at least one file of the old database exists.
     var hasOldFiles: Bool { Self.hasFiles(at: self.target) }
 
-    /// Moves the files of the old database to another name.
-    /// - Returns: The path of the old database from now on; `nil` if there was none.
-    /// - Throws: ``SettingsError``. Then no provider starts until another attempt has succeeded.
+    /// Renames the files of the old database.
+    /// - Returns: The new path of the old database; `nil` if there was none.
+    /// - Throws: ``SettingsError``, after which no provider starts until another attempt has succeeded.
     func setAside() throws -> String? {
         let aside = try self.reservedName()
         for suffix in Self.suffixes where Self.exists(self.target + suffix) {
@@ -34,7 +35,7 @@ struct DatabaseReplacement {
         return Self.hasFiles(at: aside) ? aside : nil
     }
 
-    /// Gives the name of the old database to a new one, which needs no other file beside it.
+    /// Moves a new database, which must have no log beside it, to the path of the old one.
     /// - Throws: ``SettingsError``.
     func moveIntoPlace(_ new: String) throws {
         guard DurableFile.sync(new) else { throw self.failure("\(new) cannot be written") }
@@ -50,14 +51,14 @@ struct DatabaseReplacement {
 
     /// Writes the marker, and returns the name under which the old database is kept.
     private func reservedName() throws -> String {
-        // An interrupted attempt has moved the database already: the remaining files belong to it.
+        // An interrupted attempt has already moved the database, to which the remaining files belong.
         if !Self.exists(self.target), let name = self.interruptedName,
             !Self.suffixes.contains(where: { Self.exists(self.target + $0) && Self.exists(name + $0) })
         {
             return name
         }
         let name = self.freshName()
-        // Only the last part of the path, because the directory may have another name the next time.
+        // The marker contains only the file name, because the directory may have another path the next time.
         let text = Array(URL(fileURLWithPath: name).lastPathComponent.utf8)
         let new = "\(self.marker).new"
         if Self.exists(new) { try FileManager.default.removeItem(atPath: new) }
@@ -77,7 +78,7 @@ struct DatabaseReplacement {
         return "\(self.directory)/\(name)"
     }
 
-    /// Returns a name that no file has yet.
+    /// Returns an unused name for the old database.
     private func freshName() -> String {
         let time = Date.now.formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let name = "\(self.target).before-\(time)"
@@ -86,7 +87,7 @@ struct DatabaseReplacement {
         return number == 1 ? name : "\(name)-\(number)"
     }
 
-    /// Renames a file.
+    /// Renames a file without replacing an existing one.
     private func move(_ path: String, to other: String) throws {
         // Unlike rename, this never replaces an existing file.
         do {

@@ -7,7 +7,7 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `martlet reset-admin-key`: makes an admin key without having one.
+/// `martlet reset-admin-key`: creates an admin key without the use of another one.
 struct ResetAdminKeyCommand: AsyncParsableCommand {
     static let configuration = command("reset-admin-key")
         .help("Make an admin key when the last one is lost; the provider must not run.")
@@ -47,7 +47,7 @@ struct ResetAdminKeyCommand: AsyncParsableCommand {
     }
 }
 
-/// `martlet reset-secrets`: removes the secrets that a lost master key sealed.
+/// `martlet reset-secrets`: removes the secrets that were encrypted with a lost master key.
 struct ResetSecretsCommand: AsyncParsableCommand {
     static let configuration = command("reset-secrets")
         .help("Remove the secrets that a lost master key sealed; the provider must not run.")

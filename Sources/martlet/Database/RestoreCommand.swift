@@ -49,17 +49,17 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 }
 
-/// Replaces a provider's database by a backup.
+/// Replaces a provider's database with a backup.
 struct DatabaseRestore {
     /// The result of a restore.
     struct Summary: Hashable, Sendable {
-        /// The path of the previous database; `nil` if there was none.
+        /// The new path of the previous database; `nil` if there was none.
         var old: String?
         /// The number of notifications that were paused.
         var notifications = 0
         /// The number of schedules that were paused.
         var schedules = 0
-        /// The texts about rules of the store that the database breaks, and about missing files. It is restored nevertheless.
+        /// The descriptions of broken rules of the store and of missing files. The backup is restored in spite of them.
         var faults: [String] = []
     }
 
@@ -70,7 +70,7 @@ struct DatabaseRestore {
     let backup: String
     /// The paths of the provider's data.
     let paths: ProviderConfiguration
-    /// Indicates whether an existing database may be replaced.
+    /// Indicates that an existing database may be replaced.
     let mayReplace: Bool
 
     /// Restores the backup.
@@ -78,7 +78,7 @@ struct DatabaseRestore {
     ///   until another attempt has succeeded.
     func run(pausing: Bool) async throws -> Summary {
         let source = SQLiteStoreFile(path: self.backup)
-        // Broken rules of the store are reported later. Such a backup is restored nevertheless.
+        // Broken rules of the store are only reported later, and do not prevent the restore.
         try CheckCommand.expectNone(of: try await source.examine().damage, in: self.backup)
         let lock = try Self.lock(self.paths)
         let target = self.paths.databasePath

@@ -48,7 +48,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// The gateway, the provider and the device of the demo, which run until ``DemoRun`` has ended.
+/// The services of the demo (gateway, provider and device), which run until ``DemoRun`` has ended.
 struct DemoRoles: Service {
     private let group: ServiceGroup
 
@@ -56,10 +56,10 @@ struct DemoRoles: Service {
 
     func run() async throws { try await self.group.run() }
 
-    /// Runs a service with the others.
+    /// Adds a service to the running ones.
     func start(_ service: any Service) async { await self.group.addServiceUnlessShutdown(service) }
 
-    /// A service that does nothing, because a group cannot run without one. The roles are added later.
+    /// A service that does nothing. It exists because a group needs a first service; the roles are added later.
     private struct FirstRole: Service {
         func run() async throws { try? await gracefulShutdown() }
     }
@@ -67,23 +67,23 @@ struct DemoRoles: Service {
 
 /// Sets up all roles, sends one notification through them and prints each step.
 ///
-/// It comes after the roles in the group of services, so that Ctrl-C ends it before the roles.
+/// It follows the roles in the group of services, so that Ctrl-C ends it before the roles.
 struct DemoRun: Service {
-    /// The stories that the demo tells.
+    /// The scenarios of the demo.
     enum Story {
-        /// A notification that is shown and opened.
+        /// A notification is sent, shown and opened.
         case notification
-        /// An issue that readers download.
+        /// An issue is published, and readers download it.
         case publisher
     }
 
     let directory: String
     var story = Story.notification
-    /// Indicates whether the demo ends after the first delivery.
+    /// Indicates that the demo ends after the first delivery.
     let endsAfterDelivery: Bool
     let roles: DemoRoles
     let log: LogConfiguration
-    /// The longest time for the set-up, and for the first delivery.
+    /// The time limit for the set-up, and also for the first delivery.
     var deadline: Duration = .seconds(60)
 
     func run() async throws {
@@ -99,8 +99,8 @@ struct DemoRun: Service {
         }
     }
 
-    /// Performs the steps of the demo.
-    /// - Parameter start: Runs a service with the others.
+    /// Performs the steps of the notification's scenario.
+    /// - Parameter start: A closure that adds a service to the running ones.
     private func perform(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
         let (loop, simulator) = try await Self.within(self.deadline) {
             var loop = DemoLoop(directory: self.directory, log: self.log)
@@ -115,7 +115,7 @@ struct DemoRun: Service {
         try await self.continue(simulator)
     }
 
-    /// Performs the steps of the publisher's demo.
+    /// Performs the steps of the publisher's scenario.
     private func publish(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
         let (publisher, reader, others) = try await Self.within(self.deadline) {
             var loop = DemoLoop(directory: self.directory, environment: .production, log: self.log)
@@ -144,8 +144,8 @@ struct DemoRun: Service {
         }
     }
 
-    /// Sends one notification and follows it to the screen and back.
-    /// - Returns: Its id.
+    /// Sends one notification, and waits for its display, its opening and its receipts.
+    /// - Returns: The id of the notification.
     private func sendFirst(_ loop: DemoLoop, _ simulator: Simulator) async throws -> String {
         let narrator = loop.narrator
         let request = APIRequest.post("apps", DemoLoop.bundleID, "notifications").body([
@@ -170,7 +170,7 @@ struct DemoRun: Service {
         return id
     }
 
-    /// Returns the gateway's events of a notification, oldest first, once the device's acknowledgement is among them.
+    /// Waits until the device has acknowledged a notification, and returns its events at the gateway, oldest first.
     private func events(_ loop: DemoLoop, apnsID: String?) async throws -> [String] {
         while true {
             let response = try await loop.admin.send(.get("devices", loop.deviceID, "events"))
@@ -181,7 +181,7 @@ struct DemoRun: Service {
         }
     }
 
-    /// Returns the result of some work, or throws after the time limit.
+    /// Performs some work and returns its result, or throws after the time limit.
     private static func within<Value: Sendable>(
         _ limit: Duration,
         _ work: @escaping @Sendable () async throws -> Value

@@ -20,10 +20,10 @@ struct DemoLoop: Sendable {
         {"name":"order","class":"Order","parameters":[{"name":"id","type":"integer"}]}]}
         """
 
-    /// The key in the URL of the publisher's registration form.
+    /// The key in the URL of the publisher's registration form, which authorizes registrations.
     static let registrationKey = "demo-registration-key"
 
-    /// The longest wait for one step of a phone, in seconds. Tests raise it for busy machines.
+    /// The time limit for one step of a phone, in seconds. Tests raise it for busy machines.
     @TaskLocal static var patience = 30
 
     /// The environment of the push service. It is production for the publisher's readers.
@@ -43,7 +43,7 @@ struct DemoLoop: Sendable {
         (self.directory, self.environment, self.log) = (directory, environment, log)
     }
 
-    /// The file of the gateway's authority.
+    /// The path of the gateway's CA certificate, in PEM.
     var authorityFile: String { "\(self.directory)/gateway/authority.pem" }
     /// A client of the gateway's admin API.
     var admin: APIClient {
@@ -53,8 +53,8 @@ struct DemoLoop: Sendable {
     /// A client of the provider's API.
     var provider: APIClient { get throws { try APIClient(baseURL: self.providerURL, apiKey: self.apiKey) } }
 
-    /// Starts a gateway with the app and its key.
-    /// - Parameter start: Runs a service.
+    /// Starts a gateway, and registers the app and the key for provider tokens.
+    /// - Parameter start: A closure that runs a service.
     mutating func startGateway(_ start: (any Service) async -> Void) async throws -> Gateway {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
         configuration.listeners = [self.environment: .free]
@@ -74,7 +74,7 @@ struct DemoLoop: Sendable {
         return gateway
     }
 
-    /// Starts a provider with the app, its credential, and keys for the app and its back end.
+    /// Starts a provider with the app, its credential, and API keys for the app and its back end.
     mutating func startProvider(trusting authority: String, _ start: (any Service) async -> Void) async throws {
         let port = self.gatewayPorts.main.http2
         let endpoint = PushServiceEndpoint(host: "localhost", port: port, additionalTrustRoots: authority)
@@ -153,14 +153,14 @@ struct DemoLoop: Sendable {
 
 /// Prints each step of the demo as one line: the seconds since the start, the role and its action.
 struct DemoNarrator: Sendable {
-    /// The roles that take part.
+    /// The roles whose steps are printed.
     enum Role: String {
         case gateway, provider, phone, app, publisher
         case backEnd = "back end"
     }
 
     private let start = ContinuousClock.now
-    /// The output of the task that made the narrator. Events of the phone are reported by other tasks.
+    /// The output of the task that created the narrator. Other tasks, which report the phone's events, must use it too.
     private let write = StandardOutput.write
 
     /// Prints one line.
@@ -184,7 +184,7 @@ struct DemoNarrator: Sendable {
 }
 
 extension DemoLoop {
-    /// Returns the commands to try while the demo runs, with a provider token that is valid now.
+    /// Returns a text with commands to try while the demo runs. It contains a valid provider token.
     /// - Parameter notification: The id of the first notification.
     func hints(notification: String) throws -> String {
         let (ports, app) = (self.gatewayPorts, Self.bundleID)
@@ -225,7 +225,7 @@ extension DemoLoop {
     }
 }
 
-/// Makes user proofs as an app's back end does after a login: JWTs that are signed with HS256.
+/// Creates user proofs as an app's back end does after a login: JWTs that are signed with HS256.
 private struct UserProofSigner: Sendable {
     /// The time for which a proof is valid, in seconds. The provider accepts an hour at most.
     static let validity = 600
@@ -233,7 +233,7 @@ private struct UserProofSigner: Sendable {
     /// The user secret of the app, `us_…`.
     let secret: String
 
-    /// Returns a proof.
+    /// Returns a proof for a user.
     /// - Parameter installation: The only installation that may use it; `nil` for any.
     func proof(ofUser user: String, installation: String? = nil, now: Date = Date()) throws -> String {
         let end = Int64(now.timeIntervalSince1970) + Int64(Self.validity)

@@ -8,7 +8,7 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// The publisher's demo: readers download the first of two issues, and skip the second, which comes on the same day.
+/// The publisher's demo: readers download the first of two issues, and skip the second one of the same day.
 struct DemoPublisher: Sendable {
     /// The number of readers besides the one whose steps are printed.
     static let others = 4
@@ -18,9 +18,9 @@ struct DemoPublisher: Sendable {
         (product: "com.example.issue7", title: "Issue 7", number: "7", date: "2026-11-20"),
         (product: "com.example.issue8", title: "Issue 8", number: "8", date: "2026-11-27"),
     ]
-    /// The size of a file, in bytes.
+    /// The size of an issue's file in bytes.
     static let fileSize = 3_000_000
-    /// An image of one pixel, in base64.
+    /// The cover, an image of one pixel in base64.
     private static let cover =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -74,7 +74,7 @@ struct DemoPublisher: Sendable {
     // MARK: - The publisher
 
     /// Adds the publication.
-    /// - Returns: Its id.
+    /// - Returns: The id of the new record.
     func addPublication() async throws -> String {
         let waves = PushSupport.JSONValue.object([
             "size": .integer(Int64(Self.waveSize)), "intervalSeconds": .integer(Int64(Self.waveSeconds)),
@@ -87,7 +87,7 @@ struct DemoPublisher: Sendable {
     }
 
     /// Adds an issue with its file and its cover, and publishes it.
-    /// - Returns: Its id.
+    /// - Returns: The id of the new record.
     func publish(_ number: Int, in publication: String) async throws -> String {
         let (provider, issue) = (try self.loop.provider, Self.issues[number])
         let added = try await provider.send(
@@ -118,7 +118,7 @@ struct DemoPublisher: Sendable {
     }
 
     /// Uploads a file in one request.
-    /// - Returns: Its SHA-256.
+    /// - Returns: The SHA-256 of the file, in hexadecimal digits.
     private func upload(_ content: Data, type: String, name: String) async throws -> String {
         let hash = SHA256.hash(data: content).map { String(format: "%02x", $0) }.joined()
         let begun = try await self.loop.provider.send(
@@ -141,7 +141,7 @@ struct DemoPublisher: Sendable {
         return hash
     }
 
-    /// Presses *Notify*, and follows the notification to its end.
+    /// Performs the action *Notify* for an issue, and waits until the notification has ended.
     func notify(_ number: Int, issue id: String) async throws {
         let provider = try self.loop.provider
         let accepted = try await provider.send(.post("issues", id).action("notify"))
@@ -157,7 +157,7 @@ struct DemoPublisher: Sendable {
 
     // MARK: - The story
 
-    /// Performs the publisher's steps and follows them to the readers.
+    /// Performs the publisher's steps, and waits for their effects on the readers.
     func run(_ reader: Reader, _ others: ReaderFleet) async throws {
         let publication = try await self.addPublication()
         let first = try await self.publish(0, in: publication)

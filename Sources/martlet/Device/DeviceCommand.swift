@@ -73,7 +73,7 @@ struct DeviceRunCommand: AsyncParsableCommand {
     }
 }
 
-/// A broadcast channel as the option names it: APP:ID.
+/// The value of the option for a broadcast channel: APP:ID.
 private struct ChannelOption {
     /// The bundle id of the app.
     let app: String
@@ -89,14 +89,14 @@ private struct ChannelOption {
     }
 }
 
-/// Prints a device's tokens to standard error, then each notification to standard output. It can also print the tokens alone,
-/// to standard output.
+/// Prints a device's tokens to standard error, and its notifications to standard output; or the tokens alone, to
+/// standard output.
 private struct NotificationPrinter: Service {
     let device: Device
     /// The topics whose device tokens are printed.
     let topics: [String]
     let channels: [ChannelOption]
-    /// The file that keeps the tokens and channels for the next run.
+    /// The file that stores the tokens and channels for the next run.
     let file: IdentityFile
     let asJSON: Bool
     /// Indicates that only the tokens are printed.
@@ -106,7 +106,7 @@ private struct NotificationPrinter: Service {
         do {
             try await cancelWhenGracefulShutdown { try await self.printAll() }
         } catch is CancellationError {
-            // Ctrl-C may come while a token is awaited.
+            // Ctrl-C may interrupt the wait for a token.
         }
     }
 
@@ -132,7 +132,7 @@ private struct NotificationPrinter: Service {
 
 /// A received notification as text.
 private enum NotificationText {
-    /// Returns several lines: topic and push type, the parts of the alert, the payload.
+    /// Returns several lines: the topic and the push type, the parts of the alert, and the payload.
     static func plain(_ notification: ReceivedNotification) -> String {
         let time = notification.sentAt.iso8601Text
         var lines = ["── \(time) \(notification.topic ?? "unknown topic") \(notification.pushType ?? "")"]
@@ -149,7 +149,7 @@ private enum NotificationText {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns one line of JSON. A payload that is not JSON is a string in it.
+    /// Returns one line of JSON. A payload that is not JSON is included as a string.
     static func json(_ notification: ReceivedNotification) throws -> String {
         try JSONValue.members([
             "deviceToken": notification.deviceToken.json, "sentAt": notification.sentAt.iso8601Text.json,
@@ -166,7 +166,7 @@ private enum NotificationText {
 struct IdentityFile: Sendable {
     let path: String
 
-    /// Returns the identity in the file. If there is no file, gets a new one from `activate` and saves it.
+    /// Returns the identity in the file. If there is no file, calls `activate` for a new identity and saves it.
     /// - Throws: ``SettingsError`` for a file without an identity, or one that cannot be written.
     func loadOrCreate(_ activate: () async throws -> DeviceIdentity) async throws -> DeviceIdentity {
         if FileManager.default.fileExists(atPath: self.path) {
@@ -185,7 +185,7 @@ struct IdentityFile: Sendable {
         return identity
     }
 
-    /// Replaces the file durably.
+    /// Replaces the file, so that the new content survives a power failure.
     func save(_ identity: DeviceIdentity) throws {
         let directory = URL(filePath: self.path).deletingLastPathComponent().path
         if !FileManager.default.fileExists(atPath: directory) { _ = DurableFile.makePrivateFolder(directory) }

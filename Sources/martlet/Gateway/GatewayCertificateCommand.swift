@@ -10,7 +10,7 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
         .example("gateway certificate add --topic com.example.MyApp")
         .subcommands([ListResources<Certificate>.self, Add.self, RemoveResource<Certificate>.self])
 
-    /// The certificates of providers.
+    /// The certificates by which providers authenticate at a gateway.
     enum Certificate: GatewayResource, ListableResource, RemovableResource {
         static let path = "certificates"
         static let id = ArgumentHelp("Its serial number, as the list shows it.", valueName: "serial")
@@ -89,7 +89,7 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
 
 extension AdminCertificateRequest.KeyType: ExpressibleByArgument {}
 
-/// `martlet gateway authority`: prints or writes the gateway's authority.
+/// `martlet gateway authority`: prints the gateway's CA certificate, or writes it to a file.
 struct GatewayAuthorityCommand: AsyncParsableCommand {
     static let configuration = command("authority")
         .help("Print or write the certificate that providers and devices have to trust, in PEM.")

@@ -8,7 +8,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         .example("gateway channel add com.example.MyApp --environment sandbox --stores")
         .subcommands([List.self, Add.self, Remove.self])
 
-    /// The app whose channels a command is about.
+    /// The options for the app and the environment of a channel.
     struct App: ParsableArguments {
         @Argument(help: "The app's bundle id.") var bundleID: String
         @Option(help: "sandbox or production.") var environment: PushEnvironment

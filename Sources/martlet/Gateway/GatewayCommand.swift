@@ -35,7 +35,7 @@ struct AdminOptions: APIAccess {
     }
 }
 
-/// A kind of record that a gateway keeps.
+/// A kind of record in a gateway's admin API.
 protocol GatewayResource: Resource where Access == AdminOptions {}
 
 /// `martlet gateway run`: runs a gateway.
@@ -74,7 +74,7 @@ struct GatewayRunCommand: AsyncParsableCommand {
         GatewaySettings.Listeners.apply(settings, freePorts: freePorts, to: &configuration)
         GatewaySettings.UnauthenticatedConnections.apply(settings, to: &configuration)
         GatewaySettings.Behaviour.apply(settings, to: &configuration)
-        // Single rules override the preset.
+        // Single rules override those of `gateway.strict`.
         GatewaySettings.Rules.apply(settings, to: &configuration)
         return configuration
     }

@@ -25,7 +25,7 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "the certificate of \(self.resource.id) is revoked" }
     }
 
-    /// `martlet gateway device disconnect`: ends the connections of a device.
+    /// `martlet gateway device disconnect`: closes the connections of a device.
     struct Disconnect: ResourceCommand {
         static let configuration = command("disconnect", "End a device's connections; it may connect again at once.")
             .example("gateway device disconnect 3F1C…")
@@ -107,14 +107,14 @@ enum GatewayDevice: GatewayResource, ListableResource, ShowableResource, Removab
     }
 }
 
-/// A command that activates a device from a signing request, and prints or writes its certificate.
+/// A command that activates a device with a certificate signing request, and prints or writes its certificate.
 protocol GatewayActivationCommand: AsyncParsableCommand {
     /// The options by which the command reaches the gateway.
     var access: AdminOptions { get }
-    /// The signing request, and the file for the certificate.
+    /// The options for the certificate signing request and for the file of the certificate.
     var signingRequest: SigningRequestOptions { get }
     /// Returns the request.
-    /// - Parameter csr: The signing request in PEM.
+    /// - Parameter csr: The certificate signing request in PEM.
     func request(_ csr: JSONValue) -> APIRequest
 }
 
@@ -134,7 +134,7 @@ extension GatewayActivationCommand {
     }
 }
 
-/// A command that gives an existing device another certificate.
+/// A command that issues another certificate for an existing device.
 protocol GatewayReactivationCommand: GatewayActivationCommand {
     var resource: ResourceOptions<GatewayDevice> { get }
 }
@@ -143,13 +143,13 @@ extension GatewayReactivationCommand {
     var access: AdminOptions { self.resource.access }
 }
 
-/// The options that name a signing request, and the file for its certificate.
+/// The options for the file of a certificate signing request and the file for its certificate.
 struct SigningRequestOptions: ParsableArguments {
     @Argument(help: "The signing request: a file with PKCS#10 in PEM.") var csrFile: String
     @Option(help: "File for the certificate. Default: standard output.") var output: String?
 }
 
-/// `martlet gateway device add`.
+/// `martlet gateway device add`: activates a new device.
 struct GatewayDeviceAddCommand: GatewayActivationCommand {
     static let configuration = command("add")
         .help("Activate a device from its signing request; prints its certificate in PEM.")
@@ -164,7 +164,7 @@ struct GatewayDeviceAddCommand: GatewayActivationCommand {
     }
 }
 
-/// `martlet gateway device reinstall`.
+/// `martlet gateway device reinstall`: issues a new certificate and invalidates all tokens of a device.
 struct GatewayDeviceReinstallCommand: GatewayReactivationCommand {
     static let configuration = command("reinstall")
         .help("Reinstall a device's system: it gets a new certificate, and all its tokens are answered with 410.")
@@ -176,7 +176,7 @@ struct GatewayDeviceReinstallCommand: GatewayReactivationCommand {
     func request(_ csr: JSONValue) -> APIRequest { self.resource.request(.post, "reinstall").body(["csr": csr]) }
 }
 
-/// `martlet gateway device restore`.
+/// `martlet gateway device restore`: moves a device to a new id and a new certificate.
 struct GatewayDeviceRestoreCommand: GatewayReactivationCommand {
     static let configuration = command("restore")
         .help("Move a device to new hardware: a new id and certificate; the old device's tokens are answered with 410.")

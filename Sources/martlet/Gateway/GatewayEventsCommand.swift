@@ -47,7 +47,7 @@ struct GatewayEventsCommand: AsyncParsableCommand {
     }
 }
 
-/// The options that select events. An event is shown if it matches all of them.
+/// The options that select events. An event is shown if it matches all given options.
 struct EventFilterOptions: ParsableArguments {
     @Option(help: "Only events of the device with this id.") var device: String?
     @Option(help: "Only events of the device and app of this device token, in hexadecimal.") var token: String?
@@ -56,7 +56,7 @@ struct EventFilterOptions: ParsableArguments {
     @Option(help: "sandbox or production.") var environment: PushEnvironment?
     @Option(help: "Only events after the one with this id, oldest first.") var after: Int64?
 
-    /// The items of the query.
+    /// The query items of the request.
     var query: [(String, String?)] {
         [
             ("device", self.device), ("token", self.token), ("apnsId", self.apnsID), ("topic", self.topic),
@@ -81,14 +81,14 @@ struct GatewayNotificationCommand: RequestCommand {
     }
 }
 
-/// `martlet gateway feedback`: shows the tokens that wait for the legacy feedback service.
+/// `martlet gateway feedback`: shows the tokens that the legacy feedback service will report.
 struct GatewayFeedbackCommand: AsyncParsableCommand {
     static let configuration = command("feedback")
         .help("List the tokens that wait for a provider to read the legacy feedback service.")
         .example("gateway feedback list --topic com.example.MyApp")
         .subcommands([List.self])
 
-    /// `martlet gateway feedback list`: lists the tokens that wait.
+    /// `martlet gateway feedback list`: lists the tokens that no provider has read from the feedback service yet.
     struct List: ListCommand {
         static let configuration = command("list", "List the tokens; reading them here removes none.")
             .example("gateway feedback list --environment sandbox")
@@ -111,7 +111,7 @@ private struct EventPrinter: Service {
 
     let client: APIClient
     let request: APIRequest
-    /// Indicates whether events are printed as the gateway sends them.
+    /// Indicates that events are printed as the JSON that the gateway sends.
     let asJSON: Bool
 
     func run() async throws {

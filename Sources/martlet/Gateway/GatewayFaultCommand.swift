@@ -9,7 +9,7 @@ struct GatewayFaultCommand: AsyncParsableCommand {
         .example("gateway fault add reason=TooManyRequests,topic=com.example.MyApp,percent=20")
         .subcommands([ListResources<Fault>.self, Add.self, RemoveResource<Fault>.self, Clear.self])
 
-    /// The faults of a gateway.
+    /// The faults that a gateway injects on purpose.
     enum Fault: GatewayResource, ListableResource, RemovableResource {
         static let path = "faults"
         static let id = ArgumentHelp("Its id.")

@@ -25,7 +25,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "key \(id) is revoked" }
     }
 
-    /// `martlet gateway key add`: makes a key and writes its file, or registers one that exists.
+    /// `martlet gateway key add`: generates a key and writes its file, or registers an existing key.
     struct Add: AsyncParsableCommand {
         static let configuration = command("add")
             .help("Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider; or register an existing one.")
@@ -64,7 +64,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             try self.access.print(["keyId": id.json, "file": path.json]) { _ in "key \(id) is in \(path)" }
         }
 
-        /// Registers the key in the file.
+        /// Registers the existing key in the file.
         private func register() async throws {
             let response = try await self.access.connection().send(.post(Key.path).body(try self.members()))
             try self.access.print(response) { response in
@@ -86,7 +86,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             return members
         }
 
-        /// Returns the key id in a file name of Apple's form; `nil` for another name.
+        /// Returns the key id in a file name such as `AuthKey_ABC123DEFG.p8`; `nil` for another name.
         private static func keyID(fileName: String) -> String? {
             let name = URL(filePath: fileName).lastPathComponent
             guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
@@ -115,13 +115,13 @@ struct KeyScopeOptions: ParsableArguments {
     }
 }
 
-/// `martlet gateway token-key`: manages the key that seals device tokens.
+/// `martlet gateway token-key`: manages the key that encrypts device tokens.
 struct GatewayTokenKeyCommand: AsyncParsableCommand {
     static let configuration = command("token-key", "The key that seals device tokens.")
         .example("gateway token-key rotate")
         .subcommands([Rotate.self])
 
-    /// `martlet gateway token-key rotate`: makes a new key.
+    /// `martlet gateway token-key rotate`: replaces the key with a new one.
     struct Rotate: RequestCommand {
         static let configuration = command("rotate")
             .help(

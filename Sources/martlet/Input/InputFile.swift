@@ -2,12 +2,12 @@ import Foundation
 import PushSender
 import PushSupport
 
-/// The reading of files that the user names; `-` is standard input. All functions throw ``SettingsError``.
+/// Functions that read files that the user names; `-` is standard input. All functions throw ``SettingsError``.
 enum InputFile {
     /// Returns the bytes of a file.
     /// - Parameters:
-    ///   - option: The option or setting that names the file, for error messages; `nil` if that is clear.
-    ///   - maximum: The maximum size in bytes; `nil` for any size.
+    ///   - option: The option or setting that names the file, for error messages; `nil` if the messages need none.
+    ///   - maximum: The maximum size in bytes; `nil` for no limit.
     static func data(_ path: String, for option: String? = nil, maximum: Int? = nil) throws -> Data {
         try self.reading(path, for: option) {
             let file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
@@ -18,21 +18,21 @@ enum InputFile {
         }
     }
 
-    /// Returns the text of a file in UTF-8.
+    /// Returns the text of a UTF-8 file.
     static func text(_ path: String, for option: String? = nil) throws -> String {
         try self.reading(path, for: option) { try String(contentsOfFile: path, encoding: .utf8) }
     }
 
-    /// Opens a file for reading it in pieces.
+    /// Opens a file that is read in pieces.
     static func open(_ path: String, for option: String? = nil) throws -> FileHandle {
         try self.reading(path, for: option) {
-            // A folder can be opened, and reading it fails later.
+            // A folder can be opened, but reading it would fail later.
             guard !self.isDirectory(path) else { throw SettingsError(String(cString: strerror(EISDIR))) }
             return path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
         }
     }
 
-    /// Returns the text of a file with the certificates of authorities.
+    /// Returns the text of a PEM file with CA certificates, after checking that it contains one.
     static func authorities(_ path: String, for option: String) throws -> String {
         let text = try self.text(path, for: option)
         guard PushServiceEndpoint.hasCertificates(text) else {
@@ -41,7 +41,7 @@ enum InputFile {
         return text
     }
 
-    /// Returns a path that is not that of a folder.
+    /// Returns the path, and throws if it is that of a folder.
     static func file(_ path: String) throws -> String {
         guard !self.isDirectory(path) else {
             throw SettingsError("\(path) cannot be read: \(String(cString: strerror(EISDIR)))")
@@ -99,9 +99,9 @@ extension InputFile {
     /// Returns the credential in a file.
     /// - Parameters:
     ///   - passphrase: The passphrase of an archive or an encrypted key; `nil` for none.
-    ///   - teamID: The team of a `.p8` key.
-    ///   - keyID: The id of a `.p8` key; `nil` takes it from the file's name.
-    ///   - keyFile: The file of the private key, if `path` has the certificate only.
+    ///   - teamID: The team id for a `.p8` key.
+    ///   - keyID: The key id for a `.p8` key; `nil` derives it from the file name.
+    ///   - keyFile: The path of the private key, if the file at `path` contains only the certificate.
     /// - Throws: ``SettingsError`` that names the file.
     static func credential(
         _ path: String,
@@ -125,7 +125,7 @@ extension InputFile {
 }
 
 extension SettingsError {
-    /// Makes the error of a credential with the name of its file.
+    /// Creates an error from that of a credential and the path of its file.
     init(_ error: CredentialError, of path: String) {
         switch error {
         case .unreadableFile, .fileTooLarge: self.init("\(error)")

@@ -2,12 +2,12 @@ import Foundation
 import Logging
 import PushSupport
 
-/// Makes the loggers of a run, which write to standard error.
+/// Creates the loggers of a command, which write to standard error.
 struct LogConfiguration: Sendable {
     private let level: Logger.Level
     private let format: LogSettings.Format
 
-    /// - Parameter defaultLevel: The level if the settings name none.
+    /// - Parameter defaultLevel: The log level if the settings name none.
     init(_ settings: SettingsReader, defaultLevel: Logger.Level = .info) {
         self.level = settings.choice(LogSettings.level, default: defaultLevel)
         self.format = settings.choice(LogSettings.format, default: .text)
@@ -55,16 +55,16 @@ struct LogLine {
     let metadata: Logger.Metadata
     let message: String
 
-    /// The entry as text: time, level, label, metadata, message.
+    /// The entry as a line of text: time, level, label, metadata and message.
     ///
-    /// Messages and metadata may have text from outside. Line breaks and other control characters are written as `\n`
+    /// Messages and metadata may contain untrusted text. Line breaks and other control characters are escaped as `\n`
     /// or `\u{1B}`, so that such text can neither add a line to the log nor control the terminal that shows it.
     var text: String {
         let pairs = self.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")
     }
 
-    /// The entry as JSON: `time`, `level`, `label`, `message`, `metadata`; `nil` for one that cannot be encoded.
+    /// The entry as JSON: `time`, `level`, `label`, `message` and `metadata`; `nil` if it cannot be encoded.
     var json: String? {
         let metadata = self.metadata.isEmpty ? nil : JSONValue.object(self.metadata.mapValues { $0.description.json })
         let entry = JSONValue.members([
@@ -74,7 +74,7 @@ struct LogLine {
         return try? entry.line
     }
 
-    /// Returns the text without control characters, line separators and marks that change the direction of writing.
+    /// Returns the text with control characters, line separators and marks that change the writing direction escaped.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -89,7 +89,7 @@ struct LogLine {
         return escaped
     }
 
-    /// Returns `true` for a character that could add a line, hide text or reverse it.
+    /// Returns `true` for a character that could add a line, or hide or reverse text.
     private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true

@@ -1,22 +1,22 @@
 import Foundation
 import PushSupport
 
-/// Standard output, for results. It is not buffered, not even into a pipe.
+/// Standard output, which receives the results of commands. It is not buffered, not even for a pipe.
 enum StandardOutput {
-    /// The function that writes. Tests replace it.
+    /// The function that writes bytes, which tests replace.
     @TaskLocal static var write: @Sendable (Data) throws -> Void = { data in
         try FileHandle.standardOutput.write(contentsOf: data)
     }
 
-    /// Writes one of many lines. Returns `false` once the output is closed, as after `| head`.
+    /// Writes one line of a longer output. Returns `false` once the output is closed, for example by `| head`.
     @discardableResult
     static func line(_ text: String, terminator: String = "\n") -> Bool {
         (try? self.write(Data((text + terminator).utf8))) != nil
     }
 
-    /// Writes the result of a command. The command has failed if this fails.
+    /// Writes the result of a command. If writing fails, the command has failed.
     ///
-    /// If the reader of a pipe has gone, `SIGPIPE` ends the process first, unless that signal is ignored.
+    /// If the reading end of a pipe is closed, `SIGPIPE` ends the process first, unless the signal is ignored.
     /// - Throws: ``OutputError``.
     static func result(_ text: String, terminator: String = "\n") throws {
         do {
@@ -31,7 +31,7 @@ enum StandardOutput {
 struct OutputError: StatusError {
     let description: String
     let status = ExitStatus.failed
-    /// Indicates that the reader of a pipe has gone, as after `| head`. Only the exit status reports that.
+    /// Indicates that the reading end of a pipe is closed, as by `| head`. Only the exit status reports this error.
     let isClosedPipe: Bool
 
     init(_ error: any Error) {
@@ -41,22 +41,22 @@ struct OutputError: StatusError {
     }
 }
 
-/// Standard error, for everything but results.
+/// Standard error, which receives everything but results.
 enum StandardError {
     static func line(_ text: String) { self.write("\(text)\n") }
 
     static func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
 }
 
-/// The writing of files that the user names. An existing file is not overwritten: that is a ``SettingsError``.
+/// Functions that write files that the user names, and throw ``SettingsError`` if a file exists already.
 enum OutputFile {
     /// Creates a file.
-    /// - Parameter isSecret: `true` if only the owner can read the file.
+    /// - Parameter isSecret: `true` to let only the owner read the file.
     static func write(_ content: Data, to path: String, isSecret: Bool) throws {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw SettingsError("\(path) exists already: move it away or name another file with --output")
         }
-        // No other user can open a secret at any moment, and a symbolic link is not followed.
+        // No other user can open a secret file at any moment, and a symbolic link is not followed.
         let isWritten =
             isSecret
             ? DurableFile.create(path, Array(content))

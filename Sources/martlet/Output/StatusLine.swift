@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// A line at the end of standard error that is updated in place. It is shown on terminals only.
+/// A status line at the end of standard error that is updated in place. It is shown only on terminals.
 final class StatusLine: Sendable {
-    /// The shortest time between two updates, which keeps their cost negligible.
+    /// The minimum time between two updates, which keeps their cost negligible.
     private static let interval: Duration = .milliseconds(200)
 
-    /// Indicates whether standard error is a terminal.
+    /// Indicates that standard error is a terminal.
     let isShown = isatty(STDERR_FILENO) == 1
     /// The time of the last update; `nil` before the first.
     private let shownAt = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Replaces the text, unless the last update was too recent.
+    /// Replaces the text of the line, unless the last update was too recent.
     func show(_ text: @autoclosure () -> String) {
         guard self.isShown else { return }
         let now = ContinuousClock.now
@@ -23,19 +23,19 @@ final class StatusLine: Sendable {
         if isDue { StandardError.write("\r\u{1b}[K\(text().printable)") }
     }
 
-    /// Removes the line.
+    /// Removes the line from the terminal.
     func clear() { if self.isShown { StandardError.write("\r\u{1b}[K") } }
 }
 
-/// A progress bar with numbers.
+/// The text of a progress bar with numbers.
 enum ProgressText {
     /// The number of characters of the bar.
     private static let width = 30
 
-    /// Returns the bar.
+    /// Returns the bar with the counts, the rate and the remaining time.
     /// - Parameters:
-    ///   - total: The number at the end; `nil` if it is not known, in which case there is no bar.
-    ///   - rate: The number per second.
+    ///   - total: The count at 100 %; `nil` if it is not known, in which case there is no bar.
+    ///   - rate: The count per second; `nil` to leave it out.
     static func of(done: Int, total: Int?, rate: Double? = nil, secondsLeft: Int? = nil) -> String {
         var text = "\(done)"
         if let total, total > 0 {
@@ -51,7 +51,7 @@ enum ProgressText {
         return text
     }
 
-    /// Returns a time such as 0:07, 12:30 or 3:05:00.
+    /// Returns a duration in the form 0:07, 12:30 or 3:05:00.
     static func time(_ seconds: Int) -> String {
         let seconds = max(0, seconds)
         let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)

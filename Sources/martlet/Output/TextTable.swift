@@ -1,27 +1,27 @@
 import Foundation
 import PushSupport
 
-/// The columns of a table for people; its text is the same on a terminal and in a pipe.
+/// The columns of a human-readable table, whose text is the same on a terminal and in a pipe.
 struct TextTable: ExpressibleByArrayLiteral, Sendable {
-    /// A column with the member of the JSON objects that it shows.
+    /// A column, which shows one member of the JSON objects.
     struct Column: ExpressibleByStringLiteral, Sendable {
         /// The heading, which is shown in capitals.
         let title: String
-        /// The name of the member, with dots for one of an inner object.
+        /// The name of the member; dots separate the names in a path to a nested member.
         let member: String
-        /// Indicates whether the member is a time in milliseconds since 1970.
+        /// Indicates that the member is a time in milliseconds since 1970.
         var isTime = false
 
         init(_ title: String, _ member: String) { (self.title, self.member) = (title, member) }
 
-        /// Makes a column whose heading is the name of its member.
+        /// Creates a column whose heading is the name of its member.
         init(stringLiteral name: String) { self.init(name, name) }
 
         static func time(_ title: String, _ member: String) -> Column {
             changed(Column(title, member)) { $0.isTime = true }
         }
 
-        /// Returns the text of the member of an object.
+        /// Returns the text of the column for an object.
         func text(in object: JSONValue) -> String {
             let value = self.member.split(separator: ".").reduce(object) { $0[String($1)] }
             return (self.isTime ? value.timeText : value.plainText).printable
@@ -35,7 +35,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
 
     static func + (table: TextTable, more: TextTable) -> TextTable { TextTable(table.columns + more.columns) }
 
-    /// Returns the table of some objects, with two spaces between columns and none at the end of a line.
+    /// Returns the table with a row for each object, two spaces between columns and none at the end of a line.
     func text(of objects: [JSONValue]) -> String {
         let rows =
             [self.columns.map { $0.title.uppercased() }]
@@ -50,7 +50,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns one object as lines of name and value; members without a value are left out.
+    /// Returns one object as lines with a name and a value each. Members without a value are left out.
     func details(of object: JSONValue) -> String {
         let width = self.columns.map(\.title.count).max() ?? 0
         return self.columns.compactMap { column in
@@ -61,7 +61,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
     }
 }
 
-/// The text of values, for people.
+/// The human-readable text of values.
 extension JSONValue {
     /// Returns the object with other values for some members.
     func replacing(_ values: [String: JSONValue]) -> JSONValue {
@@ -69,7 +69,7 @@ extension JSONValue {
         return .object(members.merging(values) { $1 })
     }
 
-    /// The text of a value: lists with commas, booleans as yes or nothing; empty for `null`.
+    /// The text of a value. Commas separate the elements of arrays; `true` is `yes`, and `false` and `null` are empty.
     var plainText: String {
         switch self {
         case .null, .bool(false): ""
@@ -83,7 +83,7 @@ extension JSONValue {
         }
     }
 
-    /// The text of milliseconds since 1970 in ISO 8601, in UTC; the plain text of any other value.
+    /// The ISO 8601 text, in UTC, of an integer in milliseconds since 1970; the plain text of any other value.
     var timeText: String {
         guard let milliseconds = self.integerValue else { return self.plainText }
         // Half a millisecond is added, because the formatter truncates the fraction.
@@ -97,7 +97,7 @@ extension Date {
 }
 
 extension String {
-    /// The text without control characters: text from outside must not control the terminal.
+    /// The text with control characters replaced, so that untrusted text cannot control the terminal.
     var printable: String {
         String(
             String.UnicodeScalarView(self.unicodeScalars.map { $0.properties.generalCategory == .control ? "�" : $0 })

@@ -1,21 +1,21 @@
 import ArgumentParser
 import Foundation
 
-/// The options of every command that talks to a running provider.
+/// The options of every command that sends requests to a running provider.
 struct ProviderOptions: APIAccess {
     @OptionGroup var common: CommonOptions
     @OptionGroup var api: SettingFlags<APISettings>
     @Flag(help: "Print the response as JSON.") var json = false
 
-    /// Returns a connection to the whole of the provider's API.
+    /// Returns a connection for the whole API of the provider.
     func connection() async throws -> APIConnection {
         APIConnection(client: try Self.authenticated(try await self.settings()))
     }
 
-    /// Returns the settings of a run.
+    /// Returns the settings of this run of the command.
     func settings() async throws -> SettingsReader { try await self.common.settings([self.api]) }
 
-    /// Returns a client that has an API key.
+    /// Returns a client with an API key, and throws if the settings name none.
     static func authenticated(_ settings: SettingsReader) throws -> APIClient {
         let client = try APISettings.client(settings)
         guard client.apiKey?.isEmpty == false else {
@@ -25,7 +25,7 @@ struct ProviderOptions: APIAccess {
     }
 }
 
-/// A kind of record that a provider keeps for all apps, or under ids that are unique among all apps.
+/// A kind of record of a provider that belongs to no app, or whose ids are unique among all apps.
 protocol ProviderResource: Resource where Access == ProviderOptions {}
 
 /// The options of every command for one app of a provider.
@@ -35,10 +35,10 @@ struct AppOptions: APIAccess {
 
     var json: Bool { self.provider.json }
 
-    /// Returns a connection whose paths begin with the app.
+    /// Returns a connection whose paths begin with the component of the app.
     func connection() async throws -> APIConnection { try Self.connection(try await self.settings()) }
 
-    /// Returns the settings of a run.
+    /// Returns the settings of this run of the command.
     /// - Parameter own: The command's own flags.
     func settings(_ own: [any FlagValues] = []) async throws -> SettingsReader {
         try await self.provider.common.settings([self.provider.api, self.flags] + own)
@@ -53,16 +53,16 @@ struct AppOptions: APIAccess {
     }
 }
 
-/// A kind of record that a provider keeps for one app.
+/// A kind of record of a provider that belongs to one app.
 protocol AppResource: Resource where Access == AppOptions {}
 
-/// The options of commands for one app, or for all apps if none is named.
+/// The options of commands for one app, or for all apps if no app is named.
 struct OptionalAppOptions: APIAccess {
     @OptionGroup var app: AppOptions
 
     var json: Bool { self.app.json }
 
-    /// Returns a connection whose paths begin with the app, if one is named.
+    /// Returns a connection whose paths begin with the component of the app, if one is named.
     func connection() async throws -> APIConnection {
         let settings = try await self.app.settings()
         guard settings.string(AppSettings.app) == nil else { return try AppOptions.connection(settings) }

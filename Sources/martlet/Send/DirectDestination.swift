@@ -3,12 +3,12 @@ import Foundation
 import PushSender
 import PushTypes
 
-/// The push service, the credential and the sender configuration of a command with `--credential`.
+/// The push service, the credential and the sender configuration for a command with `--credential`.
 struct DirectDestination {
-    /// The longest time for connecting to the push service, and the default longest time for which a push waits for a connection.
+    /// The timeout for connecting to the push service, and the default timeout of a push that waits for a connection.
     @TaskLocal static var timeout: Duration = .seconds(10)
 
-    /// Host and port of the push service, and the authorities to trust besides the system's.
+    /// The host and the port of the push service, and the CAs to trust in addition to the system's.
     let endpoint: PushServiceEndpoint
     let credential: PushCredential
     private(set) var configuration: SenderConfiguration
@@ -50,7 +50,7 @@ struct DirectDestination {
         self.configuration = configuration
     }
 
-    /// Returns the push service that `--service` names: one of Apple's, or HOST:PORT.
+    /// Returns the push service that `--service` names: one of Apple's, or that at HOST:PORT.
     private static func endpoint(_ service: String, authority: String?) throws -> PushServiceEndpoint {
         guard let address = ServiceAddress(service) else {
             throw ValidationError("--service: '\(service)' is not HOST:PORT.")
@@ -94,7 +94,7 @@ struct ServiceCredentialOptions: ParsableArguments, PushServiceOptions {
     @OptionGroup var passphrase: SettingFlags<CredentialSettings>
     @OptionGroup var proxy: SettingFlags<SendSettings>
 
-    /// Indicates that the request goes to the push service, without a provider.
+    /// Indicates that the request is sent to the push service, without a provider.
     var isGiven: Bool { self.credential != nil }
 
     func validate() throws {
@@ -110,7 +110,7 @@ struct ServiceCredentialOptions: ParsableArguments, PushServiceOptions {
         }
     }
 
-    /// Returns the bundle id that the settings name, else that of the certificate.
+    /// Returns the bundle id in the settings, or else that of the certificate.
     static func bundleID(_ settings: SettingsReader, _ credential: PushCredential) throws -> Topic {
         if let text = settings.string(AppSettings.app) {
             guard let topic = Topic(text) else { throw ValidationError("'\(text)' is not a bundle id.") }

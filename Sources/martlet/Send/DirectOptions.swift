@@ -46,7 +46,7 @@ struct DirectOptions: ParsableArguments {
         guard (1...3600).contains(self.patience) else { throw ValidationError("--patience is 1 to 3600 seconds.") }
     }
 
-    /// Returns the additional request headers.
+    /// Returns the additional header fields of the requests.
     func headers() throws -> [HeaderField] {
         try self.header.map { text in
             guard let equals = text.firstIndex(of: "="),
@@ -60,15 +60,15 @@ struct DirectOptions: ParsableArguments {
     }
 }
 
-/// The push that every device of a direct send gets, apart from token and id.
+/// The push that a direct send sends to every device, apart from token and id.
 struct DirectPush {
     /// The notification, with an empty id.
     private let notification: PushNotification
-    /// The request headers that the options add.
+    /// The additional header fields of the requests.
     private let headers: [HeaderField]
     private let id: String?
 
-    /// Makes the push from the options.
+    /// Creates the push from the options.
     /// - Throws: A validation error that names the option.
     init(_ options: DirectOptions, content: ContentOptions, app: String?, credential: PushCredential) throws {
         var headers = try options.headers()
@@ -103,7 +103,7 @@ struct DirectPush {
 }
 
 extension DirectOptions {
-    /// Returns the topic that the options name, else the one of the certificate.
+    /// Returns the topic in the options, or else that of the certificate.
     func topic(for type: PushType, app: String?, credential: PushCredential) throws -> Topic {
         if let text = self.topic ?? app.map({ $0 + type.topicSuffix }) {
             guard let topic = Topic(text) else { throw ValidationError("'\(text)' is not a topic.") }
@@ -115,7 +115,7 @@ extension DirectOptions {
 }
 
 extension ContentOptions {
-    /// Returns the file of `--payload` byte by byte, or a payload made from the other options.
+    /// Returns the unchanged bytes of the file of `--payload`, or a payload that is built from the other options.
     func payloadBytes(for type: PushType) throws -> Data {
         if let payload { return try InputFile.data(payload, for: "--payload") }
         guard let aps = self.aps(isBackground: type == .background) else {

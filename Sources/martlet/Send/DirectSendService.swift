@@ -5,27 +5,27 @@ import ServiceLifecycle
 
 /// Sends one notification to many tokens without a provider, and reports each outcome.
 actor DirectSendService: Service {
-    /// The maximum number of tokens that are read and sent at a time.
+    /// The maximum number of tokens that are read at a time, and then sent to.
     private static let page = 5000
 
     private let sender: Sender
     private let push: DirectPush
     private var tokens: TokenSource
     private let report: OutcomeReport
-    /// Indicates that the last token was sent to.
+    /// Indicates that all tokens have been processed.
     private var isComplete = false
 
     init(sender: Sender, push: DirectPush, tokens: TokenSource, report: sending OutcomeReport) {
         (self.sender, self.push, self.tokens, self.report) = (sender, push, tokens, report)
     }
 
-    /// The exit status: done if a push to every token was accepted and every outcome was printed.
+    /// The exit status: ``ExitStatus/done`` if a push to every token was accepted and every outcome was printed.
     var status: ExitStatus {
         guard self.isComplete, self.report.isOpen else { return .failed }
         return self.report.isEmpty ? .nobodyReached : self.report.allAccepted ? .done : .failed
     }
 
-    /// Sends until every token has its outcome. A graceful shutdown waits only for pushes in flight.
+    /// Sends until every token has an outcome. A graceful shutdown waits only for pushes in flight.
     func run() async throws {
         let sender = self.sender
         try await withGracefulShutdownHandler {
@@ -52,17 +52,17 @@ actor DirectSendService: Service {
     }
 }
 
-/// Device tokens from the command line or a file, a page at a time.
+/// Device tokens from the command line or a file, which are read in pages.
 ///
-/// Empty lines and lines that begin with `#` are left out. A line that is too long or not a token is reported with its
-/// number and does not end the run.
+/// Empty lines and lines that begin with `#` are skipped. A line that is too long or is not a token is reported with
+/// its number and does not end the run.
 struct TokenSource {
-    /// One line with its token.
+    /// One line of the source with its token.
     struct Entry {
         /// The number of the line, from 1.
         var line: Int
         var text: String
-        /// `nil` where the text is not a device token.
+        /// The device token; `nil` if the text is none.
         var token: DeviceToken?
     }
 
@@ -71,22 +71,22 @@ struct TokenSource {
     /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
 
-    /// The file; `nil` after its end was read, and for tokens of the command line.
+    /// The file; `nil` after its end was reached, and for tokens from the command line.
     private var file: FileHandle?
-    /// The bytes that were read and not yet split into lines.
+    /// The bytes that were read but not yet split into lines.
     private var rest: [UInt8] = []
-    /// The number of the last line.
+    /// The number of the last line that was read.
     private var line = 0
 
-    /// Reads tokens from the command line.
+    /// Creates a source of tokens from the command line.
     init(tokens: [String]) { self.rest = Array(tokens.map { $0 + "\n" }.joined().utf8) }
 
-    /// Reads tokens from a file.
-    /// - Parameter path: `-` is standard input.
+    /// Creates a source of tokens from a file.
+    /// - Parameter path: The path of the file; `-` for standard input.
     /// - Throws: ``SettingsError`` for a file that cannot be opened.
     init(file path: String) throws { self.file = try InputFile.open(path, for: "--tokens") }
 
-    /// Returns the number of lines of a regular file; `nil` for a pipe, whose lines would be lost by counting them.
+    /// Returns the number of lines of a regular file; `nil` for a pipe, because counting would consume its lines.
     static func count(file path: String) -> Int? {
         guard InputFile.size(path) != nil, let handle = try? FileHandle(forReadingFrom: URL(filePath: path))
         else { return nil }
@@ -98,7 +98,7 @@ struct TokenSource {
         return lines
     }
 
-    /// Returns the next entries; none at the end.
+    /// Returns the next entries; an empty array at the end.
     /// - Parameter limit: The maximum number of entries.
     mutating func next(_ limit: Int) throws -> [Entry] {
         var entries: [Entry] = []

@@ -3,7 +3,7 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// Prints outcomes: for people a progress bar, the failures and a sum; with `--json` one line of JSON each.
+/// Prints the outcomes of pushes: a progress bar, the failures and a summary; with `--json` one line of JSON each.
 final class OutcomeReport {
     private let asJSON: Bool
     /// The expected number of outcomes; `nil` if it is not known.
@@ -25,10 +25,10 @@ final class OutcomeReport {
         (self.asJSON, self.total) = (asJSON || isPiped, total)
     }
 
-    /// Indicates that there were no outcomes yet.
+    /// Indicates that there are no outcomes so far.
     var isEmpty: Bool { self.done == 0 }
 
-    /// Indicates that there were outcomes and all are accepted.
+    /// Indicates that there are outcomes and all pushes were accepted.
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
 
     /// Adds the outcome of a push to one token.
@@ -45,7 +45,7 @@ final class OutcomeReport {
         self.status.show(ProgressText.of(done: self.done, total: self.total, rate: Double(self.done) / self.seconds))
     }
 
-    /// Prints the sum to standard error.
+    /// Prints the summary to standard error.
     func finish() {
         self.status.clear()
         let parts = self.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -53,21 +53,21 @@ final class OutcomeReport {
         StandardError.line("\(sum) in \(self.seconds.formatted(.number.precision(.fractionLength(2)))) s")
     }
 
-    /// Prints a line and notes if standard output is closed.
+    /// Prints a line, and records whether standard output has been closed.
     private func print(_ line: String) { if !StandardOutput.line(line) { self.isOpen = false } }
 
-    /// The seconds since the start; never 0.
+    /// The time since the start in seconds; at least 0.001.
     private var seconds: Double { max(0.001, (.now - self.start) / .seconds(1)) }
 }
 
-/// An outcome as text and as JSON.
+/// The outcome of a push as text and as JSON.
 struct OutcomeText {
-    /// accepted, rejected, not sent, unknown or invalid.
+    /// The kind of the outcome: accepted, rejected, not sent, unknown or invalid.
     let kind: String
-    /// The members of the JSON line besides line, token and outcome; those without a value are left out.
+    /// The members of the JSON object besides `line`, `token` and `outcome`. Members without a value are left out.
     let fields: [String: JSONValue?]
 
-    /// Describes a line that is not a device token.
+    /// The outcome for a line that is not a device token.
     static let invalid = OutcomeText(kind: "invalid", fields: ["detail": "this is not a device token"])
 
     func json(line: Int, token: String) throws -> String {
@@ -75,7 +75,7 @@ struct OutcomeText {
         return try JSONValue.members(self.fields.merging(own) { $1 }).line
     }
 
-    /// The outcome for people.
+    /// The outcome as a human-readable text.
     var sentence: String {
         let details = ["status", "reason", "detail", "advice"].compactMap { (self.fields[$0] ?? nil)?.plainText }
         // Text of the push service must not control the terminal.
@@ -95,7 +95,7 @@ struct OutcomeText {
 }
 
 extension OutcomeText {
-    /// Describes the outcome of a push, with the advice that its reason asks for.
+    /// Describes the outcome of a push, with advice that depends on the reason.
     init(_ outcome: Outcome) {
         switch outcome {
         case .accepted(let accepted):

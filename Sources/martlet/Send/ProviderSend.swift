@@ -4,7 +4,7 @@ import NIOCore
 import PushSupport
 import UnixSignals
 
-/// The options of a notification that a provider sends.
+/// The options for a notification that is sent through a provider.
 struct ProviderSendOptions: ParsableArguments {
     /// The default time limit of `--wait`, in seconds.
     private static let standardWait = 60
@@ -14,7 +14,7 @@ struct ProviderSendOptions: ParsableArguments {
     @Flag(help: "Wait until every recipient has its outcome. The key needs the scope read for that.") var wait = false
     @Option(help: "The maximum number of seconds to wait.") var waitSeconds = Self.standardWait
 
-    /// Indicates whether any of these options was given.
+    /// Indicates that at least one of these options was given.
     var isGiven: Bool { self.wait || self.waitSeconds != Self.standardWait || self.idempotencyKey != nil }
 
     func validate() throws {
@@ -24,23 +24,23 @@ struct ProviderSendOptions: ParsableArguments {
     }
 }
 
-/// Sends one notification through a provider, and follows it to its end if the options ask for that.
+/// Sends one notification through a provider, and waits for its end if the options request that.
 struct ProviderSend {
-    /// The maximum number of attempts of a request without a definite response.
+    /// The maximum number of attempts to send a request that has no definite response.
     private static let tries = 3
 
-    /// The time before the second attempt. Later attempts wait longer. Tests set it to zero.
+    /// The delay before the second attempt. The delays before later ones are longer. Tests set it to zero.
     @TaskLocal static var pause: Duration = .seconds(1)
 
     private let connection: APIConnection
-    /// The key of the notification; `nil` for a new one.
+    /// The idempotency key of the notification; `nil` to generate one.
     private let idempotencyKey: String?
-    /// The longest wait for the end of the notification; `nil` for no wait.
+    /// The time limit for the end of the notification; `nil` to return without waiting.
     private let wait: Duration?
     private let path: String
     private let json: Bool
 
-    /// - Parameter path: The part of the app's path that is posted to.
+    /// - Parameter path: The path component after that of the app to which the request is posted.
     init(
         _ connection: APIConnection,
         _ options: ProviderSendOptions,
@@ -52,7 +52,7 @@ struct ProviderSend {
         self.wait = options.wait ? .seconds(options.waitSeconds) : nil
     }
 
-    /// Sends the notification and prints its id, then waits for its end if the options ask for that.
+    /// Sends the notification and prints its id, then waits for its end if the options request that.
     func send(_ body: [String: JSONValue?]) async throws -> ExitStatus {
         // A notification that cannot be followed must not be sent, because the user would send it again.
         if self.wait != nil { try await self.checkScopes() }
@@ -86,7 +86,7 @@ struct ProviderSend {
         }
     }
 
-    /// Checks that the key may read the notification that it sends.
+    /// Checks that the API key may read the notification that it sends.
     private func checkScopes() async throws {
         let key = try await self.connection.client.send(.get("key"))
         let scopes = key["scopes"].elements.compactMap(\.stringValue)
@@ -139,7 +139,7 @@ struct ProviderSend {
         (try? await Task.sleep(for: Self.pause * attempt)) != nil
     }
 
-    /// Returns the error that names the key of a notification that may have been accepted.
+    /// Returns an error with the idempotency key of a notification that may have been accepted.
     private static func unanswered(_ error: any Error, _ key: String) -> SettingsError {
         let isInterrupted = Task.isCancelled
         let cause = isInterrupted ? "interrupted before the response" : "\(error)"
@@ -148,7 +148,7 @@ struct ProviderSend {
         return SettingsError("\(cause); \(advice)", status: isSilent ? .unavailable : .failed)
     }
 
-    /// Waits until the notification has ended, with a bar on a terminal.
+    /// Waits until the notification has ended, and shows a progress bar on a terminal.
     private func follow(_ id: String, within limit: Duration) async throws -> JSONValue {
         let status = StatusLine()
         defer { status.clear() }
@@ -169,12 +169,12 @@ struct ProviderSend {
 }
 
 extension APIClient {
-    /// The time between two requests for the state of a notification.
+    /// The delay between two requests for the state of a notification.
     static let pollInterval: Duration = .milliseconds(100)
 
-    /// Waits until every recipient of a notification has a final state, or the notification is cancelled. A failed request that
-    /// may succeed later is repeated.
-    /// - Parameter progress: Receives the notification while it has not ended.
+    /// Waits until every recipient of a notification has a final state, or the notification is cancelled. A failed
+    /// request is repeated if it may succeed later.
+    /// - Parameter progress: A closure that receives the state of the notification while it has not ended.
     /// - Returns: The notification at its end.
     /// - Throws: ``SettingsError`` with ``ExitStatus/unfinished`` after the time limit.
     func end(
@@ -208,20 +208,20 @@ extension APIClient {
         }
     }
 
-    /// Returns the advice about a notification that is not waited for any longer.
+    /// Returns the advice for a notification whose end is not awaited any longer.
     static func advice(onUnfinished id: String) -> String {
         "the provider continues with it, 'martlet notification watch \(id)' follows it"
     }
 }
 
-/// The signal to end, from Ctrl-C or a service manager, for a command that prints a message then.
+/// The signal from Ctrl-C or a service manager, for a command that prints a message before it ends.
 enum TerminationSignal {
-    /// Returns once the process is asked to end. Tests replace it.
+    /// A closure that returns once SIGINT or SIGTERM has arrived, which tests replace.
     @TaskLocal static var wait: @Sendable () async -> Void = {
         for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
     }
 
-    /// Does some work, and cancels it when the process is asked to end.
+    /// Performs some work, and cancels it when SIGINT or SIGTERM arrives.
     static func cancelling<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

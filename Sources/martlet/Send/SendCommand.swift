@@ -82,7 +82,7 @@ struct SendCommand: AsyncParsableCommand {
         if status != .done { throw ExitCode(status.rawValue) }
     }
 
-    /// Sends the request of file and options to a provider.
+    /// Sends a provider the request that the file and the options describe.
     private func sendThroughProvider(_ settings: SettingsReader) async throws -> ExitStatus {
         var body: [String: JSONValue?] = try self.file.map { try InputFile.object($0) } ?? [:]
         for (name, value) in try self.content.members() where value != nil { body[name] = value }
@@ -91,7 +91,7 @@ struct SendCommand: AsyncParsableCommand {
         return try await ProviderSend(connection, self.provider, json: self.access.json).send(body)
     }
 
-    /// Sends without a provider, until every token has its outcome.
+    /// Sends directly to a push service, until every token has an outcome.
     private func sendDirectly(_ settings: SettingsReader) async throws -> ExitStatus {
         let destination = try DirectDestination(self.direct, settings: settings)
         let log = LogConfiguration(settings, defaultLevel: .warning)
@@ -120,7 +120,7 @@ struct TargetOptions: ParsableArguments {
     @Option(help: "All devices with a tag.") var tag: String?
     @Flag(help: "All devices of the app.") var all = false
 
-    /// The number of options that were given; repeated tokens count as one.
+    /// The number of given options; repeated tokens count as one.
     var count: Int { [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 } }
 
     /// The member `to` of the request; `nil` if the options name no recipients.

@@ -7,7 +7,7 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// `martlet bridge`: takes pushes of old providers over the binary protocol, and sends them over HTTP/2.
+/// `martlet bridge`: accepts pushes from old providers over the binary protocol, and sends them over HTTP/2.
 struct BridgeCommand: AsyncParsableCommand {
     static let configuration = command("bridge")
         .help("Take pushes from old providers over the binary protocol, and send them over HTTP/2.")
@@ -57,7 +57,7 @@ struct BridgeCommand: AsyncParsableCommand {
         try await run.run(settings)
     }
 
-    /// Reads the certificate of an old provider, and the credential for its pushes.
+    /// Reads the certificate of an old provider, and the credential with which its pushes are sent.
     private func client(_ path: String, _ settings: SettingsReader) throws -> BinaryBridgeConfiguration.Client {
         let passphrase = settings.string(CredentialSettings.passphrase)
         let file = CredentialFile(path: path, passphrase: passphrase)
@@ -81,7 +81,7 @@ struct BridgeCommand: AsyncParsableCommand {
         )
     }
 
-    /// Returns the credential for the push service: the one of the option, or the client's own.
+    /// Returns the credential for the push service: that of the option, or else the client's certificate.
     private func credentialRecord(_ client: String, _ settings: SettingsReader) throws -> CredentialRecord {
         let members = try self.options.members(of: self.credential ?? client, settings)
         let passphrase = members["passphrase"]??.stringValue

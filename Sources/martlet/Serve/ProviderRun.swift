@@ -10,8 +10,8 @@ import PushSupport
 
 /// Runs a provider in the foreground, for `martlet serve` and `martlet bridge`.
 struct ProviderRun {
-    /// The longest time for which a push waits for a connection. It is shorter than the longest graceful shutdown. The dispatcher
-    /// retries the push.
+    /// The timeout of a push that waits for a connection, after which the dispatcher retries it. It is shorter than the
+    /// time limit of a graceful shutdown.
     private static let sendTimeout: Duration = .seconds(10)
 
     var configuration: ProviderConfiguration
@@ -19,7 +19,7 @@ struct ProviderRun {
     let bridges: BridgesConfiguration
     let log: LogConfiguration
 
-    /// Runs until shutdown.
+    /// Runs the provider until the process is shut down.
     /// - Parameter settings: The settings, for the first line of the log.
     func run(_ settings: SettingsReader) async throws {
         let logger = self.log.logger("martlet")

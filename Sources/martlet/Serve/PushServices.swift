@@ -4,15 +4,15 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The push services of a provider: those that the settings name, or else Apple's.
+/// The push services to which a provider sends: those in the settings, or else Apple's.
 ///
-/// The additional authority is trusted for the named services only. Otherwise its holder could pretend to be Apple.
+/// The additional CA is trusted only for the services in the settings. Otherwise its holder could impersonate Apple.
 struct PushServices {
     private typealias General = ServeSettings.General
 
     let endpoints: [PushEnvironment: PushServiceEndpoint]
     let legacy: [PushEnvironment: LegacyService]
-    /// The environments whose pushes go to Apple because no setting names their push service.
+    /// The environments whose pushes are sent to Apple because no setting names their push service.
     let appleByDefault: Set<PushEnvironment>
     /// The proxy of all push services; `nil` for none.
     let proxy: ProxyEndpoint?
@@ -56,7 +56,7 @@ struct PushServices {
         self.warning = hasEffect ? nil : "\(warning) and \(General.productionService.key)"
     }
 
-    /// Logs the push services, as the first line of the log. It is a warning if one is Apple's without a setting that says so.
+    /// Logs the push services as the first line of the log, which is a warning if one is Apple's only by default.
     func log(to logger: Logger) {
         let addresses = self.endpoints.map { environment, endpoint in
             let isApple = endpoint.host == PushServiceEndpoint.apple(environment).host

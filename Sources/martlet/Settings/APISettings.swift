@@ -1,6 +1,6 @@
 import Foundation
 
-/// The settings that name a provider.
+/// The settings for requests to a provider.
 enum APISettings: SettingSection {
     static let server = Setting("api.server", flag: "server", default: "http://127.0.0.1:8080")
         .help("The provider's URL")
@@ -41,7 +41,7 @@ enum AppSettings: SettingSection {
     static let settings = [app]
 }
 
-/// The settings of `martlet send` without a provider.
+/// The settings for sending directly to a push service, without a provider.
 enum SendSettings: SettingSection {
     static let proxy = Setting("send.proxy", flag: "proxy", kind: .secret)
         .help("HTTP proxy, as http://[USER:PASSWORD@]HOST:PORT")

@@ -42,11 +42,11 @@ enum DeviceSettings: ConfigurationSection {
     ]
 }
 
-/// The settings that all commands with a phone have. Each command has them in a section of its own.
+/// The settings that all commands with a phone share. Each command has its own set, in a section of its own.
 struct PhoneSettings: Sendable {
     let provider, publicKey, gateway, directory, environment, proxy: Setting
 
-    /// - Parameter section: The first part of their keys.
+    /// - Parameter section: The first component of the settings' keys.
     init(_ section: String) {
         self.provider = Setting("\(section).provider", flag: "provider", default: "http://127.0.0.1:8080")
             .help("URL of the provider at which the app registers itself")
@@ -68,20 +68,20 @@ struct PhoneSettings: Sendable {
             .detail("MARTLET_\(section.uppercased())_PROXY hides the password from process lists.")
     }
 
-    /// All of them, in the order of the documentation.
+    /// All settings, in the order of the documentation.
     var all: [Setting] { [self.provider, self.publicKey, self.gateway, self.directory, self.environment, self.proxy] }
 }
 
-/// The provider and the push service of a simulated phone, as the settings name them.
+/// The connections of a simulated phone to its provider and its push service, as the settings describe them.
 struct PhoneConnection: Sendable {
-    /// The provider, and the app with its public key.
+    /// The URL of the provider, and the app with its public key.
     let app: MartletKit.Martlet.Configuration
     /// The address of the device link.
     let device: DeviceConfiguration
     /// The environment of the device tokens.
     let environment: PushTypes.PushEnvironment
 
-    /// Reads the settings of a command, and checks all that were read before.
+    /// Reads the settings of a command, and checks all settings that have been read so far.
     /// - Throws: ``SettingsError`` that names the settings at fault.
     init(_ settings: SettingsReader, _ phone: PhoneSettings) throws {
         let (url, link) = (settings.text(phone.provider), settings.text(phone.gateway))

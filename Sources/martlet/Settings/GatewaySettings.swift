@@ -5,7 +5,7 @@ import PushHTTP
 import PushTypes
 
 extension GatewayConfiguration: SettingTarget {
-    /// The configuration of a gateway with the default listeners and data in the working directory.
+    /// The default configuration of a gateway, with the data directory in the working directory.
     static var defaults: GatewayConfiguration { GatewayConfiguration(dataDirectory: "martlet-data/gateway") }
 
     /// The maximum number of connections without a valid credential.
@@ -14,7 +14,7 @@ extension GatewayConfiguration: SettingTarget {
         set { self.limits.unauthenticated.connections = newValue }
     }
 
-    /// The longest time from accepting a connection to its first valid credential, in seconds.
+    /// The time limit from accepting a connection to its first valid credential, in seconds.
     fileprivate var credentialSeconds: Int {
         get { Int(self.limits.unauthenticated.deadline.nanoseconds / 1_000_000_000) }
         set { self.limits.unauthenticated.deadline = .seconds(Int64(newValue)) }
@@ -23,7 +23,7 @@ extension GatewayConfiguration: SettingTarget {
 
 /// The settings of a gateway.
 enum GatewaySettings {
-    /// Data and server certificate.
+    /// The settings for the data directory and the server certificate.
     enum General: ConfigurationSection {
         private static let serverNames = Setting(
             "gateway.serverNames",
@@ -48,8 +48,8 @@ enum GatewaySettings {
                 .help("Kind of key in the server certificate"),
         ]
 
-        /// Returns `true` for a name that a certificate can have: letters, digits, hyphens and dots, a wildcard before them, or
-        /// an IPv6 address.
+        /// Returns `true` for a permitted name in a certificate: letters, digits, hyphens and dots, optionally after a
+        /// wildcard, or an IPv6 address.
         private static func isServerName(_ name: String) -> Bool {
             let labels = name.split(separator: ".", omittingEmptySubsequences: false)
             guard (1...253).contains(name.utf8.count), !name.hasPrefix("-"), !labels.contains("") else { return false }
@@ -61,7 +61,7 @@ enum GatewaySettings {
         }
     }
 
-    /// The behaviour towards providers apart from single rules: faults, strictness, token length.
+    /// The settings for the behaviour towards providers, apart from single rules: faults, strictness and token length.
     enum Behaviour: ConfigurationSection {
         private static let strict = Setting("gateway.strict", flag: "strict", kind: .toggle)
             .help("Enforce all rules as Apple does, such as one stream until the first accepted request")
@@ -89,7 +89,7 @@ enum GatewaySettings {
         ]
     }
 
-    /// Single rules for providers, which win over `gateway.strict`. They have no flags, and 0 sets no limit.
+    /// The settings for single rules for providers, which override `gateway.strict`. They have no flags; 0 is no limit.
     enum Rules: ConfigurationSection {
         private static let burst = Setting(
             "gateway.rules.pushBurstPerDevice",
@@ -129,7 +129,7 @@ enum GatewaySettings {
                 .help("Seconds in `retry-after` of 429 and 503, 0 to send none"),
         ]
 
-        /// Returns a row for a rule whose default depends on the preset.
+        /// Returns a row for a rule whose default depends on `gateway.strict`.
         private static func rule(
             _ name: String,
             _ range: ClosedRange<Int>,
@@ -143,7 +143,7 @@ enum GatewaySettings {
         }
     }
 
-    /// The limits of unauthenticated connections.
+    /// The settings for the limits of connections without a valid credential.
     enum UnauthenticatedConnections: ConfigurationSection {
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .integer("gateway.unprovenBytes", flag: "unproven-bytes", 65_536...1 << 40, \.limits.unauthenticated.bytes)
@@ -160,7 +160,7 @@ enum GatewaySettings {
         ]
     }
 
-    /// The address of a running gateway, for the commands that manage one.
+    /// The setting for the address of a running gateway, for the commands that manage it.
     enum Admin: SettingSection {
         private static let defaultURL = "http://\(GatewayConfiguration.defaults.admin)"
         static let url = Setting("gateway.adminURL", flag: "admin-url", default: defaultURL)
@@ -169,7 +169,7 @@ enum GatewaySettings {
 
         static let settings = [url]
 
-        /// Returns the URL. If it is malformed, ``SettingsReader/check()`` throws.
+        /// Returns the URL of the admin API. If it is malformed, ``SettingsReader/check()`` throws.
         static func url(_ settings: SettingsReader) -> String {
             let text = settings.text(self.url)
             if !APIClient.isURL(text) {
@@ -180,20 +180,20 @@ enum GatewaySettings {
     }
 }
 
-/// The environments of a gateway or a certificate.
+/// The choice of environments for a gateway or a certificate.
 enum EnvironmentChoice: String, CaseIterable, ExpressibleByArgument { case sandbox, production, both }
 
 extension GatewayConfiguration.Listeners: SettingTarget {
-    /// The ports that Apple uses, apart from 443.
+    /// The default ports of the listeners, which are Apple's, except for 443.
     static var defaults: GatewayConfiguration.Listeners { .usual(.sandbox) }
 }
 
 extension GatewaySettings {
-    /// The environments that a gateway serves, and the addresses of its listeners.
+    /// The settings for the environments that a gateway serves, and for the addresses of its listeners.
     enum Listeners: SettingSection {
         private typealias Row = SettingRow<GatewayConfiguration.Listeners>
 
-        /// The difference between production's ports and the sandbox's if both environments are served.
+        /// The default distance of the production ports from those of the sandbox, if both environments are served.
         private static let shift = 100
 
         private static let served = EnvironmentChoice.both
@@ -231,7 +231,7 @@ extension GatewaySettings {
         static let settings =
             [environment, host] + main.map(\.setting) + production.map(\.setting) + [admin.setting]
 
-        /// Returns a row for a port that is by default that of the sandbox plus ``shift``.
+        /// Returns a row for a production port, whose default is the sandbox's port plus ``shift``.
         private static func higher(_ name: String, flag: String, _ path: Row.Path<Int>) -> Row {
             .port("gateway.\(name)", flag: flag, path, default: "\(self.shift) higher")
         }
@@ -239,7 +239,7 @@ extension GatewaySettings {
         private static let highestPort = 65_535
 
         /// Copies the addresses of all listeners to a configuration.
-        /// - Parameter freePorts: `true` if ports that no setting names are free ones, rather than the default ones.
+        /// - Parameter freePorts: `true` to use free ports instead of the default ones where no setting names a port.
         static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
             for row in self.main { row.apply(settings, &main) }
@@ -247,7 +247,7 @@ extension GatewaySettings {
             for path in paths { main[keyPath: path].host = settings.text(self.host) }
             var production = main
             for path in paths {
-                // A free port of the sandbox means a free port of production.
+                // If the sandbox uses a free port, production does too.
                 let port = main[keyPath: path].port
                 production[keyPath: path].port = freePorts || port == 0 ? 0 : port + self.shift
             }
@@ -269,7 +269,7 @@ extension GatewaySettings {
     }
 }
 
-/// The option that asks for free ports.
+/// The option that requests free ports for all listeners.
 struct FreePortsOption: ParsableArguments {
     @Option(help: "0 takes free ports for all listeners; the log names them.") var port: Int?
 

@@ -5,7 +5,7 @@ import PushDevice
 import PushSupport
 import PushTypes
 
-/// The settings of the publisher's reader.
+/// The settings of the simulated reader with a publisher's app.
 enum ReaderSettings: SettingSection {
     static let phone = PhoneSettings("reader")
     static let registrationKey = Setting("reader.registrationKey", flag: "registration-key", kind: .secret)

@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 
 extension ServeSettings {
-    /// The legacy services: the binary protocol and feedback, of push services that still have them.
+    /// The settings for the legacy services, binary protocol and feedback, of push services that still have them.
     enum Legacy: SettingSection {
         static let sandboxBinary = Setting("serve.legacy.sandboxBinary", flag: "sandbox-binary")
             .help("HOST:PORT of the sandbox's binary protocol, for credentials whose transport is binary")
@@ -22,7 +22,7 @@ extension ServeSettings {
         static let settings = [sandboxBinary, productionBinary, sandboxFeedback, productionFeedback]
 
         /// Returns the legacy services of each environment.
-        /// - Parameter authority: The PEM certificates that are trusted besides the system's.
+        /// - Parameter authority: The PEM certificates that are trusted in addition to the system's; `nil` for none.
         /// - Throws: ``SettingsError`` for a malformed address.
         static func services(
             _ settings: SettingsReader,
@@ -64,7 +64,7 @@ extension ServeSettings {
 }
 
 extension ServeSettings {
-    /// The listeners for old providers.
+    /// The settings for the listeners for old providers, which use the legacy protocols.
     enum Bridge: SettingSection {
         private static let host = Setting("serve.bridge.host", flag: "bridge-host", default: "127.0.0.1")
             .help("Address that the listeners for old providers listen on")
@@ -99,8 +99,8 @@ extension ServeSettings {
 
         static let settings = [host, binaryPort, feedbackPort, certificate, key, authority, allowsOldTLS]
 
-        /// Returns the configuration of the listeners; `nil` without a port.
-        /// - Parameter defaults: The ports if the settings name none; `nil` for no listener.
+        /// Returns the configuration of the listeners; `nil` if no port is given.
+        /// - Parameter defaults: The ports to use if the settings name none; `nil` for no default listeners.
         /// - Throws: ``SettingsError`` for listeners without a certificate, or a file that cannot be used.
         static func configuration(
             _ settings: SettingsReader,
@@ -126,7 +126,7 @@ extension ServeSettings {
 }
 
 extension ServeSettings {
-    /// The apps whose devices may be registered through the forms of older systems.
+    /// The settings for the apps whose devices may be registered through the forms of older systems.
     enum Compatibility: SettingSection {
         private typealias FormAccess = CompatibilityConfiguration.FormAccess
 
@@ -171,7 +171,7 @@ extension ServeSettings {
             return configuration
         }
 
-        /// Splits the texts `APP=VALUE` of a setting into the values of each app.
+        /// Parses the texts `APP=VALUE` of a setting, and returns the values by app.
         private static func pairs(_ setting: Setting, _ settings: SettingsReader) throws -> [String: [String]] {
             var pairs: [String: [String]] = [:]
             for text in settings.strings(setting) ?? [] {

@@ -3,16 +3,16 @@ import PushHTTP
 import PushProvider
 
 extension ProviderConfiguration: SettingTarget {
-    /// The configuration of a provider with data in the working directory.
+    /// The default configuration of a provider, with the data directory in the working directory.
     static var defaults: ProviderConfiguration { ProviderConfiguration(dataDirectory: "martlet-data/provider") }
 }
 
 /// The settings of a provider.
 enum ServeSettings {
-    /// The seconds of a day.
+    /// The length of a day in seconds.
     private static let day = 86_400
 
-    /// The paths of a provider's data, which the commands for its database read too.
+    /// The settings for the paths of a provider's data, which the database commands also read.
     enum Storage: SettingSection {
         static let dataDirectory = Setting(
             "serve.dataDirectory",
@@ -34,7 +34,7 @@ enum ServeSettings {
 
         static let settings = [dataDirectory, masterKey]
 
-        /// Returns a configuration with the data directory and the master key of the settings.
+        /// Returns a configuration with the paths of the data directory and the master key.
         static func configuration(_ settings: SettingsReader) -> ProviderConfiguration {
             ProviderConfiguration(
                 dataDirectory: settings.text(self.dataDirectory),
@@ -43,9 +43,9 @@ enum ServeSettings {
         }
     }
 
-    /// The API's address and the push services.
+    /// The settings for the API's address and the push services.
     enum General: ConfigurationSection {
-        /// The value that names Apple's push service.
+        /// The value of a setting that stands for Apple's push service.
         static let apple = "apple"
 
         static let sandboxService = Setting("serve.sandboxService", flag: "sandbox-service", default: "Apple's")
@@ -79,7 +79,7 @@ enum ServeSettings {
             .detail("Timelines then show its events, and its deliveries come in as receipts.")
             .detail("A gateway that does not respond delays nothing by more than 2 s.")
 
-        /// Returns the reader of the gateway's events; `nil` without the setting.
+        /// Returns the client that reads the gateway's events; `nil` if the setting is absent.
         static func gateway(_ settings: SettingsReader) -> GatewayEventClient? {
             guard let url = settings.string(self.gatewayEvents) else { return nil }
             let gateway = GatewayEventClient(url: url)
@@ -94,7 +94,7 @@ enum ServeSettings {
             .help("PEM file of additional authorities for the chat servers at which users' sessions sign in")
             .detail("Servers of a private network also need `serve.webhooks.allowPrivate`.")
 
-        /// Returns the additional authorities for chat servers, in PEM; `nil` without the setting.
+        /// Returns the additional CA certificates for chat servers, in PEM; `nil` if the setting is absent.
         /// - Throws: ``SettingsError`` for a file without certificates.
         static func chatAuthorities(_ settings: SettingsReader) throws -> String? {
             try settings.string(self.chatAuthority).map { try InputFile.authorities($0, for: self.chatAuthority.key) }
@@ -112,8 +112,8 @@ enum ServeSettings {
         private static let key = Setting("serve.tls.key", flag: "tls-key")
             .help("PEM file with the private key of that certificate, without a passphrase")
 
-        /// Returns the files of the API's certificate; `nil` for an API without TLS.
-        /// - Throws: ``SettingsError`` if only one of both files is named.
+        /// Returns the files of the API's certificate and its key; `nil` for an API without TLS.
+        /// - Throws: ``SettingsError`` if only one of the two files is named.
         static func tls(_ settings: SettingsReader) throws -> TLSFiles? {
             switch (settings.string(self.certificate), settings.string(self.key)) {
             case (nil, nil): nil
@@ -156,7 +156,7 @@ enum ServeSettings {
         ]
     }
 
-    /// The limits of concurrent work, the retention of records, and the permitted addresses of webhooks.
+    /// The settings for concurrent work, for the retention of records, and for the permitted addresses of webhooks.
     enum Limits: ConfigurationSection {
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .integer("serve.dispatch.page", flag: "page", 1...4096, \.dispatch.page)
@@ -225,7 +225,7 @@ enum ServeSettings {
         ]
     }
 
-    /// The shares of rejected tokens at which the circuit breaker stops their deactivation.
+    /// The settings for the shares of rejected tokens at which the circuit breaker stops deactivating tokens.
     enum Breaker: ConfigurationSection {
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .integer("serve.breaker.minimum", flag: "breaker-minimum", 1...1_000_000, \.breaker.minimum)
@@ -251,9 +251,9 @@ enum ServeSettings {
 }
 
 extension ServeSettings {
-    /// The limits of uploads and downloads.
+    /// The settings for the limits of uploads and downloads.
     enum Publishing: ConfigurationSection {
-        /// The largest permitted maximum size of an upload: 1 TiB.
+        /// The upper bound of the setting for the maximum size of an upload: 1 TiB.
         private static let maximumFile = 1 << 40
 
         static let rows: [SettingRow<ProviderConfiguration>] = [
@@ -309,7 +309,7 @@ extension ServeSettings {
                 .detail("For apps whose `whenDown` is `allowKnown`. Grants are kept in memory only."),
         ]
 
-        /// Returns the root certificates for signed purchases; `nil` without the setting.
+        /// Returns the root certificates for signed purchases; `nil` if the setting is absent.
         /// - Throws: ``SettingsError`` for a file without certificates.
         static func roots(_ settings: SettingsReader) throws -> AppStoreRoots? {
             guard let path = settings.string(self.appStoreRoot) else { return nil }

@@ -2,11 +2,11 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// The address of a push service as options name it: a name, or HOST:PORT with an IPv6 address in brackets.
+/// The address of a push service in an option: a name, or HOST:PORT with an IPv6 address in brackets.
 struct ServiceAddress {
-    /// The name or address, without brackets.
+    /// The name, host name or IP address, without brackets.
     let host: String
-    /// The port; `nil` for a name alone.
+    /// The port; `nil` if the text has none.
     let port: Int?
 
     /// Returns `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.
@@ -36,7 +36,7 @@ extension SettingsReader {
     /// Returns the proxy that a setting names; `nil` if it is absent.
     ///
     /// - Parameter passwordFile: A setting that may name a file with the password.
-    /// - Throws: ``SettingsError``, whose text never has the URL, because it may contain a password.
+    /// - Throws: ``SettingsError``, whose text never contains the URL, because it may contain a password.
     func proxy(_ setting: Setting, passwordFile: Setting? = nil) throws -> ProxyEndpoint? {
         let file = passwordFile.flatMap { setting in self.string(setting).map { (setting.key, $0) } }
         guard let text = self.string(setting), !text.isEmpty else {

@@ -1,15 +1,16 @@
-/// A setting. Its flag, its environment variable, its member in the settings file and its documentation all come from this
-/// value, which is a row of ``SettingTable``.
+/// A setting of the program. Its flag, its environment variable, its member in the settings file and its documentation
+/// all derive from this value, which is a row of ``SettingTable``.
 struct Setting: Sendable {
     /// The type of a value and the values that are allowed.
     enum Kind: Sendable, Equatable {
         /// Any text.
         case text
-        /// A text that is not reported or logged.
+        /// A text that is never printed or logged.
         case secret
-        /// Several texts: a flag is repeated, an environment variable has commas, the file has an array.
+        /// Several texts: the flag is repeated, the environment variable has commas between them, the file has an
+        /// array.
         case list
-        /// On or off; the flag turns it on.
+        /// A Boolean, which the flag turns on.
         case toggle
         /// A whole number in a range.
         case integer(ClosedRange<Int>)
@@ -18,7 +19,7 @@ struct Setting: Sendable {
         /// One of a few words.
         case choice([String])
 
-        /// The form of a value, for error messages.
+        /// The expected form of a value, for error messages.
         var form: String {
             switch self {
             case .text, .secret: "a text"
@@ -30,36 +31,36 @@ struct Setting: Sendable {
         }
     }
 
-    /// The kind of a port's number; 0 takes a free port.
+    /// The kind of a setting for a port, where 0 means a free port.
     static let ports = Kind.integer(0...65_535)
 
     /// The path in the settings file, such as `serve.dispatch.page`.
     let key: String
     /// The name of the flag without its hyphens; `nil` for a setting without a flag.
     let flag: String?
-    /// The type of the value and its range.
+    /// The type of the value and the values that are allowed.
     let kind: Kind
-    /// The text of the default; `nil` if there is none.
+    /// The text of the default value in help and documentation; `nil` if there is none.
     let defaultText: String?
-    /// The sentence for `--help` and the table, without its full stop.
+    /// The sentence for `--help` and the documentation, without its full stop.
     private(set) var summary = ""
-    /// The further sentences for the table in the documentation.
+    /// The further sentences for the documentation; `nil` if there are none.
     private(set) var discussion: String?
-    /// The setting's keys in the previous version, which still work, with a warning.
+    /// The keys of the setting in the previous version, which still work, with a warning.
     private(set) var formerKeys: [String] = []
-    /// Indicates whether the values are secrets.
+    /// Indicates that the values are secrets.
     private(set) var isSecret: Bool
     /// The character between the elements of a list in an environment variable.
     private(set) var separator: Character = ","
 
-    /// - Parameter defaultText: The text of the default; `nil` if the setting has none.
+    /// - Parameter defaultText: The text of the default value; `nil` if there is none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
         (self.key, self.flag, self.kind) = (key, flag, kind)
         self.isSecret = kind == .secret
         self.defaultText = kind == .toggle ? "off" : defaultText
     }
 
-    /// Makes a setting whose value is one of the raw values of an enumeration.
+    /// Creates a setting whose value is one of the raw values of an enumeration.
     static func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String,
         flag: String,
@@ -76,10 +77,10 @@ struct Setting: Sendable {
         changed(self) { $0.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence }
     }
 
-    /// Returns the setting with the key that it had in the previous version.
+    /// Returns the setting with a key that it had in the previous version.
     func formerly(_ key: String) -> Setting { changed(self) { $0.formerKeys.append(key) } }
 
-    /// Returns the setting as one whose values are secrets.
+    /// Returns the setting with its values marked as secrets.
     func secret() -> Setting { changed(self) { $0.isSecret = true } }
 
     /// Returns the setting with another character between the elements of a list in its environment variable.
@@ -91,8 +92,8 @@ struct Setting: Sendable {
     /// The environment variable, such as `MARTLET_SERVE_DISPATCH_PAGE`.
     var environmentVariable: String { Self.environmentVariable(of: self.key) }
 
-    /// Returns the environment variable of a key as swift-configuration derives it: an underscore for each full stop,
-    /// and between a lower-case letter and an upper-case one.
+    /// Returns the environment variable of a key as swift-configuration derives it: with an underscore for each full
+    /// stop, and between a lower-case and an upper-case letter.
     static func environmentVariable(of key: String) -> String {
         var name = Self.variablePrefix
         var previous: Character = "."
@@ -104,7 +105,7 @@ struct Setting: Sendable {
         return name
     }
 
-    /// The text of the allowed values; `nil` if all values are allowed.
+    /// The text about the allowed values; `nil` if all values of the type are allowed.
     var range: String? {
         switch self.kind {
         case .text, .secret, .list, .toggle: nil
@@ -114,7 +115,7 @@ struct Setting: Sendable {
         }
     }
 
-    /// The text that `--help` shows: the sentence with key, range and default.
+    /// The text that `--help` shows: the sentence, followed by the key, the range and the default.
     var argumentHelp: String {
         let range = self.kind == Self.ports ? nil : self.range
         let value = self.kind == .toggle ? nil : self.defaultText.map { "default: \($0)" }

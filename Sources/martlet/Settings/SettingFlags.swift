@@ -2,34 +2,34 @@ import ArgumentParser
 import Configuration
 import Logging
 
-/// A part of the table of settings, whose flags are shown together in the help of a command.
+/// A section of the table of settings, whose flags are shown together in the help of a command.
 protocol SettingSection {
     /// The settings in the order in which help and documentation show them.
     static var settings: [Setting] { get }
 }
 
-/// A part of the table whose settings are applied to a configuration.
+/// A section of the table whose settings are applied to a configuration.
 protocol ConfigurationSection: SettingSection {
     /// The type of the configuration.
     associatedtype Target: SettingTarget
-    /// The settings, each with the part of the configuration that it sets.
+    /// The settings, each with the code that copies its value to the configuration.
     static var rows: [SettingRow<Target>] { get }
 }
 
 extension ConfigurationSection {
     static var settings: [Setting] { self.rows.map(\.setting) }
 
-    /// Copies all values that were given to a configuration. Call ``SettingsReader/check()`` afterwards.
+    /// Copies all given values to a configuration. Call ``SettingsReader/check()`` afterwards.
     static func apply(_ settings: SettingsReader, to target: inout Target) {
         for row in self.rows { row.apply(settings, &target) }
     }
 }
 
-/// The values of flags that were given.
+/// The values of the flags on the command line.
 protocol FlagValues {
-    /// The values by the key of their setting.
+    /// The values of the given flags, by the key of the setting.
     var values: [String: ConfigValue] { get }
-    /// The settings whose flags contain secrets, which other users can see in the list of processes.
+    /// The settings whose given flags contain secrets, which other users can see in the list of processes.
     var exposed: [Setting] { get }
 }
 
@@ -51,7 +51,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
             let content: ConfigContent? =
                 switch setting.kind {
                 case .integer, .number: try flags.decodeIfPresent(Int.self, forKey: name).map { .int($0) }
-                // If the flag was not given, the environment and the file decide.
+                // Without the flag, the environment and the file decide.
                 case .toggle: try flags.decodeIfPresent(Bool.self, forKey: name) == true ? .bool(true) : nil
                 case .list:
                     try flags.decodeIfPresent([String].self, forKey: name).flatMap {
@@ -100,14 +100,14 @@ private struct FlagName: CodingKey {
 }
 
 extension Setting {
-    /// Returns `true` if a flag's value contains a secret. The URL of a proxy does only if it has a password.
+    /// Returns `true` if the value of the flag contains a secret. The URL of a proxy counts only if it contains a user.
     fileprivate func holdsSecret(_ value: ConfigValue?) -> Bool {
         guard self.isSecret, let value else { return false }
         guard self.flag == "proxy", case .string(let address) = value.content else { return true }
         return address.contains("@")
     }
 
-    /// The warning about a secret on the command line.
+    /// The warning that a secret on the command line is visible to other users.
     var exposureText: String {
         """
         --\(self.flag ?? "") shows a secret to the other users of this machine: give it as \(self.environmentVariable), \
@@ -122,7 +122,7 @@ struct CommonOptions: ParsableArguments {
     var config: String?
     @OptionGroup var log: SettingFlags<LogSettings>
 
-    /// Returns the settings of a run. Flags win over the environment, and the environment wins over the file.
+    /// Returns the settings of this run. Flags override the environment, which overrides the file.
     /// - Parameter flags: The command's own flags.
     func settings(_ flags: [any FlagValues] = []) async throws -> SettingsReader {
         for setting in flags.flatMap({ $0.exposed }) {
@@ -135,7 +135,7 @@ struct CommonOptions: ParsableArguments {
 
 /// The settings of the log.
 enum LogSettings: SettingSection {
-    /// The form of a log line.
+    /// The format of a log line.
     enum Format: String, CaseIterable, Sendable { case text, json }
 
     static let level = Setting(

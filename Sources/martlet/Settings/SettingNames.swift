@@ -1,13 +1,13 @@
-/// The names of settings: those of this version and of the previous one.
+/// The names of settings in this version and in the previous one.
 struct SettingNames: Sendable {
     /// The names of all settings in the table.
     static let all = SettingNames(SettingTable.all.flatMap(\.settings))
 
-    /// The settings by key, former keys included.
+    /// The settings by their keys, former keys included.
     let byKey: [String: Setting]
-    /// The settings by environment variable, former variables included.
+    /// The settings by their environment variables, former variables included.
     let byVariable: [String: Setting]
-    /// The keys that have members, such as `serve` and `serve.dispatch`.
+    /// The prefixes of keys that are objects in the settings file, such as `serve` and `serve.dispatch`.
     let groups: Set<String>
 
     init(_ settings: [Setting]) {
@@ -24,13 +24,13 @@ struct SettingNames: Sendable {
     }
 
     /// Returns the key that an unknown key was probably meant to be; `nil` if none is similar.
-    /// - Parameter isGroup: `true` if the unknown key has members, so that a group may be meant.
+    /// - Parameter isGroup: `true` if the value of the unknown key is an object, so that a group must be meant.
     func nearestKey(to key: String, isGroup: Bool = false) -> String? {
         let keys = self.byKey.filter { $0.key == $0.value.key }.map(\.key)
         return SpellingDistance.nearest(to: key, among: isGroup ? Array(self.groups) : keys)
     }
 
-    /// Returns the variable that an unknown one was probably meant to be; `nil` if none is similar.
+    /// Returns the environment variable that an unknown one was probably meant to be; `nil` if none is similar.
     func nearestVariable(to variable: String) -> String? {
         let names = self.byVariable.values.map(\.environmentVariable)
         return SpellingDistance.nearest(to: variable, among: names, after: Setting.variablePrefix.count)
@@ -40,7 +40,7 @@ struct SettingNames: Sendable {
 /// The similarity of names.
 enum SpellingDistance {
     /// Returns the candidate with the smallest distance; `nil` if no name is similar.
-    /// - Parameter prefix: The number of characters at the beginning that all names have.
+    /// - Parameter prefix: The number of leading characters that all names share, which are not compared.
     static func nearest(to name: String, among candidates: [String], after prefix: Int = 0) -> String? {
         let wanted = Array(name.dropFirst(prefix).lowercased())
         let scored = candidates.sorted().map { candidate in
@@ -50,8 +50,8 @@ enum SpellingDistance {
         return best.0
     }
 
-    /// Returns the distance of two names. If they end with the same word, the distance counts a quarter, because people often
-    /// forget the group of a setting.
+    /// Returns the distance of two names. If they end with the same word, it is reduced to a quarter, because users
+    /// often forget the group of a setting.
     private static func score(_ wanted: [Character], _ candidate: [Character]) -> Int {
         let distance = Self.between(wanted, candidate)
         let separators: Set<Character> = [".", "_"]
@@ -61,7 +61,7 @@ enum SpellingDistance {
         return (distance + 3) / 4
     }
 
-    /// Returns the number of characters to insert, delete, replace or swap that turns one text into the other.
+    /// Returns the minimum number of characters to insert, delete, replace or swap to turn one text into the other.
     static func between(_ first: [Character], _ second: [Character]) -> Int {
         var (beforeLast, last) = ([Int](), Array(0...second.count))
         for (row, character) in first.enumerated() {

@@ -1,19 +1,18 @@
 import PushSupport
 
-/// A configuration type that settings are applied to.
+/// A configuration type to which settings are applied.
 protocol SettingTarget: SendableMetatype {
-    /// The configuration without any setting, from which the table reads the defaults.
+    /// The configuration before any setting is applied, from which the table reads the default values.
     static var defaults: Self { get }
 }
 
 /// A setting together with the part of a configuration that it sets.
 struct SettingRow<Target: SettingTarget>: Sendable {
-    /// The setting.
     let setting: Setting
-    /// Copies the value, if one was given, to the configuration.
+    /// The closure that copies the value to the configuration, if a value is given.
     let apply: @Sendable (SettingsReader, inout Target) -> Void
 
-    /// - Parameter apply: Copies the value; by default it does nothing, and the command reads the setting by itself.
+    /// - Parameter apply: The closure that copies the value. By default it does nothing: the command reads the setting.
     init(_ setting: Setting, apply: @escaping @Sendable (SettingsReader, inout Target) -> Void = { _, _ in }) {
         (self.setting, self.apply) = (setting, apply)
     }
@@ -44,7 +43,7 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.string(setting) }
     }
 
-    /// Returns a row for several texts.
+    /// Returns a row for a list of texts.
     static func list(_ key: String, flag: String, _ path: Path<[String]>) -> Self {
         let texts = Target.defaults[keyPath: path]
         let text = texts.isEmpty ? nil : texts.joined(separator: ", ")
@@ -80,7 +79,7 @@ extension SettingRow {
     }
 
     /// Returns a row for a port.
-    /// - Parameter text: The text of the default; `nil` for that of the configuration.
+    /// - Parameter text: The text of the default; `nil` to use the port in the default configuration.
     static func port(_ key: String, flag: String, _ path: Path<Int>, default text: String? = nil) -> Self {
         let text = text ?? "\(Target.defaults[keyPath: path])"
         let setting = Setting(key, flag: flag, kind: Setting.ports, default: text)

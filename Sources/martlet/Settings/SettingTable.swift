@@ -2,7 +2,7 @@ import PushSupport
 
 /// The table of all settings, which `martlet help settings` and `docs/settings.md` show.
 enum SettingTable {
-    /// One part of the table with its heading.
+    /// One part of the table, which has a heading of its own.
     struct Part: Sendable {
         /// The first component of the keys.
         let name: String
@@ -71,7 +71,7 @@ enum SettingTableText {
         return columns.text(of: rows)
     }
 
-    /// Returns `docs/settings.md`.
+    /// Returns the content of `docs/settings.md`.
     static func markdown(_ parts: [SettingTable.Part]) -> String {
         var text = """
             # Settings
@@ -108,7 +108,7 @@ enum SettingTableText {
         return text
     }
 
-    /// Returns the sentence of a setting with its range and, in the documentation, further sentences.
+    /// Returns the sentence of a setting with its range.
     private static func meaning(_ setting: Setting, hasDetail: Bool) -> String {
         let range = setting.kind == Setting.ports ? nil : setting.range
         var text = "\(setting.summary)\(range.map { " (\($0))" } ?? "")."

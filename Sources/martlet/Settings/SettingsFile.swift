@@ -7,17 +7,17 @@ struct SettingsFile {
     /// The maximum size of the file in bytes.
     private static let maximumSize = 1 << 20
 
-    /// The path of the file, for errors.
+    /// The path of the file, for error messages.
     private let path: String
     private let names: SettingNames
-    /// The values by the key of this version.
+    /// The values by the present key of the setting.
     private(set) var values: [String: ConfigValue] = [:]
-    /// The errors, one for each unknown key and for each value of another form.
+    /// The errors, one for each unknown key and each value of a wrong form.
     private(set) var errors: [String] = []
     /// The warnings, one for each former key.
     private(set) var warnings: [String] = []
 
-    /// Reads a file.
+    /// Reads the settings in a file.
     /// - Throws: ``SettingsError`` for a file that cannot be read or is not a JSON object.
     init(path: String, names: SettingNames = .all) throws {
         (self.path, self.names) = (path, names)
@@ -30,7 +30,7 @@ struct SettingsFile {
     }
 
     /// Reads the members of an object.
-    /// - Parameter group: The names that lead to the object.
+    /// - Parameter group: The names of the members that lead to the object.
     private mutating func read(_ members: [String: JSONValue], of group: [String]) {
         for (name, value) in members.sorted(by: { $0.key < $1.key }) where value != .null {
             let parts = group + [name]
@@ -57,13 +57,13 @@ struct SettingsFile {
         }
         if key != setting.key {
             self.warnings.append("\(self.path): \(key) is now \(setting.key)")
-            // If both keys are set, that of this version wins.
+            // If both keys are set, the present one wins.
             guard self.values[setting.key] == nil else { return }
         }
         self.values[setting.key] = ConfigValue(content, isSecret: setting.kind == .secret)
     }
 
-    /// Returns a value in the form of swift-configuration; `nil` for an object or a mixed array.
+    /// Converts a value to swift-configuration's type; `nil` for an object, or an array with other elements than texts.
     private static func content(_ value: JSONValue) -> ConfigContent? {
         switch value {
         case .string(let text): return .string(text)

@@ -3,23 +3,23 @@ import Foundation
 import PushSupport
 import Synchronization
 
-/// The settings of one run. Flags win over environment variables (`MARTLET_…`), these over a JSON file, and it over defaults.
+/// The settings of one run. Flags override environment variables (`MARTLET_…`), which override the JSON file.
 ///
 /// A command reads all settings that it needs, and then calls ``check()``. A value of the wrong type or out of its range is
 /// an error that names its key, and does not silently become the default.
 struct SettingsReader: Sendable {
-    /// The file that is read if no other is named.
+    /// The settings file that is read if no other is named.
     static let defaultFile = "martlet.json"
 
     /// The reader of flags, environment and file, in this order of precedence.
     private let reader: ConfigReader
-    /// The errors that `check()` throws.
+    /// The errors that ``check()`` throws.
     private let errors = SettingErrorCollector()
 
-    /// The settings file that was read; `nil` for none.
+    /// The path of the settings file that was read; `nil` for none.
     let file: String?
 
-    /// Reads flags, environment and file. Former names are reported to standard error.
+    /// Reads flags, environment variables and file. Former names are reported to standard error.
     /// - Parameters:
     ///   - flags: The values of flags by key.
     ///   - file: The settings file; `nil` for ``defaultFile``, if there is one.
@@ -49,7 +49,7 @@ struct SettingsReader: Sendable {
         return InMemoryProvider(name: name, values: Dictionary(values) { $1 })
     }
 
-    /// Returns the lists whose elements may contain commas, at which swift-configuration would split them.
+    /// Returns the lists with a separator of their own, whose elements swift-configuration would split at commas.
     private static func lists(in variables: [String: String]) -> [String: ConfigValue] {
         var lists: [String: ConfigValue] = [:]
         for setting in SettingNames.all.byKey.values where setting.kind == .list && setting.separator != "," {
@@ -71,11 +71,11 @@ struct SettingsReader: Sendable {
     /// Returns the texts of a list; `nil` if it is absent.
     func strings(_ setting: Setting) -> [String]? { self.reader.stringArray(forKey: ConfigKey(setting.key)) }
 
-    /// Returns `true` if a toggle is on. An absent one is off.
+    /// Returns `true` if a toggle is on; an absent toggle is off.
     func isOn(_ setting: Setting) -> Bool { self.reader.bool(forKey: ConfigKey(setting.key), default: false) }
 
-    /// Returns a whole number; `nil` if it is absent or not allowed. For a number out of its range, ``check()`` throws, and the
-    /// nearest one in the range is returned.
+    /// Returns a whole number; `nil` if it is absent or not allowed. For a number out of range, ``check()`` throws, and
+    /// the nearest number in the range is returned.
     func integer(_ setting: Setting) -> Int? {
         guard let number = self.reader.int(forKey: ConfigKey(setting.key)) else { return nil }
         switch setting.kind {
@@ -89,7 +89,7 @@ struct SettingsReader: Sendable {
         }
     }
 
-    /// Returns the value of an enumeration. For an unknown word, ``check()`` throws.
+    /// Returns the value of an enumeration. For an unknown word, ``check()`` throws, and the default is returned.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ setting: Setting, default value: Choice) -> Choice {
         guard let text = self.string(setting) else { return value }
         if let choice = Choice(rawValue: text) { return choice }
@@ -98,7 +98,7 @@ struct SettingsReader: Sendable {
         return value
     }
 
-    /// Adds an error for ``check()``, about a value or a combination of values.
+    /// Records an error about a value or a combination of values, which ``check()`` throws.
     func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
 
     /// Indicates that ``check()`` will throw for the values that were read so far.
@@ -111,17 +111,17 @@ struct SettingsReader: Sendable {
     }
 }
 
-/// The errors of values that could not be read, as swift-configuration reports them.
+/// The errors in values of settings, including those that swift-configuration reports.
 private final class SettingErrorCollector: AccessReporter {
     private let errors = Mutex<[String]>([])
 
-    /// The errors so far, each with the key of its setting.
+    /// The errors so far, each with the key of the setting.
     var all: [String] { self.errors.withLock { $0 } }
 
-    /// Adds the error of a value that was read but is not allowed.
+    /// Adds an error about a value that was read but is not allowed.
     func add(_ error: String) { self.errors.withLock { $0.append(error) } }
 
-    /// Adds the error of a value that is not of the type that was asked for.
+    /// Adds an error about a value that is not of the requested type.
     func report(_ event: AccessEvent) {
         var failed = event.conversionError != nil
         for result in event.providerResults { if case .failure = result.result { failed = true } }
@@ -134,16 +134,16 @@ private final class SettingErrorCollector: AccessReporter {
 
 /// The settings in environment variables.
 struct SettingsEnvironment {
-    /// The variables of the build, its scripts and packaging/compose.yml, which are not settings.
+    /// The environment variables of the build, its scripts and packaging/compose.yml, which are not settings.
     private static let ofTheBuild: Set<String> = [
         "MARTLET_COMMIT", "MARTLET_IMAGE", "MARTLET_SHARED_BUILD", "MARTLET_VERSION",
     ]
 
-    /// The values by the variable of this version.
+    /// The values by the present variable of the setting.
     private(set) var values: [String: String] = [:]
-    /// The errors, one for each variable that no setting has.
+    /// The errors, one for each variable that belongs to no setting.
     private(set) var errors: [String] = []
-    /// The warnings, one for each former name.
+    /// The warnings, one for each former variable.
     private(set) var warnings: [String] = []
 
     init(_ variables: [String: String] = ProcessInfo.processInfo.environment, names: SettingNames = .all) {
@@ -158,14 +158,14 @@ struct SettingsEnvironment {
             let name = setting.environmentVariable
             if variable != name {
                 self.warnings.append("the environment variable \(variable) is now \(name)")
-                // If both names are set, that of this version wins.
+                // If both variables are set, the present one wins.
                 guard variables[name] == nil else { continue }
             }
             self.values[name] = value
         }
     }
 
-    /// Indicates whether Kubernetes or Docker has set a variable for a service named `martlet…` beside this one.
+    /// Returns `true` if Kubernetes or Docker has set the variable for another service with a name such as `martlet…`.
     private static func isServiceLink(_ variable: String, _ value: String) -> Bool {
         if variable.hasSuffix("_SERVICE_HOST") || variable.contains("_SERVICE_PORT") { return true }
         if variable.contains(#/_PORT_[0-9]+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?$/#) { return true }

@@ -59,7 +59,7 @@ enum SimulatorSettings: SettingSection {
         }
     }
 
-    /// Adds the name of a setting to the error of its file.
+    /// Adds the key of a setting to the error about its file.
     private static func naming<Value>(_ setting: Setting, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()

@@ -5,7 +5,7 @@ import PushDevice
 import PushSupport
 import ServiceLifecycle
 
-/// `martlet reader`: runs a phone with a publisher's app, or many.
+/// `martlet reader`: runs one phone with a publisher's app, or many phones.
 struct ReaderCommand: AsyncParsableCommand {
     static let configuration = command("reader")
         .help(
@@ -71,7 +71,7 @@ struct ReaderCommand: AsyncParsableCommand {
         try await ServiceRunner.run([reader], until: console, logger: log.logger("martlet"))
     }
 
-    /// Makes the reader of a folder. For an empty folder, a new device is activated.
+    /// Creates the reader whose state is in a folder. For an empty folder, a new device is activated.
     static func reader(
         _ configuration: ReaderConfiguration,
         directory: String,
@@ -101,7 +101,7 @@ struct ReaderCommand: AsyncParsableCommand {
     /// The maximum number of concurrent activations.
     private static let activations = 8
 
-    /// Makes many readers, whose devices are those of the files.
+    /// Creates many readers, one for each identity file.
     static func fleet(
         _ configuration: ReaderConfiguration,
         connections: Int,

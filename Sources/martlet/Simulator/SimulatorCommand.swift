@@ -31,7 +31,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         let input: [PhoneCommand]? = try self.console.input()
         let settings = try await self.common.settings([self.app, self.flags, self.admin])
         let admin = GatewaySettings.Admin.url(settings)
-        // A push service that cannot be reached is a warning of the device.
+        // The device logs a warning if the push service cannot be reached.
         let log = LogConfiguration(settings, defaultLevel: .warning)
         let configuration = try SimulatorSettings.configuration(settings)
         let printer = self.console.printer
@@ -45,10 +45,10 @@ struct SimulatorCommand: AsyncParsableCommand {
         try await ServiceRunner.run([simulator], until: console, logger: log.logger("martlet"))
     }
 
-    /// Makes the simulator of a folder. For an empty folder, a new device is activated.
+    /// Creates the simulator whose state is in a folder. For an empty folder, a new device is activated.
     /// - Parameters:
     ///   - gateway: A client of the gateway's admin API.
-    ///   - print: Receives each event.
+    ///   - print: A closure that receives each event.
     static func simulator(
         _ configuration: SimulatorConfiguration,
         directory: String,

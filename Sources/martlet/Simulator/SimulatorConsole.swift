@@ -5,10 +5,10 @@ import MartletKit
 import PushSupport
 import ServiceLifecycle
 
-/// Carries out commands one after the other, and at the end sends waiting receipts.
+/// Carries out commands one after the other, and at the end sends pending receipts.
 struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
     let simulator: Phone
-    /// The commands; `nil` for those of standard input.
+    /// The commands to carry out; `nil` to read them from standard input.
     let input: [Phone.Command]?
     let printer: SimulatorPrinter
 
@@ -16,7 +16,7 @@ struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
         do {
             try await cancelWhenGracefulShutdown { try await self.takeCommands() }
         } catch is CancellationError {
-            // Ctrl-C may come in the middle of a command.
+            // Ctrl-C may interrupt a command.
         } catch {
             await self.flush()
             throw error
@@ -40,7 +40,7 @@ struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
                 guard command != .quit else { return }
                 try await self.perform(command)
             } catch let error as any StatusError where isTerminal {
-                // A terminal can repeat the command.
+                // The user of a terminal can repeat the command.
                 StandardError.line("Error: \(error)")
             }
         }
@@ -66,7 +66,7 @@ struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
         }
     }
 
-    /// Sends waiting receipts, and prints the number of those that are left for the next run.
+    /// Sends pending receipts, and prints the number of receipts that remain for the next run.
     private func flush() async {
         let note = Task {
             try await Task.sleep(for: .seconds(1))
@@ -79,7 +79,7 @@ struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
     }
 }
 
-/// The options for the user's commands to a phone, and for the form of the output.
+/// The options for the user's commands to a phone, and for the format of the output.
 struct ConsoleOptions: ParsableArguments {
     @Option(help: "File with commands, one a line.") var script: String?
     @Flag(help: "One line of JSON per event.") var json = false
@@ -88,8 +88,8 @@ struct ConsoleOptions: ParsableArguments {
     /// The printer of events and responses.
     var printer: SimulatorPrinter { SimulatorPrinter(asJSON: self.json) }
 
-    /// Returns the commands of the script or of the arguments; `nil` for those of standard input.
-    /// - Throws: `ValidationError` for both, and ``SettingsError`` that names the line.
+    /// Returns the commands in the script or the arguments; `nil` to read them from standard input.
+    /// - Throws: `ValidationError` if both are given, and ``SettingsError`` that names the faulty line.
     func input<Command: TypedCommand>() throws -> [Command]? {
         guard self.script == nil || self.commands.isEmpty else {
             throw ValidationError("Give commands after -- or in a --script, not both.")
@@ -107,7 +107,7 @@ private enum SimulatorInput {
     /// Parses all commands of a script or of the arguments, so that a mistake is found before any is carried out.
     /// - Parameters:
     ///   - source: The name of the source in error messages.
-    ///   - unit: The word for one command in error messages.
+    ///   - unit: The word in front of the number of a command in error messages.
     /// - Throws: ``SettingsError`` that names the line.
     static func commands<Command: TypedCommand>(
         _ lines: [String],
@@ -125,7 +125,7 @@ private enum SimulatorInput {
         return commands
     }
 
-    /// Reads the commands of a script. Throws as ``commands(_:of:unit:)``.
+    /// Parses the commands of a script. Throws the same errors as ``commands(_:of:unit:)``.
     static func script<Command: TypedCommand>(_ text: String) throws -> [Command] {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         return try Self.commands(lines.map(String.init), of: "--script", unit: "line")
@@ -133,7 +133,7 @@ private enum SimulatorInput {
 
     /// Returns the lines of standard input as they arrive.
     ///
-    /// A thread reads them, because reading blocks; it ends with the process.
+    /// A thread reads the lines, because reading blocks. It ends with the process.
     static func lines() -> AsyncStream<String> {
         let (lines, continuation) = AsyncStream<String>.makeStream()
         let thread = Thread {
@@ -150,16 +150,16 @@ struct SimulatorPrinter: Sendable {
     /// The width of the column with the names of events.
     private static let width = 12
 
-    /// Indicates one line of JSON per event.
+    /// Indicates that one line of JSON is printed per event.
     let asJSON: Bool
 
-    /// Prints an event: its name, then its lines below each other.
+    /// Prints an event: its name, followed by its lines.
     func print(_ event: SimulatorEvent) {
         guard !self.asJSON else { return _ = (try? event.json.line).map { StandardOutput.line($0) } }
         StandardOutput.line(Self.text(event))
     }
 
-    /// Prints the response to a command. As JSON, help is left out.
+    /// Prints the response to a command. A response without a JSON form, such as help, is left out as JSON.
     func print(_ answer: SimulatorResponse) {
         if !self.asJSON {
             StandardOutput.line(answer.lines.map(\.printable).joined(separator: "\n"))

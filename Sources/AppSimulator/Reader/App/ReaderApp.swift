@@ -6,14 +6,14 @@ import Synchronization
 
 /// The publisher's app of one reader, which performs the actions of ``ReaderStateMachine``.
 package actor ReaderApp {
-    /// The progress of the present download, as the transport reports it.
+    /// The progress of the current download, as the transport reports it.
     private final class Progress: Sendable {
         private let time: any TimeSource
         private let state = Mutex<(bytes: Int64, since: ClockReading?)>((0, nil))
 
         init(_ time: any TimeSource) { self.time = time }
 
-        /// The number of bytes, and the time of the first; `nil` before any has arrived.
+        /// The number of received bytes, and the time at which the first arrived; `nil` before any has arrived.
         var received: (bytes: Int64, since: ClockReading)? {
             self.state.withLock { state in state.since.map { (state.bytes, $0) } }
         }
@@ -29,17 +29,17 @@ package actor ReaderApp {
     private let report: @Sendable (ReaderEvent) -> Void
 
     private var machine: ReaderStateMachine
-    /// The task of the present step or of the last one, which may still be running after it was stopped.
+    /// The task of the current step or of the last one, which may still run after it was stopped.
     private var step: Task<Void, Never>?
-    /// The number of steps and stops, by which the result of a stopped step is recognized.
+    /// The number of steps and stops so far, by which the result of a stopped step is recognized and ignored.
     private var steps = 0
     private var timer: Task<Void, any Error>?
     private var progress: (product: String, Progress)?
     private var hasEnded = false
 
     /// - Parameters:
-    ///   - report: Receives each event.
-    ///   - sleep: Waits before a step is repeated. Tests replace it.
+    ///   - report: A closure that receives each event.
+    ///   - sleep: A closure that waits before a step is repeated, which tests replace.
     /// - Throws: ``PhoneError`` for a storage that cannot be read.
     package init(
         _ configuration: ReaderConfiguration,
@@ -61,7 +61,7 @@ package actor ReaderApp {
         self.timer?.cancel()
     }
 
-    /// The state, with the progress of the present download.
+    /// The state, with the progress of the current download.
     package var state: ReaderState {
         self.noteProgress()
         return self.machine.state
@@ -69,13 +69,13 @@ package actor ReaderApp {
 
     // MARK: - What happens
 
-    /// The app is launched: work of the last run is resumed.
+    /// Launches the app, and resumes the work of the last run.
     package func launch() { self.perform(self.machine.launched()) }
 
-    /// A push has woken the app.
+    /// Handles a push that has woken the app.
     package func wake(_ push: IssuePush) { self.perform(self.machine.pushed(push, now: self.time.reading)) }
 
-    /// Waits until no step is under way: the work has ended, or waits for a retry or for Wi-Fi.
+    /// Waits until no step is running: the work has ended, or waits for a retry or for Wi-Fi.
     package func settle() async {
         while self.machine.hasStep, !self.hasEnded, let step = self.step { await step.value }
     }
@@ -85,7 +85,7 @@ package actor ReaderApp {
         self.perform(self.machine.networkChanged(to: network))
     }
 
-    /// The user opens an issue.
+    /// Opens an issue for the user.
     /// - Returns: `false` for an issue that is not downloaded.
     @discardableResult
     package func open(_ product: String) -> Bool {
@@ -94,14 +94,14 @@ package actor ReaderApp {
         return !actions.isEmpty
     }
 
-    /// Loads the catalogue for the library, and downloads nothing.
+    /// Loads the catalogue into the library without starting a download.
     /// - Throws: ``NewsstandError``
     package func refresh() async throws {
         let catalogue = try await self.catalogue(ifChangedFrom: self.machine.state.entityTag)
         self.perform(self.machine.catalogueLoaded(catalogue, now: self.time.reading))
     }
 
-    /// Loads as many issues as the library has room for.
+    /// Loads as many issues of the catalogue as the library can contain.
     private func catalogue(ifChangedFrom tag: String?) async throws(NewsstandError) -> IssueCatalogue? {
         try await self.newsstand.issues(
             account: self.configuration.account,
@@ -136,7 +136,7 @@ package actor ReaderApp {
         throw NewsstandError.refused(code: "status \(response.status)", message: text)
     }
 
-    /// Stops the work in progress, which the next launch resumes. No step begins after that.
+    /// Stops the work in progress, which the next launch resumes. No step begins afterwards.
     package func end() async {
         self.hasEnded = true
         self.noteProgress()
@@ -150,7 +150,7 @@ package actor ReaderApp {
     // MARK: - Actions
 
     private func perform(_ actions: [ReaderAction]) {
-        // A push, or a timer that was cancelled too late, may come after the end.
+        // A push, or a timer that was cancelled too late, may arrive after the end.
         guard !self.hasEnded else { return self.save() }
         for action in actions {
             switch action {
@@ -203,7 +203,7 @@ package actor ReaderApp {
         self.perform(change(&self.machine, self.time.reading))
     }
 
-    /// Carries out a step, and returns the closure that reports its result to the machine.
+    /// Performs a step, and returns the closure that reports its result to the state machine.
     private func result(of action: ReaderAction) async -> (inout ReaderStateMachine, ClockReading) -> [ReaderAction] {
         var place: (step: ReaderWork.Step, product: String) = (.catalogue, self.machine.state.work?.product ?? "")
         do throws(NewsstandError) {
@@ -268,7 +268,7 @@ package struct ReaderConfiguration: Sendable {
     package var app: MartletKit.Martlet.Configuration
     /// The key in the URL of the registration form; `nil` for an account that the provider lists.
     package var registrationKey: String?
-    /// The publisher's account of the form and the catalogue; `nil` for none.
+    /// The publisher's account for the registration form and the catalogue; `nil` for none.
     package var account: String?
     /// The proof of the reader's purchases.
     package var proof = PurchaseProof()
@@ -276,10 +276,10 @@ package struct ReaderConfiguration: Sendable {
     package var screenSize = "2048x1536"
     /// The environment of the device tokens. Default sandbox.
     package var environment: PushTypes.PushEnvironment = .sandbox
-    /// The permissions that the user gives; `background` is the one for Newsstand. Default all.
+    /// The permissions that the user grants; `background` stands for the permission for Newsstand. Default all.
     package var capabilities = PhoneNotificationCenter.allCapabilities
     package var rules = ReaderRules()
-    /// The network at the launch. Default Wi-Fi.
+    /// The kind of network at the launch. Default Wi-Fi.
     package var network: ReaderNetwork = .wifi
     /// The transport of the app's requests.
     package var transport: any DownloadTransport = HTTPClientTransport()

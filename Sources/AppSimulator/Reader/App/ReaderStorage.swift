@@ -4,23 +4,23 @@ package import MartletKit
 import PushSupport
 import Synchronization
 
-/// A storage for a reader's state and files.
+/// A storage for a reader's state and its downloaded files.
 package protocol ReaderStorage: Sendable {
     /// Returns the state of the last run; `nil` before the first.
     /// - Throws: ``PhoneError``
     func load() throws -> ReaderState?
     /// - Throws: ``PhoneError``
     func save(_ state: ReaderState) throws
-    /// Opens the part of a file that has arrived.
+    /// Opens the received part of a file, or creates an empty one.
     func part(of file: PublishedFile) throws -> any StoredPart
-    /// Removes the part of a file that has arrived.
+    /// Removes the received part of a file.
     func removePart(of file: PublishedFile)
 }
 
-/// The part of a file that a reader has received.
+/// The received part of a file in a reader's storage.
 package protocol StoredPart: Sendable {
     var content: any PartialContent { get }
-    /// Keeps the whole file, whose hash was checked.
+    /// Stores the complete file, whose hash has been verified.
     func keep() throws
 }
 
@@ -28,7 +28,7 @@ package protocol StoredPart: Sendable {
 package struct ReaderFolder: ReaderStorage {
     private let path: String
 
-    /// Makes the folder, if it is missing.
+    /// Creates the folder if it is missing.
     /// - Throws: ``PhoneError``
     package init(_ path: String) throws {
         guard DurableFile.makePrivateFolder("\(path)/files") else {
@@ -39,7 +39,7 @@ package struct ReaderFolder: ReaderStorage {
 
     private var stateFile: String { "\(self.path)/reader.json" }
 
-    /// Returns the file of a cover or an issue, which exists once it is whole.
+    /// Returns the location of a cover or an issue, where a file exists once it is complete.
     package func file(_ file: PublishedFile) -> URL { URL(filePath: "\(self.path)/files/\(file.sha256)") }
 
     package func load() throws -> ReaderState? {
@@ -78,7 +78,7 @@ package struct ReaderFolder: ReaderStorage {
     }
 }
 
-/// The storage of one of many readers. It keeps the state, and only the size and the hash of each file.
+/// The storage in memory for one of many readers. It stores the state, but only the size and the hash of each file.
 package final class ReaderMemory: ReaderStorage {
     private struct Kept {
         var state: ReaderState?
@@ -115,7 +115,7 @@ package final class ReaderMemory: ReaderStorage {
     }
 }
 
-/// A content whose bytes are counted and hashed, but not kept.
+/// A partial file whose bytes are counted and hashed, but not stored.
 private final class CountedContent: PartialContent {
     private let state = Mutex((hash: SHA256(), count: Int64(0)))
 

@@ -3,23 +3,23 @@ import Synchronization
 
 /// The counts of the events of a fleet's readers.
 package final class FleetTally: Sendable {
-    /// The counts since the start.
+    /// The numbers of events since the start.
     package struct Counts: Hashable, Sendable {
         package var registered = 0
         package var woken = 0
-        /// The numbers of notifications that were shown, of changes of badges, and of sounds.
+        /// The numbers of shown notifications, of badge changes and of sounds.
         package var shown = 0, badges = 0, sounds = 0
-        /// The numbers of pushes without effect, by the code of their reason.
+        /// The numbers of pushes without effect, by the code of the reason.
         package var skipped: [String: Int] = [:]
-        /// The number of readers whose download is under way.
+        /// The number of readers with a download in progress.
         package var downloading = 0
         package var downloaded = 0
-        /// The total size of the files that are whole, in bytes.
+        /// The total size of the completely downloaded files, in bytes.
         package var bytes: Int64 = 0
-        /// The number of downloads that were resumed after some bytes.
+        /// The number of downloads that were resumed from a received part.
         package var resumed = 0
         package var failed = 0
-        /// The number of steps that failed and are repeated.
+        /// The number of failed steps that are repeated.
         package var retried = 0
 
         package init() {}
@@ -48,7 +48,7 @@ package final class FleetTally: Sendable {
 
     private struct State {
         var counts = Counts()
-        /// The readers whose download is under way.
+        /// The numbers of the readers with a download in progress.
         var downloading: Set<Int> = []
     }
 

@@ -3,9 +3,9 @@ package import PushDevice
 import PushSupport
 import ServiceLifecycle
 
-/// Many readers in one process, which keep everything in memory and share connections. Each has a device at the push service.
+/// Many readers in one process, which store everything in memory and share connections. Each has its own device.
 ///
-/// It is a `Service`, which reports its counts each second and at the end.
+/// The fleet is a `Service`, which reports its counts every second and at the end.
 package final class ReaderFleet: Service {
     /// The counts of the readers' events.
     package let counts = FleetTally()
@@ -16,10 +16,10 @@ package final class ReaderFleet: Service {
 
     /// - Parameters:
     ///   - configuration: The configuration of each reader. Its transport is replaced by one that all readers share.
-    ///   - connections: The maximum number of concurrent requests, and of readers that work at the same time.
+    ///   - connections: The maximum number of concurrent requests, and also of readers that work at the same time.
     ///   - link: The address of the device link.
     ///   - identities: The identity of each reader's device.
-    ///   - print: Receives the counts.
+    ///   - print: A closure that receives the counts, for example to print them.
     /// - Throws: ``PhoneError``
     package init(
         _ configuration: ReaderConfiguration,

@@ -1,41 +1,41 @@
 /// An event of a reader's work, which is printed for its user or counted for a fleet.
 package enum ReaderEvent: Hashable, Sendable {
-    /// The catalogue was loaded, with the number of its issues.
+    /// The catalogue was loaded. `isNew` is `false` if it has not changed.
     case catalogue(issues: Int, isNew: Bool)
     case entitled(product: String, by: String)
     case coverLoaded(product: String)
-    /// A download begins, or is resumed after a number of bytes.
+    /// A download begins, or is resumed after the first `from` bytes of the file.
     case downloading(product: String, from: Int64, of: Int64)
     /// The work is paused because the network is not Wi-Fi, or resumed on Wi-Fi.
     case paused(product: String), resumed(product: String)
-    /// A step has failed, and is repeated after a wait.
+    /// A step has failed, and is repeated after a delay.
     case waiting(product: String, seconds: Int64, reason: String)
-    /// The file is whole, and the issue is marked as new.
+    /// The file is complete, and the issue is marked as new.
     case downloaded(product: String, bytes: Int64)
-    /// The push has no effect.
+    /// The push for this product has no effect.
     case skipped(product: String, IgnoredPushReason)
     /// The issue is given up.
     case failed(product: String, reason: String)
-    /// The user has opened the issue, which has no mark any more.
+    /// The user has opened the issue, whose mark is removed.
     case opened(product: String)
-    /// An error has occurred that ends nothing.
+    /// An error has occurred after which the reader continues.
     case problem(String)
 }
 
 /// The reason why a push has no effect.
 package enum IgnoredPushReason: Hashable, Sendable {
-    /// The network is not Wi-Fi. The push is lost.
+    /// The network is not Wi-Fi, and the push is lost.
     case notOnWiFi
-    /// The product is for development builds.
+    /// The product is for development builds only.
     case developmentOnly
     /// A push with this id has arrived before.
     case repeated
     case alreadyDownloaded, underWay
-    /// The maximum number of pushes waits already.
+    /// The maximum number of waiting pushes is reached.
     case busy
-    /// There was a download less than a day ago. The next may begin after a number of seconds.
+    /// The last download was less than a day ago. The next one may begin after this number of seconds.
     case onceADay(seconds: Int64)
-    /// The catalogue does not have the issue: it was withdrawn.
+    /// The catalogue does not contain the issue, which was withdrawn.
     case withdrawn
     /// The publication has a newer issue.
     case notNewest

@@ -2,24 +2,24 @@ package import Foundation
 package import MartletKit
 import PushTypes
 
-/// The state that a reader keeps between two runs.
+/// The state of a reader that is stored between two runs.
 package struct ReaderState: Codable, Hashable, Sendable {
     /// The maximum number of issues in the library. The oldest ones that are not downloaded are dropped first.
     package static let maximumIssues = 1000
-    /// The maximum number of pushes that are remembered, so that a repeated one is recognized.
+    /// The maximum number of remembered pushes, by which a repeated push is recognized.
     static let rememberedPushes = 100
 
-    /// The app-specific id of the device, which is in its registration.
+    /// The id of the device for this app, which its registration contains.
     package let deviceID: UUID
     /// The issues, the newest first.
     package internal(set) var library: [LibraryIssue] = []
-    /// The version of the catalogue from which the library was made.
+    /// The entity tag of the catalogue from which the library was built; `nil` before the first.
     var entityTag: String?
     /// The time at which the last background download began, in milliseconds since 1970 by the wall clock.
     var lastDownloadMs: Int64?
-    /// The ids of the last pushes, oldest first.
+    /// The ids of the last pushes, the oldest first.
     var handled: [Int64] = []
-    /// The issue that is being fetched.
+    /// The work on the issue that is being fetched; `nil` if there is none.
     package internal(set) var work: ReaderWork?
 
     package init(deviceID: UUID) { self.deviceID = deviceID }
@@ -37,37 +37,37 @@ package struct ReaderState: Codable, Hashable, Sendable {
 package struct LibraryIssue: Codable, Hashable, Sendable {
     /// The state of an issue in the library.
     package enum Status: String, Codable, Hashable, Sendable {
-        /// It is in the catalogue.
+        /// The issue is in the catalogue, and its download has not begun.
         case listed
         case downloading, downloaded
-        /// Its download was given up.
+        /// The download of the issue was given up.
         case failed
     }
 
-    /// The issue as it was in the last catalogue that had it.
+    /// The entry of the issue in the last catalogue that contained it.
     package internal(set) var issue: CatalogueIssue
     package internal(set) var status = Status.listed
-    /// The number of bytes that have arrived.
+    /// The number of received bytes of the file.
     package internal(set) var received: Int64 = 0
     /// The file that is or was downloaded; `nil` before the provider has granted a download.
     package internal(set) var file: PublishedFile?
     /// The grounds of the entitlement; `nil` before the provider has decided.
     package internal(set) var entitledBy: String?
-    /// The mark beside an issue that was downloaded and not opened: the blue dot.
+    /// Indicates that the issue was downloaded and not opened yet, which the library shows with a mark.
     package internal(set) var isMarked = false
-    /// The SHA-256 of the cover that was loaded; `nil` before that.
+    /// The SHA-256 of the loaded cover; `nil` if none is loaded.
     package internal(set) var coverSHA256: String?
-    /// Indicates that the catalogue does not have it any more.
+    /// Indicates that the catalogue does not contain the issue any more.
     package internal(set) var isWithdrawn = false
 
     init(_ issue: CatalogueIssue) { self.issue = issue }
 
     package var product: String { self.issue.product }
-    /// The cover that is still to be loaded; `nil` for none.
+    /// The cover that is not loaded yet; `nil` if there is none.
     var missingCover: PublishedFile? { self.issue.cover.flatMap { $0.sha256 == self.coverSHA256 ? nil : $0 } }
 }
 
-/// The work on one issue, from the push to its file.
+/// The work on one issue, from the push to the downloaded file.
 package struct ReaderWork: Codable, Hashable, Sendable {
     /// A step of the work.
     package enum Step: String, Codable, Hashable, Sendable {
@@ -76,13 +76,13 @@ package struct ReaderWork: Codable, Hashable, Sendable {
 
     package let product: String
     package internal(set) var step = Step.catalogue
-    /// The number of failures in a row.
+    /// The number of consecutive failures.
     var failures = 0
-    /// The total of the waits that the provider has asked for, in milliseconds; `nil` without any.
+    /// The total of the delays that the provider has requested, in milliseconds; `nil` for none.
     var waitedMs: Int64?
-    /// Indicates that the download has begun, and so counts for the interval between downloads.
+    /// Indicates that the download has begun, and thereby the interval until the next download.
     var hasBegun = false
-    /// Indicates that a file with a wrong hash was removed, and is downloaded a second time.
+    /// Indicates that a file with a wrong hash was removed and is being downloaded a second time.
     var isSecondTry = false
 
     init(product: String) { self.product = product }

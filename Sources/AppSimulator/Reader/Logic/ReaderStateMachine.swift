@@ -3,20 +3,20 @@ package import MartletKit
 package import PushSupport
 package import PushTypes
 
-/// The state machine of a reader: the pushes that count, the steps from a push to the issue's file, and retries.
+/// The state machine of a reader, which decides on the effect of pushes, the steps to the issue's file, and retries.
 ///
-/// It works on one issue at a time. Results of steps that are not under way any more are ignored. The rules are those of
-/// reference 10.1.
+/// It works on one issue at a time, and ignores the results of steps that are not running any more. The rules are those
+/// of reference 10.1.
 package struct ReaderStateMachine: Sendable {
-    /// The maximum number of pushes that wait for the end of the work on another issue.
+    /// The maximum number of pushes that may wait for the end of the work on another issue.
     private static let maximumWaiting = 8
 
-    /// The state of the present step.
+    /// The state of the current step.
     private enum Phase: Hashable {
-        /// Nothing is under way.
+        /// There is no work.
         case idle
         case running
-        /// The step is repeated at a time of the steady clock.
+        /// The step is repeated at this time of the steady clock.
         case waiting(Timestamp)
         /// The step is repeated once the network is Wi-Fi.
         case paused
@@ -26,23 +26,23 @@ package struct ReaderStateMachine: Sendable {
     private let rules: ReaderRules
     package private(set) var network: ReaderNetwork
     private var phase = Phase.idle
-    /// The pushes that wait for the end of the work.
+    /// The pushes that wait for the end of the current work.
     private var waiting: [IssuePush] = []
-    /// The file of the issue that is downloaded.
+    /// The file that is being downloaded; `nil` before the provider has granted the download.
     private var file: PublishedFile?
-    /// The time at which this run's last download began, by the steady clock.
+    /// The time of the steady clock at which the last download of this run began; `nil` before the first.
     private var lastSteady: Timestamp?
 
     package init(_ state: ReaderState, rules: ReaderRules = ReaderRules(), network: ReaderNetwork = .wifi) {
         (self.state, self.rules, self.network) = (state, rules, network)
     }
 
-    /// Indicates that a step is under way and does not wait for a retry or for Wi-Fi.
+    /// Indicates that a step is running, and does not wait for a retry or for Wi-Fi.
     package var hasStep: Bool { self.phase == .running }
 
     // MARK: - What happens
 
-    /// The app runs, and resumes the work of the last run.
+    /// Processes the launch of the app, which resumes the work of the last run.
     package mutating func launched() -> [ReaderAction] {
         guard self.phase == .idle, let work = self.state.work else { return [] }
         // The results of the steps before the download are lost, and an address may have expired.
@@ -54,7 +54,7 @@ package struct ReaderStateMachine: Sendable {
         return self.take()
     }
 
-    /// A push has woken the app.
+    /// Processes a push that has woken the app.
     package mutating func pushed(_ push: IssuePush, now: ClockReading) -> [ReaderAction] {
         if let id = push.id, self.state.handled.contains(id) { return self.skip(push.product, .repeated) }
         guard self.rules.allows(push.product) else { return self.skip(push.product, .developmentOnly) }
@@ -82,13 +82,13 @@ package struct ReaderStateMachine: Sendable {
         return [.stop, .report(.paused(product: work.product))]
     }
 
-    /// A time of the steady clock has come.
+    /// Processes the arrival of a time of the steady clock that ``ReaderAction/wake(at:)`` requested.
     package mutating func timeReached(_ now: Timestamp) -> [ReaderAction] {
         guard case .waiting(let until) = self.phase, self.state.work != nil else { return [] }
         return until <= now ? self.take() : [.wake(at: until)]
     }
 
-    /// The user has opened an issue.
+    /// Processes the opening of an issue by the user.
     /// - Returns: The actions; none for an issue that is not downloaded.
     package mutating func opened(_ product: String) -> [ReaderAction] {
         guard self.state.issue(product)?.status == .downloaded else { return [] }
@@ -98,7 +98,7 @@ package struct ReaderStateMachine: Sendable {
 
     // MARK: - Rules
 
-    /// Returns the reason why an issue is not fetched now; `nil` for none.
+    /// Returns the reason why a push for this product has no effect; `nil` if it may be fetched.
     private mutating func refusal(of product: String, now: ClockReading) -> IgnoredPushReason? {
         if self.state.issue(product)?.status == .downloaded { return .alreadyDownloaded }
         if self.state.work?.product == product { return .underWay }
@@ -108,8 +108,9 @@ package struct ReaderStateMachine: Sendable {
 
     /// Returns the time until the next background download may begin.
     ///
-    /// The interval has to be over by both clocks, so that an adjustment of the wall clock does not shorten it. A last download
-    /// in the future was recorded before the clock was set back: it counts as one of now, so that the wait has an end.
+    /// The interval must have passed by both clocks, so that an adjustment of the wall clock does not shorten it. If
+    /// the last download is in the future, the clock was set back since: the download then counts as one of now, so
+    /// that the wait ends.
     private mutating func waitOfTheDay(_ now: ClockReading) -> Duration {
         guard let last = self.state.lastDownload else { return .zero }
         if last > now.wall { self.state.lastDownload = now.wall }
@@ -135,7 +136,7 @@ package struct ReaderStateMachine: Sendable {
         return [.save] + self.take()
     }
 
-    /// Begins the present step.
+    /// Starts the current step, and returns its action.
     private mutating func take() -> [ReaderAction] {
         guard let work = self.state.work else { return [] }
         self.phase = .running
@@ -154,20 +155,20 @@ package struct ReaderStateMachine: Sendable {
         }
     }
 
-    /// Begins another step.
+    /// Proceeds to another step, and starts it.
     private mutating func go(to step: ReaderWork.Step) -> [ReaderAction] {
         self.state.work?.step = step
         self.state.work?.failures = 0
         return self.take()
     }
 
-    /// Returns `true` if a step of an issue is under way, so that its result counts.
+    /// Returns `true` if a step of an issue is running, so that its result is used.
     private func isRunning(_ step: ReaderWork.Step, of product: String? = nil) -> Bool {
         guard self.phase == .running, let work = self.state.work, work.step == step else { return false }
         return product == nil || work.product == product
     }
 
-    /// Ends the work on the issue, and begins the next waiting push that counts.
+    /// Ends the work on the issue, and begins with the next waiting push that may be fetched.
     private mutating func end(with event: ReaderEvent, now: ClockReading) -> [ReaderAction] {
         (self.state.work, self.file, self.phase) = (nil, nil, .idle)
         var actions: [ReaderAction] = [.report(event), .save]
@@ -182,9 +183,9 @@ package struct ReaderStateMachine: Sendable {
         return actions
     }
 
-    /// Waits before the step is repeated, or gives the issue up.
-    /// - Parameter delay: The time that the provider asks for. Such a wait is no failure, as long as all of them for the issue
-    ///   together are no longer than ``ReaderRules/maximumRequestedWait``.
+    /// Schedules a repetition of the step, or gives the issue up.
+    /// - Parameter delay: The delay that the provider requests. It is no failure as long as the total for the issue
+    ///   does not exceed ``ReaderRules/maximumRequestedWait``.
     private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)
@@ -204,7 +205,7 @@ package struct ReaderStateMachine: Sendable {
         return [.report(.waiting(product: work.product, seconds: seconds, reason: reason)), .save, .wake(at: until)]
     }
 
-    /// Gives the issue up.
+    /// Ends the work on the issue with a failure, and removes the received part of its file.
     private mutating func giveUp(_ reason: String, now: ClockReading) -> [ReaderAction] {
         guard let work = self.state.work else { return [] }
         let part = self.file.map { [ReaderAction.removePart($0)] } ?? []
@@ -212,16 +213,16 @@ package struct ReaderStateMachine: Sendable {
         return part + self.end(with: .failed(product: work.product, reason: reason), now: now)
     }
 
-    /// Changes an issue of the library.
+    /// Changes an issue in the library, if it exists.
     private mutating func change(_ product: String, _ change: (inout LibraryIssue) -> Void) {
         guard let index = self.state.library.firstIndex(where: { $0.product == product }) else { return }
         change(&self.state.library[index])
     }
 }
 
-/// The results of the steps.
+/// The processing of the steps' results.
 extension ReaderStateMachine {
-    /// The catalogue was loaded; `nil` if it has not changed.
+    /// Processes the loaded catalogue; `nil` if it has not changed.
     package mutating func catalogueLoaded(_ catalogue: IssueCatalogue?, now: ClockReading) -> [ReaderAction] {
         if let catalogue { self.replaceLibrary(catalogue) }
         let listed = self.state.library.filter { !$0.isWithdrawn }
@@ -239,7 +240,7 @@ extension ReaderStateMachine {
         return [.report(event), .save] + self.go(to: .entitlement)
     }
 
-    /// The provider has decided about the entitlement.
+    /// Processes the provider's decision about the entitlement.
     package mutating func entitlementChecked(_ entitlement: IssueEntitlement, now: ClockReading) -> [ReaderAction] {
         let product = entitlement.product
         guard self.isRunning(.entitlement, of: product) else { return [] }
@@ -254,30 +255,30 @@ extension ReaderStateMachine {
         }
     }
 
-    /// The cover was loaded.
+    /// Processes the end of the download of a cover.
     package mutating func coverLoaded(_ product: String, _ cover: PublishedFile) -> [ReaderAction] {
         self.change(product) { $0.coverSHA256 = cover.sha256 }
         guard self.isRunning(.cover, of: product) else { return [.save] }
         return [.report(.coverLoaded(product: product)), .save] + self.go(to: .grant)
     }
 
-    /// The provider allows the download. It counts for the interval between downloads from its first byte.
+    /// Processes the grant of a download. The interval until the next download begins with its first byte.
     package mutating func granted(_ product: String, _ grant: DownloadGrant) -> [ReaderAction] {
         guard self.isRunning(.grant, of: product) else { return [] }
-        // The bytes that have arrived of an earlier file are not a part of this one.
+        // The received bytes of an earlier file are not part of this one.
         let outdated = self.state.issue(product)?.file.flatMap { $0.sha256 == grant.file.sha256 ? nil : $0 }
         self.file = grant.file
         self.change(product) { issue in
             if outdated != nil { issue.received = 0 }
             (issue.status, issue.file, issue.entitledBy) = (.downloading, grant.file, grant.entitledBy)
         }
-        // The number of failures is kept: an address alone is no progress.
+        // The number of failures is not reset: a URL alone is no progress.
         self.state.work?.step = .download
         return (outdated.map { [.removePart($0)] } ?? []) + [.save] + self.take()
     }
 
-    /// Records the number of the file's bytes that have arrived.
-    /// - Parameter first: The time at which the first byte arrived since the download was begun or resumed.
+    /// Records the number of received bytes of the file.
+    /// - Parameter first: The time at which the first byte arrived after the download was started or resumed.
     package mutating func received(_ bytes: Int64, of product: String, since first: ClockReading) {
         guard self.isRunning(.download, of: product) else { return }
         self.beginDay(at: first)
@@ -285,14 +286,14 @@ extension ReaderStateMachine {
         self.change(product) { $0.received = bytes }
     }
 
-    /// Records the time of the last download, unless an earlier byte of the same work has set it.
+    /// Records the start of the download, unless an earlier byte of the same work has done so.
     private mutating func beginDay(at time: ClockReading) {
         guard self.state.work?.hasBegun == false else { return }
         self.state.work?.hasBegun = true
         (self.state.lastDownload, self.lastSteady) = (time.wall, time.steady)
     }
 
-    /// The file was downloaded and checked.
+    /// Processes the end of the download of a file whose hash was verified.
     package mutating func downloaded(_ product: String, now: ClockReading) -> [ReaderAction] {
         guard self.isRunning(.download, of: product), let file = self.file else { return [] }
         self.beginDay(at: now)
@@ -300,7 +301,7 @@ extension ReaderStateMachine {
         return self.end(with: .downloaded(product: product, bytes: file.size), now: now)
     }
 
-    /// A step has failed.
+    /// Processes the failure of a step.
     package mutating func failed(
         _ step: ReaderWork.Step,
         of product: String,
@@ -347,7 +348,7 @@ extension ReaderStateMachine {
         }
     }
 
-    /// Replaces the issues of the library by those of a catalogue, and keeps downloaded ones.
+    /// Replaces the issues of the library with those of a catalogue, and keeps downloaded ones.
     private mutating func replaceLibrary(_ catalogue: IssueCatalogue) {
         let known = Dictionary(self.state.library.map { ($0.product, $0) }) { first, _ in first }
         var library: [LibraryIssue] = []
@@ -369,7 +370,7 @@ extension ReaderStateMachine {
         self.state.entityTag = catalogue.entityTag
     }
 
-    /// Drops the issues that exceed the maximum, the oldest ones that are not downloaded first.
+    /// Drops issues in excess of the maximum: first those that are not downloaded, the oldest first.
     private static func bounded(_ library: [LibraryIssue]) -> [LibraryIssue] {
         var excess = library.count - ReaderState.maximumIssues
         guard excess > 0 else { return library }

@@ -4,14 +4,14 @@ package enum LibraryCommand: TypedCommand {
     case library
     /// Prints the notifications that the app has shown, and its badge.
     case list
-    /// Opens an issue; `nil` for the newest one that has a mark.
+    /// Opens an issue; `nil` for the newest one that is marked as not opened.
     case open(product: String?)
-    /// Returns to the app, which registers again and loads the catalogue.
+    /// Brings the app to the foreground, which registers again and loads the catalogue.
     case activate
     case network(ReaderNetwork)
-    /// Waits for events of one name that no wait has counted yet.
+    /// Waits for events of one name that no earlier wait has consumed.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
-    /// Keeps running until the process is interrupted.
+    /// Keeps the simulator running until the process is interrupted.
     case stay
     case help
     case quit
@@ -35,8 +35,8 @@ package enum LibraryCommand: TypedCommand {
         CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofReaders)
     }
 
-    /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that says how the command is written.
+    /// Parses a line; `nil` for an empty line and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError`` that explains the syntax of the command.
     package init?(parsing line: some StringProtocol) throws {
         var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofReaders)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }
@@ -64,7 +64,7 @@ package enum LibraryCommand: TypedCommand {
 }
 
 extension SimulatorEventLog {
-    /// Carries out a command that needs nothing of a reader but its events.
+    /// Carries out a command that needs only the events of a reader: `wait`, `stay` or `help`.
     /// - Throws: ``WaitError``, and `CancellationError`.
     func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {

@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// A phone with the publisher's app: a device of the push service, its notification centre, and the app.
 ///
-/// It is a `Service`, which takes the user's commands while it runs.
+/// The reader is a `Service`, which accepts the user's commands while it runs.
 package actor Reader: Service {
     /// The delays before the registration is repeated.
     private static let backOff = Backoff(base: .seconds(1), maximum: .seconds(60))
@@ -17,20 +17,20 @@ package actor Reader: Service {
     private let device: Device
     private let app: ReaderApp
     private let log: SimulatorEventLog
-    /// The turns that many readers share; `nil` for a single reader.
+    /// The semaphore that limits how many readers of a fleet work at the same time; `nil` for a single reader.
     private let turns: CountingSemaphore?
     private let keepIdentity: @Sendable (DeviceIdentity) throws -> Void
     private let keepCenter: @Sendable (PhoneNotificationCenter) throws -> Void
     private var center: PhoneNotificationCenter
-    /// The device token; empty before the push service has given one.
+    /// The device token; empty before the push service has issued one.
     private var token: [UInt8] = []
 
-    /// Makes the phone of a folder.
+    /// Creates a phone whose state is stored in a folder.
     /// - Parameters:
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
-    ///   - save: Keeps the identity for the next run.
-    ///   - print: Receives each event.
+    ///   - save: A closure that stores the identity for the next run.
+    ///   - print: A closure that receives each event.
     /// - Throws: ``PhoneError`` for a folder that cannot be used.
     package init(
         _ configuration: ReaderConfiguration,
@@ -52,14 +52,14 @@ package actor Reader: Service {
         }
     }
 
-    /// Makes one of many phones, which keeps everything in memory.
+    /// Creates one phone of a fleet, which stores everything in memory.
     /// - Parameters:
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
-    ///   - turns: The limit on readers that work at the same time. Each keeps its turn from the push to the file, so that a
-    ///     waiting reader holds nothing but the push.
-    ///   - log: The log of all readers.
-    ///   - report: Receives each step of the app besides the log.
+    ///   - turns: The semaphore that limits how many readers work at the same time. Each holds it from the push to the
+    ///     file, so that a waiting reader needs memory only for the push.
+    ///   - log: The log that all readers share.
+    ///   - report: A closure that receives each step of the app, in addition to the log.
     init(
         _ configuration: ReaderConfiguration,
         link: DeviceConfiguration,
@@ -115,7 +115,7 @@ package actor Reader: Service {
         await self.register()
     }
 
-    /// Registers the device, as at every activation of the app.
+    /// Registers the device with the provider, as the app does at every activation, and retries after failures.
     private func register() async {
         guard !self.token.isEmpty else { return }
         var failures = 0
@@ -138,7 +138,7 @@ package actor Reader: Service {
     }
 
     private func receive(_ push: PhonePush) async {
-        // A publisher's app of Newsstand's time has no notification service extension.
+        // A publisher's app from the time of Newsstand has no notification service extension.
         let content: PushContent
         switch self.center.arrived(push) {
         case .drop(let events): return self.log.report(events)
@@ -175,8 +175,8 @@ package actor Reader: Service {
     // MARK: - The user
 
     /// Carries out a command of the user.
-    /// - Returns: The text to print, and the same as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
+    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
+    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library:

@@ -38,7 +38,7 @@ struct KeyCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Key.columns.details(of: response) }
     }
 
-    /// The options that limit a key.
+    /// The options that restrict the apps, the lifetime and the rate of a key.
     struct Limits: ParsableArguments {
         @Option(
             name: .customLong("app"),
@@ -54,7 +54,7 @@ struct KeyCommand: AsyncParsableCommand {
         )
         var rate: Int?
 
-        /// The members of the request that the options name.
+        /// The members of the request for the given options.
         var members: [String: JSONValue?] {
             [
                 "apps": .texts(self.apps), "expiresAt": self.expiresAt?.json, "expiresIn": self.expiresIn?.json,

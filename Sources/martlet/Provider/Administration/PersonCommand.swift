@@ -14,7 +14,7 @@ struct PersonCommand: AsyncParsableCommand {
 
     private static let roles = PersonRequest.change["role"].words
 
-    /// The people who can sign in.
+    /// The people who can sign in to a provider's dashboard.
     enum Person: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         static let path = "people"
         static let id = ArgumentHelp("The person's id.")
@@ -102,7 +102,7 @@ struct PersonCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet person invite`: makes another link.
+    /// `martlet person invite`: creates another link for choosing a password.
     enum Invite: ResourceAction {
         typealias Kind = Person
 

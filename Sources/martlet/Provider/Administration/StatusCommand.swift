@@ -21,7 +21,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns a line for each environment that cannot be sent to; none without a key that may read.
+    /// Returns a line for each app with paused or failing environments; none without an API key that may read.
     private func faults(_ client: APIClient) async -> [String] {
         guard client.apiKey != nil, let apps = try? await client.send(.get("apps")) else { return [] }
         return apps["apps"].elements.compactMap { app in
@@ -75,7 +75,7 @@ struct StatisticsCommand: RequestCommand {
     static let configuration = command("statistics", "Show what was sent and opened, in minutes, hours or days.")
         .example("statistics --app com.example.MyApp --from 2026-11-01T00:00:00Z --step day")
 
-    /// The members of an interval with its numbers.
+    /// The members of an interval that contain its numbers.
     static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
 
     @OptionGroup var access: ProviderOptions

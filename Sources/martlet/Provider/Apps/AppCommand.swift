@@ -29,7 +29,7 @@ struct AppCommand: AsyncParsableCommand {
         static let show = command("show", "Show an app, and whether its pushes are sent.")
             .example("app show com.example.MyApp")
 
-        /// The columns of a single app.
+        /// The columns for the details of a single app.
         private static let allColumns: TextTable = [
             .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate", "receipts",
             "cap",
@@ -47,7 +47,7 @@ struct AppCommand: AsyncParsableCommand {
                 .joined(separator: "\n")
         }
 
-        /// Returns the time of an app's stop, the caller and the reason.
+        /// Returns the time since which an app is stopped, who stopped it, and the reason.
         static func stopped(_ stop: JSONValue) -> String {
             ["since \(stop["sinceMs"].timeText)", stop["by"]["name"].plainText, stop["reason"].plainText]
                 .filter { !$0.isEmpty }.joined(separator: ", ").printable
@@ -95,7 +95,7 @@ struct AppCommand: AsyncParsableCommand {
         )
         var words: [String]
 
-        /// The environment, and the app if it is named before it.
+        /// The environment, and the app if it precedes the environment in the arguments.
         private var subject: (app: String?, environment: PushEnvironment)? {
             guard (1...2).contains(self.words.count),
                 let environment = self.words.last.flatMap({ PushEnvironment(argument: $0) })
@@ -137,7 +137,7 @@ struct AppCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "stopped \(App.stopped(response))\(response.underWay)" }
     }
 
-    /// `martlet app resume`: lets a stopped app send again.
+    /// `martlet app resume`: resumes all sending of a paused app.
     enum Resume: ResourceAction {
         typealias Kind = App
 
@@ -206,7 +206,7 @@ struct AppSetCommand: ResourceCommand {
     func request() -> APIRequest { self.resource.request(.patch).body(self.members) }
 }
 
-/// The value of an option for a cap: COUNT/WINDOW.
+/// The value of an option for a frequency cap: COUNT/WINDOW.
 struct CapValue: ExpressibleByArgument, Hashable, Sendable {
     let count: Int64
     let window: String
@@ -273,7 +273,7 @@ enum EnvironmentStateText {
         return "\(name): \(Self.state(environment))".printable
     }
 
-    /// Returns a text about the environments that cannot be sent to; `nil` if there is none.
+    /// Returns a text about the environments to which nothing can be sent; `nil` if there is none.
     static func faults(_ object: JSONValue) -> String? {
         let faulty = object["environmentStates"].elements.filter { $0["state"].stringValue != "running" }
         return faulty.isEmpty ? nil : faulty.map(Self.fault).joined(separator: "; ")

@@ -94,7 +94,7 @@ struct CredentialCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
     }
 
-    /// `martlet credential test`: proves a credential against the push service, without a device.
+    /// `martlet credential test`: verifies a credential with the push service, without a device.
     struct Test: AsyncParsableCommand {
         static let configuration = command("test")
             .help("Test a credential against the push service, without a device.")
@@ -124,7 +124,7 @@ struct CredentialFileOptions: ParsableArguments {
     @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
     @OptionGroup var flags: SettingFlags<CredentialSettings>
 
-    /// Returns the members of the request.
+    /// Returns the members of the request that contain the credential.
     /// - Throws: ``SettingsError`` for files that cannot be used.
     func members(of file: String, _ settings: SettingsReader) throws -> [String: JSONValue?] {
         let passphrase = settings.string(CredentialSettings.passphrase)
@@ -154,7 +154,7 @@ struct CredentialFileOptions: ParsableArguments {
 
 /// The text about the result of a credential's test.
 private enum CredentialTestText {
-    /// The columns after a success, without the reason: the test's token does not exist, which is expected.
+    /// The columns after a success. They leave out the reason, because the test uses a token that does not exist.
     private static let columnsOfSuccess: TextTable = [
         .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"),
     ]
@@ -162,7 +162,7 @@ private enum CredentialTestText {
         "reason", .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"), "message", "advice",
     ]
 
-    /// Returns a line for each step of the test, then its results.
+    /// Returns a line for each step of the test, followed by its results.
     static func of(_ test: JSONValue) -> String {
         let address = "\(test["host"].plainText):\(test["port"].plainText)".printable
         let steps = [

@@ -41,7 +41,7 @@ struct InspectCredential: AsyncParsableCommand {
 
 /// `martlet credential convert`: writes a credential in another format.
 struct ConvertCredential: AsyncParsableCommand {
-    /// The formats that can be written.
+    /// The formats in which a credential can be written.
     enum Format: String, CaseIterable, ExpressibleByArgument { case pem, p12 }
 
     static let configuration = command("convert")
@@ -105,7 +105,7 @@ struct ConvertCredential: AsyncParsableCommand {
     }
 }
 
-/// The contents of a credential's files, for people and as JSON.
+/// The contents of a credential's files as human-readable text and as JSON.
 private struct CredentialContentsText {
     private let contents: CredentialContents
     private let now: Timestamp

@@ -137,19 +137,19 @@ struct WebhookCommand: AsyncParsableCommand {
     /// An action on a webhook.
     protocol Action: ResourceAction where Kind == Webhook {}
 
-    /// `martlet webhook enable`: enables a webhook again.
+    /// `martlet webhook enable`: enables a disabled webhook again.
     enum Enable: Action {
         static let configuration = command("enable", "Resume where the webhook was disabled.")
             .example("webhook enable 52c4…")
     }
 
-    /// `martlet webhook rotate`: signs with a new secret beside the old one.
+    /// `martlet webhook rotate`: signs posts with a new secret in addition to the old one.
     enum Rotate: Action {
         static let configuration = command("rotate", "Sign with a new secret beside the old one; it is shown only now.")
             .example("webhook rotate 52c4…")
     }
 
-    /// `martlet webhook finish-rotation`: signs with the newest secret only.
+    /// `martlet webhook finish-rotation`: signs posts only with the newest secret.
     enum FinishRotation: Action {
         static let configuration = command("finish-rotation", "Sign with the newest secret only.")
             .example("webhook finish-rotation 52c4…")

@@ -48,9 +48,9 @@ struct DeviceAddCommand: ResourceCommand {
 
 /// The value of an option for an attribute: NAME=VALUE.
 struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
-    /// The text before the equals sign.
+    /// The name of the attribute.
     let name: String
-    /// The value: a number, `true` or `false` if the text is one, unless it is in quotation marks.
+    /// The value of the attribute. A text in quotation marks is always a string.
     let value: JSONValue
 
     /// Returns `nil` for a text that is not NAME=VALUE.
@@ -60,7 +60,7 @@ struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
         self.value = Self.value(argument[argument.index(after: equals)...])
     }
 
-    /// Returns the value of a text: `true`, `false`, a number, else the text.
+    /// Returns the value that a text represents: a Boolean, a number, or else a string.
     private static func value(_ text: Substring) -> JSONValue {
         if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
             return .string(String(text.dropFirst().dropLast()))

@@ -51,14 +51,14 @@ struct DeviceImportCommand: AsyncParsableCommand {
     }
 }
 
-/// The formats of files with devices.
+/// Martlet's own formats of files with devices.
 enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// One JSON object per line.
     case ndjson
-    /// A first line with the names of the columns, then one device per line.
+    /// A header line with the names of the columns, followed by one device per line.
     case csv
 
-    /// Returns the format of a file's extension; `nil` for an unknown one.
+    /// Returns the format for the extension of a file name; `nil` for an unknown one.
     init?(fileName: String) {
         switch URL(filePath: fileName).pathExtension.lowercased() {
         case "ndjson", "jsonl": self = .ndjson
@@ -77,13 +77,13 @@ struct ImportReportText {
 
     init(_ response: JSONValue) { self.response = response }
 
-    /// The rejected lines that the response contains.
+    /// The entries of the response about rejected lines, which may not be all of them.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
-    /// Indicates whether any line was rejected.
+    /// Indicates that at least one line was rejected.
     var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
-    /// The rejected lines as a table, then all counts.
+    /// A table of the rejected lines, followed by all counts.
     var text: String {
         guard case .object(let members) = self.response else { return "" }
         let sum = JSONValue.object(members.filter { $0.value.integerValue != nil }).plainText
@@ -93,14 +93,14 @@ struct ImportReportText {
     }
 }
 
-/// A file that is read while it is sent, with its progress on the terminal.
+/// A file that is read while it is sent, with its progress shown on the terminal.
 private struct FileUpload: Sendable {
     /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
 
     /// The size in bytes; `nil` for a pipe.
     let size: Int64?
-    /// The progress on the terminal.
+    /// The status line that shows the progress on the terminal.
     let status = StatusLine()
     private let file: FileHandle
 
@@ -109,7 +109,7 @@ private struct FileUpload: Sendable {
         self.size = InputFile.size(path)
     }
 
-    /// The content of the file in pieces. It can be read once.
+    /// The content of the file in pieces, which can be iterated only once.
     var chunks: AsyncThrowingStream<ByteBuffer, any Error> {
         let start = ContinuousClock.now
         let total = self.size.map { Int(clamping: $0) >> 10 }
@@ -127,19 +127,19 @@ private struct FileUpload: Sendable {
     }
 }
 
-/// The formats of files that are imported: Martlet's own, and the lists of other servers.
+/// The formats of files that can be imported: Martlet's own, and the exports of other push servers.
 enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case ndjson, csv
-    /// The file of the AeroGear UnifiedPush Server's importer.
+    /// The file format of the importer of AeroGear UnifiedPush Server.
     case aerogear
     /// An export of Parse Server's installations.
     case parse
-    /// OneSignal's export.
+    /// An export of OneSignal's devices.
     case onesignal
-    /// A table of a back end that sends through gorush.
+    /// A device table of a back end that sends through gorush.
     case gorush
 
-    /// Returns Martlet's own format for a file's extension; `nil` for an unknown one.
+    /// Returns Martlet's own format for the extension of a file name; `nil` for an unknown one.
     init?(fileName: String) {
         switch DeviceFileFormat(fileName: fileName) {
         case .ndjson?: self = .ndjson
@@ -156,7 +156,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// Returns the media type of the request. For a file without a known extension, it is that of the other server's exports.
+    /// Returns the media type of the request. Without a known file name extension, it is that of the format's exports.
     func contentType(ofFile name: String) -> String {
         switch (self, DeviceFileFormat(fileName: name)) {
         case (.ndjson, _): DeviceFileFormat.ndjson.contentType

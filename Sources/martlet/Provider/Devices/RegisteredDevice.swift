@@ -4,7 +4,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The devices that are registered for an app, identified by their token: at most one for each environment.
+/// The devices of an app, which are identified by their token. Each environment has at most one device per token.
 enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
     typealias ID = DeviceToken
 
@@ -37,13 +37,13 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
     static let history = command("history", "The deliveries and events of a token, registered or not; newest first.")
         .example("device history 00aa11… --app com.example.MyApp")
 
-    /// The columns of lists.
+    /// The columns in lists of devices.
     static let columns: TextTable = [
         "token", "kind", "environment", "state", "user", "locale", .init("version", "appVersion"), "tags",
         .time("last seen", "registeredAtMs"),
     ]
 
-    /// The columns of a single device.
+    /// The columns for the details of a single device.
     static let allColumns: TextTable = [
         "token", "id", "kind", "activity", "environment", "state", "user", "locale", .init("time zone", "timeZone"),
         .init("app version", "appVersion"), "installation", "capabilities", "tags", "attributes",
@@ -52,7 +52,8 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         .time("since", "createdAtMs"), .time("last seen", "registeredAtMs"),
     ]
 
-    /// Returns the text of the devices, without encryption keys and with shortened tokens.
+    /// Returns the text of the devices with a token. Tokens are shortened, and only the id of an encryption key is
+    /// shown.
     static func details(_ response: JSONValue) -> String {
         response["devices"].elements.map { device in
             let (hours, key) = (device["preferences"]["quietHours"], device["encryptionKey"])
@@ -85,7 +86,7 @@ struct DeviceRemoveCommand: ResourceCommand {
 
 /// A resource with a command `history`: a user or a device token.
 protocol ResourceWithHistory: AppResource, IdentifiedResource {
-    /// Name and help of the command.
+    /// The name and the help of the command.
     static var history: CommandConfiguration { get }
 }
 
@@ -101,7 +102,7 @@ struct ShowHistory<Kind: ResourceWithHistory>: ResourceCommand {
     func text(of response: JSONValue) -> String { HistoryText.of(response) }
 }
 
-/// A history as three tables.
+/// The text of a history as three tables: devices, deliveries and token events.
 enum HistoryText {
     /// The columns of deliveries.
     static let deliveries: TextTable = [
@@ -111,7 +112,7 @@ enum HistoryText {
     /// The columns of token events.
     static let events: TextTable = [.time("at", "atMs"), "action", "reason", "token", "environment", "notification"]
 
-    /// Returns the tables.
+    /// Returns the three tables with their headings.
     static func of(_ response: JSONValue) -> String {
         let parts = [
             ("devices", "devices", RegisteredDevice.columns), ("deliveries", "deliveries", Self.deliveries),

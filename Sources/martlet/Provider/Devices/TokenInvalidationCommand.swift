@@ -39,7 +39,7 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
     enum Breaker: AppResource, IdentifiedResource {
         /// A decision about the tokens that an open breaker has withheld.
         protocol Decision: ResourceAction where Kind == Breaker {
-            /// The state of the tokens afterwards.
+            /// The word for the result in the command's message, such as `deactivated`.
             static var result: String { get }
         }
 
@@ -56,7 +56,7 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
         static let result = "deactivated"
     }
 
-    /// `martlet hygiene discard`: keeps withheld tokens active.
+    /// `martlet hygiene discard`: keeps the tokens that were withheld active.
     enum Discard: Breaker.Decision {
         static let configuration = command("discard")
             .help("Keep the tokens that were withheld active, and close the breaker.")

@@ -5,7 +5,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// `martlet audience`: counts and shows the devices of an audience, and keeps audiences under names.
+/// `martlet audience`: counts and shows the devices of an audience, and manages named audiences.
 struct AudienceCommand: AsyncParsableCommand {
     static let configuration = command("audience", "The devices that an audience would reach, and named audiences.")
         .example("audience count --app com.example.MyApp --tag beta --locale de")
@@ -27,7 +27,7 @@ struct AudienceCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { response["count"].plainText }
     }
 
-    /// `martlet audience preview`: counts the active devices and lists some.
+    /// `martlet audience preview`: counts the active devices of an audience, and lists some devices.
     struct Preview: RequestCommand {
         static let configuration = command("preview", "Count the active devices, and list some, inactive ones too.")
             .example("audience preview --app com.example.MyApp --attribute plan=gold --limit 5")
@@ -84,7 +84,7 @@ struct AudienceCommand: AsyncParsableCommand {
     }
 }
 
-/// The options that describe an audience, and the environment and the kind of its tokens.
+/// The options for an audience, and for the environment and the kind of its tokens.
 struct AudienceOptions: ParsableArguments {
     @OptionGroup var conditions: AudienceConditions
     @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
@@ -101,7 +101,7 @@ struct AudienceOptions: ParsableArguments {
     }
 }
 
-/// The options that describe an audience: as JSON, or as conditions that must all hold.
+/// The options that describe an audience, as JSON or as conditions that must all hold.
 struct AudienceConditions: ParsableArguments {
     @Option(help: "The audience as JSON.") var query: String?
     @Option(help: "A file with the audience as JSON; '-' is standard input.") var file: String?
@@ -141,7 +141,7 @@ struct AudienceConditions: ParsableArguments {
         return conditions
     }
 
-    /// Returns the audience, which must be given in one of the four ways.
+    /// Returns the audience, which must be given in exactly one way: `--query`, `--file`, `--all` or conditions.
     func audience() throws -> JSONValue {
         let conditions = self.conditions
         let given = [self.query != nil, self.file != nil, self.all, !conditions.isEmpty]

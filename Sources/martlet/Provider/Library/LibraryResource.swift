@@ -1,13 +1,13 @@
 import ArgumentParser
 import PushSupport
 
-/// The items that an app keeps under a name and with versions: audiences and templates.
+/// A kind of item of an app with names and versions: audiences or templates.
 protocol LibraryResource: AppResource, ListableResource, ShowableResource, RemovableResource where ID == String {
-    /// The column with the contents.
+    /// The column with the contents of an item.
     static var contents: TextTable { get }
-    /// Name and help of the command that lists the versions.
+    /// The name and the help of the command that lists the versions.
     static var versions: CommandConfiguration { get }
-    /// Name and help of the command that restores a version.
+    /// The name and the help of the command that restores a version.
     static var restore: CommandConfiguration { get }
 }
 
@@ -22,7 +22,7 @@ extension LibraryResource {
     }
 }
 
-/// The options of an item that is saved under a name.
+/// The options for saving an item under a name.
 struct SaveOptions: ParsableArguments {
     @Option(help: "What it is for; '' removes the description.") var description: String?
     @Option(help: "The new name.") var rename: String?
@@ -52,7 +52,7 @@ struct ShowVersions<Kind: LibraryResource>: ResourceCommand {
     }
 }
 
-/// The command that makes an earlier version of an item the newest one again.
+/// The command that restores an earlier version of an item as its newest one.
 struct RestoreVersion<Kind: LibraryResource>: ResourceCommand {
     static var configuration: CommandConfiguration { Kind.restore }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// `martlet template`: manages contents with names and versions.
+/// `martlet template`: manages templates, which are contents of notifications with names and versions.
 struct TemplateCommand: AsyncParsableCommand {
     static let configuration = command("template", "Contents of notifications, with names and versions.")
         .example("template save welcome welcome.json --app com.example.MyApp")
@@ -29,7 +29,7 @@ struct TemplateCommand: AsyncParsableCommand {
         static func removed(_ name: String) -> String { "the template is removed" }
     }
 
-    /// `martlet template save`: adds a template, or a version of one.
+    /// `martlet template save`: adds a template, or a new version of an existing one.
     struct Save: ResourceCommand {
         static let configuration = command("save", "Add a template, or a version of the template of that name.")
             .example("template save welcome welcome.json --app com.example.MyApp")
@@ -45,7 +45,7 @@ struct TemplateCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet template preview`: shows the payload that a device would get.
+    /// `martlet template preview`: shows the payload that a device would receive.
     struct Preview: ResourceCommand {
         static let configuration = command("preview", "Show what a device or a user would get; sends nothing.")
             .example("template preview welcome --user alice --variable code=1234 --app com.example.MyApp")

@@ -6,7 +6,7 @@ import ProviderAPI
 import ProviderModel
 import PushSupport
 
-/// `martlet notification`: sends, follows and controls notifications.
+/// `martlet notification`: previews, follows, stops and finds notifications.
 struct NotificationCommand: AsyncParsableCommand {
     static let configuration = command("notification")
         .help("The notifications of a provider: preview, follow, stop and find them.")
@@ -194,7 +194,7 @@ struct NotificationResendCommand: ResourceCommand {
     func text(of response: JSONValue) -> String { response["id"].stringValue ?? "" }
 }
 
-/// `martlet notification watch`: follows a notification.
+/// `martlet notification watch`: follows the progress of a notification until it has ended.
 struct NotificationWatchCommand: AsyncParsableCommand {
     static let configuration = command("watch", "Follow a notification until it is done or cancelled.")
         .detail(
@@ -216,7 +216,7 @@ struct NotificationWatchCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try await self.resource.connection()
         let status = StatusLine()
-        // A bar on standard error and lines on the same terminal would overwrite each other.
+        // A bar on standard error and lines of output on the same terminal would overwrite each other.
         let hasBar = !self.resource.json && status.isShown && isatty(STDOUT_FILENO) == 1
         var last: String?
         while true {

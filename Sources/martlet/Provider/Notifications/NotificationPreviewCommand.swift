@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// `martlet notification preview`: shows the payload that a device would get.
+/// `martlet notification preview`: shows the payload that a device would receive.
 struct NotificationPreviewCommand: RequestCommand {
     static let configuration = command("preview")
         .help("Show what a device would get and how many devices would, without sending anything.")
@@ -29,7 +29,7 @@ struct NotificationPreviewCommand: RequestCommand {
     func text(of response: JSONValue) throws -> String { try PreviewText.of(response) }
 }
 
-/// A file with the request of a notification, as an argument.
+/// The argument for a file with the request for a notification.
 struct RequestFileArgument: ParsableArguments {
     @Argument(help: "A file with the request as JSON; '-' is standard input.") var file: String
 
@@ -37,9 +37,9 @@ struct RequestFileArgument: ParsableArguments {
     var object: [String: JSONValue] { get throws { try InputFile.object(self.file) } }
 }
 
-/// The numbers of skipped recipients as text.
+/// The text about the numbers of skipped recipients.
 enum SkippedText {
-    /// Returns a line for each reason.
+    /// Returns a line for each reason, with the number of recipients.
     static func lines(_ response: JSONValue) -> [String] {
         response["skipped"].elements.map { group in
             "  \(group["count"].plainText) skipped: \(group["reason"].plainText.printable)"
@@ -49,7 +49,7 @@ enum SkippedText {
 
 /// The text of a preview.
 enum PreviewText {
-    /// Returns the numbers and the payload, and prints warnings to standard error.
+    /// Returns the number of recipients and the payload, and prints warnings to standard error.
     static func of(_ response: JSONValue) throws -> String {
         self.warn(response)
         let columns: TextTable = [

@@ -37,7 +37,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         static func removed(_ id: String) -> String { "the schedule is removed" }
 
-        /// Returns the text about a schedule that was added or replaced, and prints warnings to standard error.
+        /// Returns the text for a schedule that was added or replaced, and prints warnings to standard error.
         static func changed(_ response: JSONValue) -> String {
             PreviewText.warn(response)
             return self.columns.details(of: response)
@@ -95,7 +95,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         static func text(of response: JSONValue) -> String { "next run: \(response["nextRunAtMs"].timeText)" }
     }
 
-    /// `martlet schedule runs`: shows the next runs of a schedule.
+    /// `martlet schedule runs`: shows the times of the next runs of a schedule.
     struct Runs: ResourceCommand {
         static let configuration = command("runs", "Show the next runs of a schedule.")
             .example("schedule runs 7d6f… --count 3")
@@ -108,7 +108,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { self.shown.text(of: response) }
     }
 
-    /// `martlet schedule preview`: shows when a schedule would run.
+    /// `martlet schedule preview`: shows when a schedule would run, without adding it.
     struct Preview: RequestCommand {
         static let configuration = command("preview", "Show when a schedule would run.")
             .example("schedule preview --cron '0 9 * * 1' --time-zone Asia/Tokyo --app com.example.MyApp")
@@ -147,7 +147,7 @@ struct ScheduleCalendarCommand: RequestCommand {
     }
 }
 
-/// The options for the runs of a schedule.
+/// The options for the times at which a schedule runs.
 struct ScheduleRule: ParsableArguments {
     @Option(help: "Minute, hour, day, month and weekday, such as '0 9 * * mon-fri'.") var cron: String
     @Option(help: "The time zone, such as Europe/Berlin.") var timeZone: String
@@ -183,14 +183,14 @@ struct ScheduleOptions: ParsableArguments {
     }
 }
 
-/// The option that limits a list of runs.
+/// The option for the number of runs to show.
 struct RunsOption: ParsableArguments {
     @Option(help: "The number of runs, up to 100.") var count: Int = 10
 
-    /// The items of the query.
+    /// The query items of the request.
     var query: [(String, String?)] { [("count", "\(self.count)")] }
 
-    /// Returns the times of runs, a line each.
+    /// Returns the times of the runs, one per line.
     func text(of response: JSONValue) -> String {
         let runs = response["runs"].elements.map(\.timeText)
         return runs.isEmpty ? "(none)" : runs.joined(separator: "\n")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PushSupport
 
-/// `martlet timeline`: shows the timeline of a push or a notification, or those of a token or a user.
+/// `martlet timeline`: shows the timeline of a push or a notification, or the timelines of a token or a user.
 struct TimelineCommand: RequestCommand {
     static let configuration = command("timeline")
         .help("Show what happened to a push, a notification, a token or a user, in order and with durations.")
@@ -52,7 +52,7 @@ struct TimelineCommand: RequestCommand {
 
 /// The text of timelines.
 enum TimelineText {
-    /// The names of sources that differ from those of the API.
+    /// The names of the sources whose name in the text differs from that in the API.
     private static let sources = ["pushService": "push service"]
 
     /// Returns the text of a response with timelines.
@@ -64,8 +64,8 @@ enum TimelineText {
         return parts.joined(separator: "\n\n")
     }
 
-    /// Returns the lines of one timeline: a heading, the first step with its time, and each later one with the time since
-    /// the step before.
+    /// Returns the lines of one timeline: a heading, the first step with its time, and each later step with the time
+    /// since the previous one.
     static func lines(of timeline: JSONValue) -> [String] {
         var lines = [Self.heading(timeline)]
         let steps = timeline["steps"].elements
@@ -94,7 +94,7 @@ enum TimelineText {
         return parts.joined(separator: "; ").printable
     }
 
-    /// Returns the time since the step before, such as `+0.012 s`.
+    /// Returns the text of the time since the previous step, such as `+0.012 s`.
     private static func since(_ milliseconds: Int64?) -> String {
         guard let milliseconds, milliseconds >= 0 else { return "" }
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)

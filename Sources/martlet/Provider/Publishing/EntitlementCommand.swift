@@ -12,14 +12,14 @@ struct EntitlementCommand: AsyncParsableCommand {
     .example("entitlement set https://publisher.example.com/entitlements --app com.example.MyApp")
     .subcommands([Show.self, Grounds.self, Change.self, Test.self, Remove.self])
 
-    /// The part of the path after the app.
+    /// The path component after that of the app.
     fileprivate static let path = "entitlement"
     private static let columns: TextTable = [
         "url", "form", .init("when down", "whenDown"), .time("since", "changedAtMs"),
         .init("secret (shown only now)", "secret"),
     ]
 
-    /// `martlet entitlement show`: shows the server.
+    /// `martlet entitlement show`: shows the publisher's server.
     struct Show: RequestCommand {
         static let configuration = command("show", "Show the server.")
             .example("entitlement show --app com.example.MyApp")
@@ -30,7 +30,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { EntitlementCommand.columns.details(of: response) }
     }
 
-    /// `martlet entitlement grounds`: shows the possible grounds of an entitlement.
+    /// `martlet entitlement grounds`: shows what can entitle a reader to a retail issue.
     struct Grounds: RequestCommand {
         static let configuration = command("grounds", "Show what decides about retail issues: purchases, a server.")
             .example("entitlement grounds --app com.example.MyApp")
@@ -45,7 +45,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
     }
 
-    /// `martlet entitlement set`: sets the server.
+    /// `martlet entitlement set`: sets the publisher's server.
     struct Change: RequestCommand {
         static let configuration = command("set", "Set the server; a secret that is made for it is shown only now.")
             .detail("The earlier server's secret stays, unless --secret-file gives another.")
@@ -75,7 +75,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { EntitlementCommand.columns.details(of: response) }
     }
 
-    /// `martlet entitlement test`: asks the server about an account.
+    /// `martlet entitlement test`: queries the publisher's server about an account.
     struct Test: AsyncParsableCommand {
         static let configuration = command("test", "Ask the server about an account, and show the exchange.")
             .detail("The status is 0 if the server gave an answer that can be used, 1 if not.")
@@ -113,7 +113,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet entitlement remove`: removes the server.
+    /// `martlet entitlement remove`: removes the publisher's server.
     struct Remove: RequestCommand {
         static let configuration = command("remove", "Remove the server: purchases alone decide then.")
             .example("entitlement remove --app com.example.MyApp")
@@ -124,7 +124,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "the publisher's server is removed" }
     }
 
-    /// Returns the first line of a file with a secret, which would be visible in lists of processes as an option.
+    /// Returns the first line of a file with a secret, which as an option would be visible in the list of processes.
     fileprivate static func line(of path: String, for option: String) throws -> String {
         let text = String(decoding: try InputFile.data(path, for: option, maximum: 4096), as: UTF8.self)
         return String(text.prefix { !$0.isNewline })

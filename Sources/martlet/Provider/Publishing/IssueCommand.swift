@@ -3,7 +3,7 @@ import ProviderAPI
 import ProviderModel
 import PushSupport
 
-/// `martlet issue`: manages the issues of publications, and notifies of them.
+/// `martlet issue`: manages the issues of publications, and notifies devices of them.
 struct IssueCommand: AsyncParsableCommand {
     static let configuration = command("issue", "The issues of publications, from the draft to Notify.")
         .example("issue add com.example.issue7 --title 'Issue 7' --date 2026-11-20 --publication 52c4…")
@@ -60,7 +60,7 @@ struct IssueCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet issue add`: adds a draft.
+    /// `martlet issue add`: adds a draft of an issue.
     struct Add: RequestCommand {
         static let configuration = command("add", "Add a draft, which no app sees.")
             .example("issue add com.example.issue7 --title 'Issue 7' --date 2026-11-20 --publication 52c4…")
@@ -127,7 +127,7 @@ struct IssueCommand: AsyncParsableCommand {
         func request() -> APIRequest { .get("uploads") }
     }
 
-    /// `martlet issue preview`: shows the effect of *Notify*.
+    /// `martlet issue preview`: shows the effect that `martlet issue notify` would have.
     struct Preview: ResourceCommand {
         static let configuration = command("preview", "Show the devices and the waves of Notify, or why it is refused.")
             .example("issue preview 7d6f…")
@@ -142,7 +142,7 @@ struct IssueCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
     }
 
-    /// `martlet issue notify`: notifies the devices of an issue.
+    /// `martlet issue notify`: notifies devices of a published issue.
     struct Notify: ResourceCommand {
         static let configuration = command("notify", "Wake the devices with Newsstand to load an issue, in waves.")
             .detail("An issue is notified of once: a further call says when that was, and wakes nobody.")
@@ -168,7 +168,8 @@ struct IssueCommand: AsyncParsableCommand {
             "notification \(response["id"].plainText): \(NotificationProgressText.of(response))"
         }
 
-        /// Prints the warnings to standard error. If the issue was notified of before, the warning names the option `--again`.
+        /// Prints warnings to standard error. If devices were notified of the issue before, the warning names
+        /// `--again`.
         private static func warn(_ response: JSONValue) {
             guard response["warnings"].elements.contains(where: { $0["field"] == "again" }) else {
                 return PreviewText.warn(response)

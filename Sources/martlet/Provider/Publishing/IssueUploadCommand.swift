@@ -6,7 +6,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// `martlet issue upload`: uploads the file of an issue, in as many requests as it takes.
+/// `martlet issue upload`: uploads the file of an issue, and resumes after lost connections.
 struct IssueUploadCommand: AsyncParsableCommand {
     static let configuration = command("upload", "Upload the file of an issue for a screen size, or its cover.")
         .detail("After a lost connection it continues where it was, and sends nothing again that the provider has.")
@@ -53,8 +53,8 @@ struct IssueUploadCommand: AsyncParsableCommand {
         try self.resource.print(try await connection.send(set)) { IssueCommand.Issue.details($0) }
     }
 
-    /// Begins an upload for the app of the issue, or continues the one that is named.
-    /// - Returns: Its id.
+    /// Begins an upload for the issue's app, or looks up the upload that the options name.
+    /// - Returns: The id of the upload.
     private func begin(_ size: Int64, _ hash: String, _ format: ImageFormat?, _ connection: APIConnection)
         async throws -> String
     {
@@ -113,7 +113,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns `true` for an error after which another request may succeed.
+    /// Returns `true` for an error after which a repetition of the request may succeed.
     private static func mayPass(_ error: any Error) -> Bool {
         if let error = error as? APIErrorResponse { return error.status == 409 || error.status >= 500 }
         return error is NoResponseError
@@ -142,7 +142,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
     }
 }
 
-/// The part of a file that is read while it is sent, with its progress on the terminal.
+/// The part of a file that is read while it is sent, with its progress shown on the terminal.
 private struct FilePart: Sendable {
     /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
@@ -157,7 +157,7 @@ private struct FilePart: Sendable {
         (self.start, self.size, self.status) = (start, size, status)
     }
 
-    /// The content in pieces. It can be read once.
+    /// The content of the part in pieces, which can be iterated only once.
     var chunks: AsyncThrowingStream<ByteBuffer, any Error> {
         AsyncThrowingStream {
             guard let data = try self.file.read(upToCount: Self.chunk), !data.isEmpty else { return nil }

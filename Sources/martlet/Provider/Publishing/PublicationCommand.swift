@@ -33,7 +33,7 @@ struct PublicationCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "the publication is removed" }
     }
 
-    /// The waves of *Notify*.
+    /// The options for the waves in which devices are notified of an issue.
     struct Waves: ParsableArguments {
         private static let list = PublicationRequest.change
 
@@ -45,11 +45,11 @@ struct PublicationCommand: AsyncParsableCommand {
         var maximumBandwidth: Int?
         @Option(help: "Open downloads at which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
 
-        /// Indicates whether a limit of downloads is given.
+        /// Indicates that a limit of concurrent downloads or of their bandwidth is given.
         var hasLimit: Bool { self.maximumBandwidth != nil || self.maximumDownloads != nil }
 
-        /// Returns the member of a request; `nil` without any of the options.
-        /// - Parameter clearsSteering: Removes both limits.
+        /// Returns the member `waves` of a request; `nil` if none of the options is given.
+        /// - Parameter clearsSteering: `true` to remove both limits.
         func member(clearsSteering: Bool = false) -> JSONValue? {
             func limit(_ value: Int?) -> JSONValue? { value.map { $0 == 0 ? .null : $0.json } }
             let limits: [String: JSONValue?] = [
@@ -148,7 +148,7 @@ struct PublicationCommand: AsyncParsableCommand {
         func request() -> APIRequest { .get("catalogue").action("preview").query([("account", self.account)]) }
     }
 
-    /// `martlet publication downloads`: shows the downloads for which waves wait.
+    /// `martlet publication downloads`: shows the open downloads and their bandwidth, for which waves may wait.
     struct Downloads: RequestCommand {
         static let configuration = command("downloads", "Show an app's open downloads and their bandwidth.")
             .example("publication downloads --app com.example.MyApp")
