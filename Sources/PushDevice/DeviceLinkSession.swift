@@ -53,8 +53,7 @@ struct DeviceLinkSession: Sendable {
                     "nothing stored while offline",
                     metadata: ["token": "\(DeviceToken(bytes: token)?.description ?? "?")"]
                 )
-            case .failed(let error):
-                self.logger.warning("connection failed", metadata: ["error": "\(error)"])
+            case .failed(let error): self.logger.warning("connection failed", metadata: ["error": "\(error)"])
             case .closed(let reason):
                 self.logger.warning("connection ended", metadata: ["reason": "\(reason.rawValue)"])
             }

@@ -43,8 +43,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     /// Returns the address at which Apple manages broadcast channels (reference 1.1).
     public static func appleChannels(_ environment: PushEnvironment) -> Self {
         switch environment {
-        case .sandbox:
-            Self(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195, environment: environment)
+        case .sandbox: Self(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195, environment: environment)
         case .production: Self(host: "api-manage-broadcast.push.apple.com", port: 2196, environment: environment)
         }
     }

@@ -86,8 +86,7 @@ package struct PushContent: Hashable, Sendable {
             self.subtitle = Self.localized("subtitle", &alert)
             self.body = Self.localized("body", &alert)
             aps.add(problemsOf: alert)
-        default:
-            aps.reject("alert", "is neither a text nor an object")
+        default: aps.reject("alert", "is neither a text nor an object")
         }
     }
 
@@ -117,8 +116,7 @@ package struct PushContent: Hashable, Sendable {
             var sound = PayloadReader(members, path: "aps.sound")
             self.sound = sound.text("name") ?? "default"
             aps.add(problemsOf: sound)
-        default:
-            aps.reject("sound", "is neither a text nor an object")
+        default: aps.reject("sound", "is neither a text nor an object")
         }
     }
 }

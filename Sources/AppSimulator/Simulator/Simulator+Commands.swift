@@ -17,8 +17,7 @@ extension Simulator {
         case .convert(let name): try await self.convert(name)
         case .background: self.isInForeground = false
         case .foreground: try await self.comeForward()
-        case .badge(let number):
-            try self.setBadge(number)
+        case .badge(let number): try self.setBadge(number)
         case .login(let proof):
             try await self.app.martlet.attach(userProof: proof)
             await self.synchronize()
@@ -28,8 +27,7 @@ extension Simulator {
         case .reinstall: try await self.reinstall()
         case .optOut(let category): try await self.prefer { $0.optOuts.insert(category) }
         case .optIn(let category): try await self.prefer { $0.optOuts.remove(category) }
-        case .quiet(let times):
-            try await self.prefer { $0.quietHours = times }
+        case .quiet(let times): try await self.prefer { $0.quietHours = times }
         case .deny(let capability): try await self.allow { $0.subtract(capability) }
         case .allow(let capability): try await self.allow { $0.formUnion(capability) }
         case .flush: await self.synchronize()

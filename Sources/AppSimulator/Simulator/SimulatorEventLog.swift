@@ -122,8 +122,7 @@ final class SimulatorEventLog: Sendable {
     func report(_ event: Martlet.Event, install: Int) {
         guard self.state.withLock({ $0.install == install }) else { return }
         switch event {
-        case .registered(let kind):
-            self.confirm(kind)
+        case .registered(let kind): self.confirm(kind)
         case .receiptsSent(let count):
             let text = count == 1 ? "1 is with the provider" : "\(count) are with the provider"
             var event = SimulatorEvent(.receipts, text, ["sent": .integer(Int64(count))])

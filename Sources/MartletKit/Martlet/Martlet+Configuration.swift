@@ -102,8 +102,7 @@ extension Martlet {
             case .refused(let member, let code, let message):
                 "the provider refuses \(member ?? "the request"): \(message) (\(code))"
             case .userProofNeeded(_, let reason): "a new user proof is needed: \(reason)"
-            case .retry(let waiting, let after, let reason):
-                "\(waiting.rawValue): tried again in \(after): \(reason)"
+            case .retry(let waiting, let after, let reason): "\(waiting.rawValue): tried again in \(after): \(reason)"
             case .receiptsSent(let count): "\(count) receipts sent"
             case .receiptsDropped(let count, let reason): "\(count) receipts dropped: \(reason)"
             case .contentNotOpened(let reason): "the placeholder is shown: \(reason)"

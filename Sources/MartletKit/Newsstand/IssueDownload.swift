@@ -88,8 +88,7 @@ struct IssueDownload {
     /// - Throws: The error of the response; ``NewsstandError/unavailable(reason:retryAfter:)`` for a body that is too short.
     func ended() throws(NewsstandError) {
         switch self.state {
-        case .receiving(let count):
-            guard count == self.file.size else { throw Self.broken }
+        case .receiving(let count): guard count == self.file.size else { throw Self.broken }
         case .refused(let response): throw NewsstandError(response) ?? Self.broken
         case .requested: throw Self.broken
         }
@@ -131,8 +130,7 @@ final class IssueTransfer: Sendable {
     func receive(_ part: ResponsePart) throws(NewsstandError) {
         try self.download.withLock { download throws(NewsstandError) in
             switch part {
-            case .head(let response):
-                if try download.responded(response) == .beginAnew { try self.partial.removeAll() }
+            case .head(let response): if try download.responded(response) == .beginAnew { try self.partial.removeAll() }
             case .body(let bytes):
                 do throws(NewsstandError) {
                     guard try download.received(bytes) == .write else { return }

@@ -125,8 +125,7 @@ extension NotificationScreen.Parameter {
     /// Returns the value after checking that it is of the parameter's type and within its limits.
     fileprivate func checked(_ value: JSONValue) throws(RouteError) -> JSONValue {
         switch value {
-        case .array, .object:
-            throw RouteError(.tooDeep, "the property \(self.name) is an array or an object")
+        case .array, .object: throw RouteError(.tooDeep, "the property \(self.name) is an array or an object")
         case .null, .bool, .integer, .number, .string: break
         }
         switch self.type {

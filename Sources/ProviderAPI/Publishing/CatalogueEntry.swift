@@ -73,8 +73,7 @@ struct EntitlementResponse: ResponseObject {
         self.productID = productID
         switch decision {
         case .entitled(let grounds): (self.isEntitled, self.grounds) = (true, grounds)
-        case .refused(let reason, let message):
-            (self.isEntitled, self.reason, self.message) = (false, reason, message)
+        case .refused(let reason, let message): (self.isEntitled, self.reason, self.message) = (false, reason, message)
         case .unavailable(let message, let delay):
             (self.isEntitled, self.reason, self.message) = (false, Self.unavailable, message)
             self.retryAfter = max(1, Int(delay.components.seconds))

@@ -219,8 +219,7 @@ extension IssuesController {
         case .wasPublished:
             let message = "apps know the issue by it since it was published: add another issue"
             throw RequestError.conflict("was_published", message, at: "productId")
-        case .isDraft:
-            throw RequestError.conflict("is_draft", "a draft is not in the catalogue: remove it instead")
+        case .isDraft: throw RequestError.conflict("is_draft", "a draft is not in the catalogue: remove it instead")
         case .noFile: throw Self.noFile
         }
     }

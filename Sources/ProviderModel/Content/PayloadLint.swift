@@ -174,8 +174,7 @@ extension PayloadLint {
             break
         case (.flag, .integer(0)), (.true, .bool(false)): self.warn(path, "this means the same as leaving it out")
         case (.strings, .array(let values)): try self.checkStrings(values, at: path)
-        case (.count, .integer), (.count, .number):
-            throw self.error(path, "invalid_value", "use a whole number from 0")
+        case (.count, .integer), (.count, .number): throw self.error(path, "invalid_value", "use a whole number from 0")
         case (.flag, .integer), (.flag, .number): throw self.error(path, "invalid_value", "it can only be 1")
         default: throw self.error(path, "wrong_type", "it must be \(Self.description(of: kind))")
         }

@@ -21,8 +21,7 @@ struct TemplateValidator {
     private mutating func check(_ value: JSONValue, at path: [String], _ names: FieldNames) throws(RequestError) {
         switch value {
         case .null, .bool, .integer, .number: break
-        case .string(let text):
-            if TemplateText.hasMarks(text) { try self.check(text, field: names.name(path)) }
+        case .string(let text): if TemplateText.hasMarks(text) { try self.check(text, field: names.name(path)) }
         case .array(let values):
             for (index, value) in values.enumerated() { try self.check(value, at: path + ["[\(index)]"], names) }
         case .object(let members):

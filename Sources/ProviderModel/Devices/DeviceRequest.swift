@@ -206,8 +206,7 @@ package enum DeviceRequest {
             case .string(let text) where text.utf8.count > Self.maximumText:
                 throw fields.error("attributes.\(name)", "too_long", "at most \(Self.maximumText) bytes")
             case .string, .integer, .number, .bool: attributes[name] = .set(value)
-            case .array, .object:
-                throw fields.wrongType("attributes.\(name)", "a text, a number, true, false or null")
+            case .array, .object: throw fields.wrongType("attributes.\(name)", "a text, a number, true, false or null")
             }
         }
         return attributes

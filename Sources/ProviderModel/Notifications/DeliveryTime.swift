@@ -208,8 +208,7 @@ extension DeliveryTime {
         switch (self.beginning, self.zone) {
         case (.now, _): return
         case (.at(let timestamp), _): (name, latest) = ("at", timestamp)
-        case (.local(let local, _), .fixed(let zone)):
-            (name, latest) = ("localTime", zone.timestamp(of: local))
+        case (.local(let local, _), .fixed(let zone)): (name, latest) = ("localTime", zone.timestamp(of: local))
         case (.local(let local, _), .device):
             // The westernmost clocks are 12 h behind UTC.
             (name, latest) = ("localTime", Timestamp(seconds: local.localSeconds + 12 * 3600))

@@ -62,8 +62,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         case ChannelEvent.inputClosed:
             self.hasEnded = true
             self.perform(self.stateMachine.inputClosed(now: self.listener.time.steady), on: context.eventLoop)
-        default:
-            break
+        default: break
         }
         context.fireUserInboundEventTriggered(event)
     }

@@ -162,8 +162,7 @@ extension FCMError {
             self.init(429, "RESOURCE_EXHAUSTED", "The push service wants fewer pushes.", code: .quotaExceeded)
         case let known? where known.status == 403:
             self = .thirdPartyAuth("The push service refuses the app's credential.")
-        default:
-            self.init(400, "INVALID_ARGUMENT", "The push service rejected the push.", code: .invalidArgument)
+        default: self.init(400, "INVALID_ARGUMENT", "The push service rejected the push.", code: .invalidArgument)
         }
         self.answer = APNsAnswer(status: reason?.status ?? 400, reason: text)
     }

@@ -142,8 +142,7 @@ struct FCMTopicRoutes: Sendable {
                 return try .json(members)
             case .unchanged: throw FCMError(409, "ALREADY_EXISTS", "The token is subscribed to the topic.")
             case .noDevice: throw FCMError.unregistered
-            case .excess:
-                throw FCMError(429, "RESOURCE_EXHAUSTED", "The token is subscribed to too many topics.")
+            case .excess: throw FCMError(429, "RESOURCE_EXHAUSTED", "The token is subscribed to too many topics.")
             }
         }
     }

@@ -73,8 +73,7 @@ struct PushResourcesController: Controller {
         )
         switch try await self.store.addPushResource(resource) {
         case .added: break
-        case .noDevice:
-            throw RequestError.conflict("no_device", "register the installation's token for alerts first")
+        case .noDevice: throw RequestError.conflict("no_device", "register the installation's token for alerts first")
         case .tooMany:
             let message = "an installation has \(PushResourceRecord.maximumCount) push resources at most: remove some"
             throw RequestError.conflict("too_many_push_resources", message)

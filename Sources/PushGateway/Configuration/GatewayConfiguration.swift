@@ -166,8 +166,7 @@ package enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .cannotListen(let listener, let address, let why):
-            "the \(listener) listener cannot use \(address): \(why)"
+        case .cannotListen(let listener, let address, let why): "the \(listener) listener cannot use \(address): \(why)"
         case .badFile(let path, let why): "\(path) cannot be used: \(why)"
         case .dataDirectoryInUse(let path): "another gateway is using the data directory \(path)"
         case .adminNotLoopback(let host):

@@ -73,8 +73,7 @@ extension FaultLatency: LosslessStringConvertible {
     var description: String {
         switch self {
         case .fixed(let duration): FaultDuration.text(duration)
-        case .uniform(let range):
-            "\(FaultDuration.text(range.lowerBound))..\(FaultDuration.text(range.upperBound))"
+        case .uniform(let range): "\(FaultDuration.text(range.lowerBound))..\(FaultDuration.text(range.upperBound))"
         case .normal(let mean, let deviation): "normal:\(FaultDuration.text(mean))/\(FaultDuration.text(deviation))"
         case .percentiles(let percentiles):
             percentiles.map { "p\($0.percent):\(FaultDuration.text($0.duration))" }.joined(separator: "/")

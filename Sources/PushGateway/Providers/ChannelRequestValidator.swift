@@ -34,8 +34,7 @@ struct ChannelRequestValidator: Sendable {
             let broadcast = try self.broadcast(request, app, requestID)
             return .broadcast(broadcast, response: ProviderResponse(status: 200, requestID: requestID))
         case (.allChannels, _): return .respond(self.list(app, requestID))
-        case (_, "GET"):
-            return .respond(Self.description(of: try self.channel(request, app: app).policy, requestID))
+        case (_, "GET"): return .respond(Self.description(of: try self.channel(request, app: app).policy, requestID))
         case (_, "DELETE"):
             return .manage(self.command(.delete(try self.channel(request, app: app).id), app, requestID))
         default: return .manage(self.command(.create(try Self.policy(request)), app, requestID))

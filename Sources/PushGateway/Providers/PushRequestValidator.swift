@@ -125,10 +125,8 @@ struct PushRequestValidator: Sendable {
     ) throws(ProviderRejection) -> (token: DeviceToken, device: UUID) {
         guard let token else { throw ProviderRejection(.badDeviceToken) }
         switch self.directory.status(of: token) {
-        case .unknown:
-            throw ProviderRejection(.badDeviceToken)
-        case .unregistered(let token):
-            throw ProviderRejection(unregistered: token)
+        case .unknown: throw ProviderRejection(.badDeviceToken)
+        case .unregistered(let token): throw ProviderRejection(unregistered: token)
         case .active(let device, let topic):
             guard topic == grant.hash else { throw ProviderRejection(.deviceTokenNotForTopic) }
             return (token, device)

@@ -174,8 +174,7 @@ extension RoutingStateMachine {
 
     private mutating func route(_ message: Message, at index: Int, _ actions: inout Actions) {
         switch self.power.decision(for: message, self.sessions[index], now: actions.now, isWindow: false) {
-        case .deliver where self.hasRoom(for: message, at: index):
-            self.send(message, nil, at: index, &actions)
+        case .deliver where self.hasRoom(for: message, at: index): self.send(message, nil, at: index, &actions)
         case .deliver where message.expiresAt == nil: self.log(.expired, message, &actions)
         case .deliver: self.sessions[index].hasBacklog = true
         case .hold: self.sessions[index].hasHeld = true

@@ -98,10 +98,8 @@ extension GatewayTables {
                 .map { Event(.unregisteredFromStorage, $0, environment, time: now) }
         case .putBroadcast(let broadcast):
             if let end = broadcast.expiresAt { try broadcasts.put(broadcast, expiresAt: end) }
-        case .advance(let device, let channel, let sequence):
-            try broadcasts.advance(device, on: channel, to: sequence)
-        case .subscribe(let device, let channel, let limit):
-            try broadcasts.subscribe(device, to: channel, limit: limit)
+        case .advance(let device, let channel, let sequence): try broadcasts.advance(device, on: channel, to: sequence)
+        case .subscribe(let device, let channel, let limit): try broadcasts.subscribe(device, to: channel, limit: limit)
         case .unsubscribe(let device, let channel): try broadcasts.unsubscribe(device, from: channel)
         case .removeChannel(let channel): try broadcasts.remove(channel)
         case .purge:

@@ -69,14 +69,12 @@ extension SocketAddress {
     package var network: [UInt8] {
         // Family and port precede the address in `sockaddr_in`. In `sockaddr_in6` the flow information does too.
         switch self {
-        case .v4(let address):
-            return withUnsafeBytes(of: address.address) { Array($0.dropFirst(4).prefix(4)) }
+        case .v4(let address): return withUnsafeBytes(of: address.address) { Array($0.dropFirst(4).prefix(4)) }
         case .v6(let address):
             let bytes = withUnsafeBytes(of: address.address) { Array($0.dropFirst(8).prefix(16)) }
             // A listener for both protocols sees an IPv4 client at a mapped address.
             return Array(bytes.starts(with: Self.mappedIPv4) ? bytes.suffix(4) : bytes.prefix(8))
-        case .unixDomainSocket:
-            return []
+        case .unixDomainSocket: return []
         }
     }
 

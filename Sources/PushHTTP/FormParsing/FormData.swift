@@ -158,12 +158,10 @@ package enum FormRequest {
         let body = Array(body)
         let contentType = request.headers[.contentType] ?? "application/x-www-form-urlencoded"
         switch contentType.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased() {
-        case "multipart/form-data":
-            return try MultipartForm.fields(of: body, contentType: contentType, limits: limits)
+        case "multipart/form-data": return try MultipartForm.fields(of: body, contentType: contentType, limits: limits)
         case "application/x-www-form-urlencoded": return try FormData(urlEncoded: body, limits: limits)
         case "application/json": return try FormData(json: body)
-        default:
-            throw RequestError.unsupportedContentType("multipart/form-data or application/x-www-form-urlencoded")
+        default: throw RequestError.unsupportedContentType("multipart/form-data or application/x-www-form-urlencoded")
         }
     }
 }

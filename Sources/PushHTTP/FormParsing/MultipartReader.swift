@@ -79,8 +79,7 @@ package struct MultipartReader: Sendable {
     package mutating func next() throws(RequestError) -> Event? {
         while true {
             switch self.state {
-            case .preamble:
-                guard self.skipPreamble() else { return nil }
+            case .preamble: guard self.skipPreamble() else { return nil }
             case .delimiter:
                 guard self.buffer.readableBytes >= 2 else { return nil }
                 if self.buffer.readableBytesView.starts(with: "--".utf8) {
@@ -219,8 +218,7 @@ package enum MultipartForm {
             case .field(let name, let value): try fields.add(name, value)
             case .fileBegan(let name, let fileName, _): file = (name, fileName, [])
             case .fileBytes(let bytes): file.content.append(contentsOf: bytes.readableBytesView)
-            case .fileEnded:
-                try fields.add(FormFile(name: file.name, fileName: file.fileName, content: file.content))
+            case .fileEnded: try fields.add(FormFile(name: file.name, fileName: file.fileName, content: file.content))
             case .ended: return fields
             }
         }

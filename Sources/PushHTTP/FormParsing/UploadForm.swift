@@ -42,8 +42,7 @@ package struct UploadForm: Sendable {
                 let content = FormFileContent(source: source)
                 self.file = File(name: name, fileName: fileName, contentType: type, content: content)
                 return
-            case .fileBytes:
-                guard isSkipped else { throw FormData.error("invalid_form", "a file has no name") }
+            case .fileBytes: guard isSkipped else { throw FormData.error("invalid_form", "a file has no name") }
             case .fileEnded: isSkipped = false
             case .ended:
                 try await source.end()

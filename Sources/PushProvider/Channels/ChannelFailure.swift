@@ -47,8 +47,7 @@ enum ChannelFailure {
                 code: "unknown_outcome",
                 message: "it may have been carried out, the list of channels tells: \(failure.description)"
             )
-        case .malformed(let text):
-            RequestError(.unavailable, code: "push_service_malformed", message: text)
+        case .malformed(let text): RequestError(.unavailable, code: "push_service_malformed", message: text)
         }
     }
 

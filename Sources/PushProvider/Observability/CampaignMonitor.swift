@@ -83,8 +83,7 @@ extension NotificationRecord {
         if let run { metadata["schedule"] = "\(run.schedule)" }
         let progress = self.progress
         switch step {
-        case .accepted:
-            if self.startsAt > self.createdAt { metadata["startsAt"] = "\(self.startsAt.rfc3339)" }
+        case .accepted: if self.startsAt > self.createdAt { metadata["startsAt"] = "\(self.startsAt.rfc3339)" }
         case .started: metadata["recipients"] = "\(progress.recipients)"
         case .paused: metadata["reason"] = progress.pauseReason.map { "\($0)" }
         case .resumed: break

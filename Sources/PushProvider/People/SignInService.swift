@@ -122,8 +122,7 @@ package struct SignInService: Sendable {
         guard now < record.expiresAt, now.since(record.lastUsedAt) < self.settings.idle else { return nil }
         switch stored.holder {
         case .person(let person): guard !person.isDisabled else { return nil }
-        case .key(let key):
-            if let end = key.expiresAt, self.time.now >= end { return nil }
+        case .key(let key): if let end = key.expiresAt, self.time.now >= end { return nil }
         }
         if isUse, now.since(record.lastUsedAt) >= self.settings.useInterval { await self.noteUse(of: record.id, now) }
         return Session(stored, token: token)

@@ -37,8 +37,7 @@ extension Outcome {
                 .unknown(
                     .init("\(packet.status.text), for a notification that is not remembered: \(packet.identifier)")
                 )
-            case .unknown(.malformedPacket):
-                .unknown(.init("the server does not speak the binary protocol"))
+            case .unknown(.malformedPacket): .unknown(.init("the server does not speak the binary protocol"))
             }
     }
 }

@@ -69,8 +69,7 @@ struct SenderIdentity: Sendable {
     init(_ credential: PushCredential, endpoint: PushServiceEndpoint, now: Timestamp) throws {
         var tls = try endpoint.tlsConfiguration()
         switch credential {
-        case .token(let key):
-            self.token = key.tokens ?? SharedProviderToken(key)
+        case .token(let key): self.token = key.tokens ?? SharedProviderToken(key)
         case .certificate(let certificate):
             if let environment = endpoint.environment { try certificate.check(environment: environment, now: now) }
             tls.certificateChain = certificate.certificateChain

@@ -32,8 +32,7 @@ extension RequestError {
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:
             let path = Self.path(context.codingPath)
             self.init(.invalid, code: "invalid_value", message: context.debugDescription, path: path)
-        default:
-            self = .invalidJSON
+        default: self = .invalidJSON
         }
     }
 

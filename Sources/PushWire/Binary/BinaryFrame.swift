@@ -34,8 +34,7 @@ package struct BinaryFrame: Hashable, Sendable {
             buffer.writeInteger(self.command.rawValue)
             buffer.writeMultipleIntegers(self.notification.identifier, self.notification.expiration ?? 0)
             self.writeTokenAndPayload(to: &buffer)
-        case .framed:
-            self.writeItems(to: &buffer)
+        case .framed: self.writeItems(to: &buffer)
         }
     }
 

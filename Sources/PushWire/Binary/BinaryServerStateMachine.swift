@@ -177,14 +177,12 @@ extension BinaryServerStateMachine {
     package mutating func shutDown(now: Timestamp) -> [Action] {
         let deadline = now.advanced(by: self.limits.shutdown)
         switch self.state {
-        case .open:
-            self.end(.shutdown(deadline: deadline))
+        case .open: self.end(.shutdown(deadline: deadline))
         case .ending(.packet):
             for index in self.entries.indices {
                 self.entries[index].deadline = min(self.entries[index].deadline, deadline)
             }
-        case .ending(.shutdown), .draining, .closed:
-            break
+        case .ending(.shutdown), .draining, .closed: break
         }
         return self.proceed(now: now)
     }
@@ -200,8 +198,7 @@ extension BinaryServerStateMachine {
             // A client that is merely silent gets no packet.
             if case .open = self.state { self.end(.packet(nil)) }
             return self.proceed(now: now)
-        case .ending(.shutdown), .draining, .closed:
-            return self.proceed(now: now)
+        case .ending(.shutdown), .draining, .closed: return self.proceed(now: now)
         }
     }
 }
@@ -223,8 +220,7 @@ extension BinaryServerStateMachine {
         case .ending(.shutdown(let deadline)) where self.entries.isEmpty || deadline <= now:
             let packet = self.lastAccepted.map { BinaryErrorResponse(status: .shutdown, identifier: $0) }
             actions.append(self.finish(packet, now: now))
-        case .open, .ending, .draining, .closed:
-            break
+        case .open, .ending, .draining, .closed: break
         }
         if case .draining(let deadline) = self.state, deadline <= now || self.isInputClosed {
             self.state = .closed

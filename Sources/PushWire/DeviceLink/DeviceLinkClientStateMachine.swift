@@ -85,15 +85,12 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     package mutating func tick(now: Timestamp) -> [Action] {
         guard let deadline = self.nextDeadline, deadline <= now else { return [] }
         switch self.state {
-        case .connecting:
-            return self.close(.connectTimeout)
+        case .connecting: return self.close(.connectTimeout)
         case .connected:
             self.state = .awaitingKeepAliveAck(deadline: now.advanced(by: self.limits.keepAliveTimeout))
             return [.send(DeviceLinkPacket(command: .keepAlive))]
-        case .awaitingKeepAliveAck:
-            return self.close(.keepAliveTimeout)
-        case .idle, .closed:
-            return []
+        case .awaitingKeepAliveAck: return self.close(.keepAliveTimeout)
+        case .idle, .closed: return []
         }
     }
 
@@ -106,12 +103,10 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
         // Any packet shows that the server is alive.
         self.state = .connected(nextKeepAlive: now.advanced(by: self.limits.keepAlive))
         switch DeviceLinkCommand(rawValue: packet.command) {
-        case .message:
-            return DeviceLinkMessage(packet).map { [.deliver($0)] } ?? self.close(.malformedPacket)
+        case .message: return DeviceLinkMessage(packet).map { [.deliver($0)] } ?? self.close(.malformedPacket)
         case .scopedTokenResponse:
             return DeviceLinkTokenResponse(packet).map { [.scopedToken($0)] } ?? self.close(.malformedPacket)
-        case .noStorage:
-            return [.nothingStored(token: packet.bytes(1) ?? [])]
+        case .noStorage: return [.nothingStored(token: packet.bytes(1) ?? [])]
         case .channelResponse:
             return DeviceLinkChannelResponse(packet).map { [.channel($0)] } ?? self.close(.malformedPacket)
         case .connect, .connectResponse, .filter, .messageAck, .keepAlive, .keepAliveAck, .scopedToken, .setState,

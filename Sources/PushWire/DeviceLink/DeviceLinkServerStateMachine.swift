@@ -149,29 +149,23 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         case .connected:
             self.state = .connected(deadline: now.advanced(by: self.limits.idle))
             return self.perform(packet)
-        case .closed:
-            return []
+        case .closed: return []
         }
     }
 
     /// Carries out a command. Unknown commands are ignored; a known one without a required field ends the connection.
     private mutating func perform(_ packet: DeviceLinkPacket) -> [Action] {
         switch DeviceLinkCommand(rawValue: packet.command) {
-        case .connect:
-            return self.close(.connectedTwice)
-        case .filter:
-            return DeviceLinkFilter(packet).map { [.subscribe($0)] } ?? self.close(.tooManyTopics)
+        case .connect: return self.close(.connectedTwice)
+        case .filter: return DeviceLinkFilter(packet).map { [.subscribe($0)] } ?? self.close(.tooManyTopics)
         case .messageAck:
             return DeviceLinkAcknowledgement(packet).map { [.acknowledged($0)] } ?? self.close(.malformedPacket)
-        case .keepAlive:
-            return [.send(DeviceLinkPacket(command: .keepAliveAck))]
-        case .scopedToken:
-            return DeviceLinkTokenRequest(packet).map { [.mint($0)] } ?? self.close(.malformedPacket)
+        case .keepAlive: return [.send(DeviceLinkPacket(command: .keepAliveAck))]
+        case .scopedToken: return DeviceLinkTokenRequest(packet).map { [.mint($0)] } ?? self.close(.malformedPacket)
         case .setState:
             let state = packet.integer(1, as: UInt8.self).flatMap(DeviceLinkState.init(rawValue:))
             return state.map { [.stateChanged($0)] } ?? []
-        case .channel:
-            return DeviceLinkChannelRequest(packet).map { [.channel($0)] } ?? self.close(.malformedPacket)
+        case .channel: return DeviceLinkChannelRequest(packet).map { [.channel($0)] } ?? self.close(.malformedPacket)
         case .connectResponse, .message, .keepAliveAck, .noStorage, .scopedTokenResponse, .channelResponse, nil:
             return []
         }

@@ -149,8 +149,7 @@ private struct ChartDrawing {
 
     private var marks: String {
         switch self.chart.kind {
-        case .lines:
-            self.chart.series.enumerated().map { self.line($1.values, "s\($0 + 1)") }.joined()
+        case .lines: self.chart.series.enumerated().map { self.line($1.values, "s\($0 + 1)") }.joined()
         case .stackedBars: self.chart.times.indices.map(self.bar).joined()
         }
     }

@@ -57,8 +57,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
                     try flags.decodeIfPresent([String].self, forKey: name).flatMap {
                         $0.isEmpty ? nil : .stringArray($0)
                     }
-                case .text, .secret, .choice:
-                    try flags.decodeIfPresent(String.self, forKey: name).map { .string($0) }
+                case .text, .secret, .choice: try flags.decodeIfPresent(String.self, forKey: name).map { .string($0) }
                 }
             self.values[setting.key] = content.map { ConfigValue($0, isSecret: setting.isSecret) }
         }

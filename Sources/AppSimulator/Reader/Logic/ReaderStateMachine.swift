@@ -250,8 +250,7 @@ extension ReaderStateMachine {
             return [.report(.entitled(product: product, by: grounds)), .save] + self.go(to: .cover)
         case .refused(let code, _):
             return self.end(with: .skipped(product: product, .notEntitled(code: code)), now: now)
-        case .unavailable(let message, let delay):
-            return self.fail(message, after: delay, now: now)
+        case .unavailable(let message, let delay): return self.fail(message, after: delay, now: now)
         }
     }
 

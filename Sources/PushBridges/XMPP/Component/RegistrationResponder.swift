@@ -44,8 +44,7 @@ struct RegistrationResponder: Sendable {
                 let now = self.time.recorded
                 _ = try await self.store.deleteDevices(app: bridge.app, installation: installation, now: now)
                 return .result(command.completed())
-            case .register(let token):
-                return try await self.register(token, installation, command, sender, bridge)
+            case .register(let token): return try await self.register(token, installation, command, sender, bridge)
             }
         } catch {
             let metadata: Logger.Metadata = ["error": "\(error)", "bridge": "\(bridge.name)"]

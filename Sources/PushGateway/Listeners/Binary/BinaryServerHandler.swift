@@ -56,8 +56,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         case ChannelEvent.inputClosed:
             guard !self.isStalled else { return context.closeBothSides() }
             self.perform(self.stateMachine.inputClosed(now: self.listener.time.steady), on: context.eventLoop)
-        default:
-            break
+        default: break
         }
         context.fireUserInboundEventTriggered(event)
     }

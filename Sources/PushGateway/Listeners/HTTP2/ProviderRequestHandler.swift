@@ -86,8 +86,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         case .manage(let command):
             let (channels, handle) = (self.listener.channels, batch.handle)
             Task { handle.respond(stream, await channels.perform(command)) }
-        case .respond(let response):
-            batch.responses.append((stream, response))
+        case .respond(let response): batch.responses.append((stream, response))
         case .reject(let rejection, let response):
             self.note(rejection, response)
             batch.responses.append((stream, response))
@@ -188,8 +187,7 @@ extension ProviderRequestHandler {
         switch fault.response {
         case .reject(let reason, let retryAfter):
             return batch.responses.append((stream, Self.rejection(reason, retryAfter, for: decision)))
-        case .reset(let code):
-            return batch.handle.reset(stream, HTTP2ErrorCode(rawValue: code.value) ?? .internalError)
+        case .reset(let code): return batch.handle.reset(stream, HTTP2ErrorCode(rawValue: code.value) ?? .internalError)
         case .drop, nil: break
         }
         switch fault.before {

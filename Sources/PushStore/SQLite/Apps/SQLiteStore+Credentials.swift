@@ -187,8 +187,7 @@ extension CredentialColumns {
         switch credential {
         case .key(let teamID, let keyID, let privateKey):
             self.init(kind: "key", teamID: teamID, keyID: keyID, secret: privateKey)
-        case .certificate(let pem, let passphrase):
-            self.init(kind: "certificate", secret: try text(pem, passphrase))
+        case .certificate(let pem, let passphrase): self.init(kind: "certificate", secret: try text(pem, passphrase))
         case .archive(let bytes, let passphrase):
             self.init(kind: "archive", secret: try text(Data(bytes).base64EncodedString(), passphrase))
         }

@@ -208,8 +208,7 @@ extension AudienceSQL {
             ]
         case .appVersion(let comparison, let version):
             return [device("deviceByVersion", "versionNumber \(Self.sign(comparison)) ?", version.number)]
-        case .activity(let activity):
-            return [device("deviceByActivity", "activity = ? AND activity != ''", activity)]
+        case .activity(let activity): return [device("deviceByActivity", "activity = ? AND activity != ''", activity)]
         case .timeZone(let zone): return [device("deviceByTimeZone", "timeZone = ?", zone)]
         case .lastSeen(let comparison, let time):
             return [device("deviceByLastSeen", "registeredAt \(Self.sign(comparison)) ?", time.milliseconds)]

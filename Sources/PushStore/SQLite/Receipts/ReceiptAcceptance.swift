@@ -129,8 +129,7 @@ struct ReceiptAcceptance {
             let subject = try self.subject(ofInstallation: installation, notification)
             self.found[notification.number] = .some(subject)
             return subject
-        case (.gateway, .delivery(_, let recipient)):
-            return try self.subject(ofRecipient: recipient, notification)
+        case (.gateway, .delivery(_, let recipient)): return try self.subject(ofRecipient: recipient, notification)
         case (.installation, .delivery), (.gateway, .notification): return nil
         }
     }
