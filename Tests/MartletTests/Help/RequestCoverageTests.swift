@@ -3,6 +3,7 @@ import Foundation
 import ProviderAPI
 import ProviderModel
 import PushGateway
+import PushProvider
 import PushSupport
 import PushTesting
 import Testing
