@@ -51,6 +51,9 @@ public struct SubscriptionKeys: Sendable {
         let info = Array("WebPush: info\0".utf8) + own + sender
         guard let key = self.keyingMaterial(sender, info: info) else { return nil }
         let record = Array(body.dropFirst(header))
+        // The last record is at most as long as the record size, which is 18 or more (RFC 8188 section 2).
+        let recordSize = body[16..<20].reduce(0) { $0 << 8 | Int($1) }
+        guard recordSize >= 18, record.count <= recordSize else { return nil }
         guard let padded = Self.decrypt(record, key, salt, "aes128gcm", context: []),
             let end = padded.lastIndex(where: { $0 != 0 }), padded[end] == 2
         else { return nil }

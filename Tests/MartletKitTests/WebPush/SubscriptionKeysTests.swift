@@ -35,6 +35,20 @@ import Testing
         #expect(content.map { String(decoding: $0, as: UTF8.self) } == "When I grow up, I want to be a watermelon")
     }
 
+    @Test("A record is at most as long as its size, which is 18 or more", arguments: [0, 17, 18, 57])
+    func recordSizeIsTooSmall(size: UInt8) throws {
+        var body = try self.bytes(Self.body)
+        body.replaceSubrange(16..<20, with: [0, 0, 0, size])
+        #expect(try self.keys().open(self.message(body)) == nil)
+    }
+
+    @Test("Any larger record size is as good", arguments: [58, 200])
+    func recordSizeFits(size: UInt8) throws {
+        var body = try self.bytes(Self.body)
+        body.replaceSubrange(16..<20, with: [0, 0, 0, size])
+        #expect(try self.keys().open(self.message(body)) != nil)
+    }
+
     @Test("A message of the drafts is opened")
     func legacy() throws {
         let (keys, sender) = (SubscriptionKeys(), P256.KeyAgreement.PrivateKey())
