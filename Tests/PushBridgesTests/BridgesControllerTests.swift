@@ -117,7 +117,7 @@ import Testing
         #expect(kinds == ["matrix", "xmpp", "gorush", "fcm", "webpush", "binary", "session"])
         #expect(kinds.allSatisfy { BridgeKind(rawValue: $0) != nil })
         try await withBridges { provider in
-            let document = try await provider.api.get("/v1/openapi.json").json
+            let document = try await provider.api.get("/openapi.json").json
             let operation = document["paths"]["/v1/apps/{app}/bridges/{kind}/{bridge}"]["put"]
             let body = operation["requestBody"]["content"]["application/json"]["schema"]
             let settings = body["properties"]["settings"]["anyOf"].elements.filter { $0["type"] == "object" }
