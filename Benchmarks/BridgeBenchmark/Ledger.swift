@@ -3,6 +3,7 @@ import Benchmarking
 import Foundation
 import GRDB
 import ProviderAPI
+import ProviderModel
 
 /// Checks the database of a provider that has ended: every notification is there once, has ended, and its one recipient was
 /// accepted.

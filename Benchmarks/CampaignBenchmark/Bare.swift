@@ -3,6 +3,7 @@ import Benchmarking
 import Foundation
 import Logging
 import NIOCore
+import ProviderModel
 import PushProvider
 import PushSender
 import PushTypes

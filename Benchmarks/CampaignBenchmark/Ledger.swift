@@ -3,6 +3,7 @@ import Benchmarking
 import Foundation
 import GRDB
 import ProviderAPI
+import ProviderModel
 
 /// Checks the database of a provider that has ended: every recipient of every notification has one final state, nothing is
 /// pending, and the file is intact.

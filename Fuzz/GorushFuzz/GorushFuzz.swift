@@ -1,5 +1,6 @@
 import Foundation
 import Fuzzing
+import ProviderModel
 import PushSupport
 import PushTypes
 

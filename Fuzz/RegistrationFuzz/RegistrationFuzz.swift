@@ -1,5 +1,6 @@
 import Fuzzing
 import NIOCore
+import ProviderModel
 import PushSupport
 
 @testable import PushProvider

@@ -1,4 +1,5 @@
 import Fuzzing
+import ProviderModel
 import PushBridges
 
 /// Fuzzes the reader of XMPP streams, which leaves out what is too much, or ends for it: its limits hold, pieces mean what the
