@@ -35,6 +35,6 @@ struct Ledger: AsyncParsableCommand {
             let verdict = try String.fetchAll(database, sql: "PRAGMA integrity_check").joined(separator: "; ")
             guard verdict == "ok" else { throw BenchmarkFailure("the database is damaged: \(verdict)") }
         }
-        try await database.close()
+        try database.close()
     }
 }

@@ -22,7 +22,7 @@ struct Ledger: AsyncParsableCommand {
             configuration: configuration
         )
         try await database.read { try self.check($0) }
-        try await database.close()
+        try database.close()
     }
 
     private func check(_ database: Database) throws {
