@@ -88,7 +88,7 @@ extension NotificationContent {
         let isSilent = headers.isWallet || isWeb
         let receipts = try ReceiptSetting(fields, pushType, isWallet: isSilent, standard: standard)
         content.receipts = try Self.receipts(receipts, variants, content, &warnings)
-        // What was read may be nested too deeply to be read again.
+        // The payload may be nested too deeply to be read again.
         guard let sizes = try? Self.sizes(content) else { throw unwritable }
         try Self.checkSizes(variants, localizations, sizes, content)
         Self.warnAboutVariables(headers, check, &warnings)

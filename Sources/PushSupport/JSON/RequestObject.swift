@@ -1,7 +1,7 @@
 /// A JSON object in a request.
 ///
 /// Its members are listed once. The parser, the bounds and the schema in the OpenAPI document are derived from that
-/// list, so that they cannot disagree:
+/// list. What a maker of ``Member`` only documents, such as a lower bound above 1, the caller has to check:
 ///
 /// ```swift
 /// private static let url = Member.text("url", 1...2048)
@@ -85,7 +85,7 @@ package struct RequestMember<Value>: ObjectMember {
         RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
     }
 
-    /// This member, for which `null` is an error even if the member is optional.
+    /// This member, whose schema excludes `null` even if the member is optional. The caller has to refuse it.
     package var neverNull: RequestMember {
         RequestMember(self.name, self.schema.neverNull, members: self.members, self.read)
     }
