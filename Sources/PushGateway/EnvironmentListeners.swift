@@ -117,7 +117,7 @@ struct EnvironmentListeners: Sendable {
         )
     }
 
-    /// Adds gauges of each listener's open connections and of their maximum number.
+    /// Adds gauges of the number of open connections and the connection limit of each listener.
     func addGauges(to gauges: GaugeRegistry, _ environment: PushEnvironment) {
         for (name, listener) in self.all.named {
             GatewayGauges(registry: gauges, labels: ["listener": name, "environment": environment.rawValue])
@@ -125,7 +125,7 @@ struct EnvironmentListeners: Sendable {
         }
     }
 
-    /// Closes all listeners. Providers may finish their requests; devices receive unacknowledged messages again later.
+    /// Closes all listeners. Providers' running requests are finished; unacknowledged messages are sent again later.
     func close() async {
         await withTaskGroup(of: Void.self) { group in
             for listener in [self.all.http2, self.all.binary, self.all.feedback] {

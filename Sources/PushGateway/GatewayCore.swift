@@ -4,7 +4,7 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The parts of a gateway behind its listeners, created from its data directory.
+/// The components of a gateway behind its listeners, which are created from its data directory.
 final class GatewayCore: Sendable {
     let configuration: GatewayConfiguration
     let authorities: Authorities
@@ -16,7 +16,7 @@ final class GatewayCore: Sendable {
     let unauthenticated: UnauthenticatedConnectionBudget
     /// The gauges at `/metrics`; listeners add theirs.
     let gauges = GaugeRegistry()
-    /// Keeps the lock of the data directory until the end of ``close()``.
+    /// Keeps the data directory locked until ``close()`` has finished.
     private let directory: SharedDataDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
@@ -114,7 +114,7 @@ struct GatewayGauges {
     /// The labels of all samples, such as the listener and the environment.
     var labels: [String: String] = [:]
 
-    /// Adds a metric, or the value of further labels to a metric.
+    /// Adds a metric, or another sample of a metric that exists with other labels.
     func add(
         _ name: String,
         _ help: String,
@@ -131,7 +131,7 @@ struct GatewayGauges {
     }
 }
 
-/// The gauges of the parts behind the listeners.
+/// The gauges of the components behind the listeners.
 extension GatewayCore {
     private func addGauges() {
         let admin = GatewayGauges(registry: self.gauges, labels: ["listener": "admin"])

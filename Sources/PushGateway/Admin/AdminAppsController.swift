@@ -5,12 +5,12 @@ import PushHTTP
 package import PushSupport
 import PushTypes
 
-/// The members of a request about an app of the gateway.
+/// The JSON members of requests to register or change an app.
 package enum AdminAppRequest {
     fileprivate static let team = Member.identifier("teamId")
     fileprivate static let bundleID = Member.topic("bundleId")
     fileprivate static let broadcast = Member.bool("broadcast").described("Default: the gateway's setting.")
-    /// The length of device tokens, in bytes.
+    /// The member for the length of the app's device tokens, in bytes.
     fileprivate static let tokenLength: RequestMember<Int> = {
         let schema = Schema.integer(of: ProviderApp.tokenLengths.map { Int64($0) })
             .described("Bytes; 0 for tokens of varying length. Default: the gateway's setting.")
@@ -38,7 +38,7 @@ struct AdminAppsController: Controller {
     /// The registry of broadcast channels, from which an app's channels are deleted with the app.
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
-    /// The default of `broadcast` in a registration.
+    /// Indicates whether an app may use broadcasts if its registration omits the member `broadcast`.
     let allowsBroadcastByDefault: Bool
 
     var operations: [AdminOperation] {
@@ -84,7 +84,7 @@ struct AdminAppsController: Controller {
         return try .json(app)
     }
 
-    /// Changes the rules of an app. Switching broadcasts off deletes all its channels (reference 4.1).
+    /// Changes the settings of an app. Switching its broadcasts off deletes all of its channels (reference 4.1).
     private func change(_ request: OperationRequest) async throws -> Response {
         let bundleID = try Self.bundleID(request)
         let fields = try await request.fields(AdminAppRequest.change)

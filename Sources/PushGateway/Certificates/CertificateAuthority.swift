@@ -6,7 +6,7 @@ import PushTypes
 import SwiftASN1
 import X509
 
-/// A certificate authority of the gateway's own: for its server certificate, devices, or providers.
+/// A certificate authority that the gateway operates: for its server certificate, for devices, or for providers.
 struct CertificateAuthority: Sendable {
     /// The lifetime of the authority's certificate: ten years, because each client has to be configured by hand to
     /// trust it.
@@ -103,25 +103,25 @@ struct CertificateAuthority: Sendable {
     }
 }
 
-/// Conversions for certificates, whose times are dates of Foundation.
+/// Conversions to and from `Date`, in which certificates have their times.
 extension Timestamp {
-    /// The time in whole seconds.
+    /// The date of this time, without the fraction of a second.
     var date: Date { Date(timeIntervalSince1970: Double(self.seconds)) }
 
     /// Creates the time of a date, rounded down to whole seconds.
     init(_ date: Date) { self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down))) }
 }
 
-/// The gateway's certificate authorities and its own certificate, in the data directory. Created on first start.
+/// The gateway's authorities and server certificate, which are created in the data directory at the first start.
 struct Authorities: Sendable {
-    /// The name of the gateway authority's files.
+    /// The base name of the files of the authority ``gateway``.
     static let gatewayName = "authority"
 
-    /// The authority of the gateway's own certificate, which providers and devices trust.
+    /// The authority that signs the gateway's server certificate. Providers and devices trust it.
     let gateway: CertificateAuthority
-    /// The authority of device certificates.
+    /// The authority that signs device certificates.
     let devices: CertificateAuthority
-    /// The authority of provider certificates.
+    /// The authority that signs provider certificates.
     let providers: CertificateAuthority
     let server: ServerCertificate
 
@@ -152,12 +152,12 @@ struct DeviceCertificateIssuer: Sendable {
     /// The lifetime of a device certificate: ten years, because a device lasts until it is deleted.
     static let lifetime: TimeInterval = 3650 * 86_400
 
-    /// The message of an error of the code `invalid_csr`.
+    /// The message of errors with the code `invalid_csr`.
     static let signingRequestRule = "the signing request must be PKCS#10 in PEM, signed by its own key"
 
     let authority: CertificateAuthority
     let deviceAuthorityPEM: String
-    /// The authority of the gateway's own certificate.
+    /// The certificate, in PEM, of the authority that signs the gateway's server certificate.
     let authorityPEM: String
 
     /// Issues a certificate, in PEM, for the key of `signingRequest`, with the device id as common name.

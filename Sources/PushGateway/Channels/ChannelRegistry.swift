@@ -2,9 +2,9 @@ import Foundation
 import PushTypes
 import Synchronization
 
-/// The broadcast channels of all apps. They are in the database, and in memory to check every broadcast.
+/// The broadcast channels of all apps, in the database, and in memory for the check of every broadcast.
 ///
-/// Ids are random and of 128 bits, so that none occurs twice.
+/// Channel ids are random and have 128 bits, so that no two are equal.
 final class ChannelRegistry: Sendable {
     /// The maximum number of channels of one app in one environment (reference 4.1).
     static let capacity = 10_000
@@ -82,7 +82,7 @@ final class ChannelRegistry: Sendable {
         return self.apps.withLock { $0[app]?.removeValue(forKey: id) != nil }
     }
 
-    /// Deletes all channels of an app that was removed or may not use broadcasts any more (reference 4.1).
+    /// Deletes all channels of an app that was removed or may no longer use broadcasts (reference 4.1).
     /// - Returns: The deleted channels.
     func deleteAll(app bundleID: Topic) async throws -> [(environment: PushEnvironment, id: String)] {
         try await self.database.write { try $0.channels.deleteAll(app: bundleID) }

@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The parts behind the listeners of one environment.
+/// The router and the listeners of one environment, with the components that they share.
 final class EnvironmentCore: Sendable {
     let environment: PushEnvironment
     private let database: GatewayDatabase
@@ -79,7 +79,7 @@ final class EnvironmentCore: Sendable {
     }
 }
 
-/// The directory of one environment. Credentials are those of all environments, and device tokens those of this one.
+/// Looks up the credentials, which all environments share, and the device tokens of one environment.
 private struct EnvironmentDirectory: PushDirectory {
     let providers: ProviderRegistry
     let devices: DeviceRegistry

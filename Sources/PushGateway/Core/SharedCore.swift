@@ -2,7 +2,7 @@ import Logging
 import PushSupport
 import PushTypes
 
-/// The parts that all environments of a gateway share.
+/// The components that all environments of a gateway share.
 struct SharedCore: Sendable {
     let services: RoutingServices
     let providers: ProviderRegistry

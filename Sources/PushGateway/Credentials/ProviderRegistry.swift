@@ -2,17 +2,17 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The apps, provider keys and provider certificates. They are in the database, and in memory to check every push.
+/// The apps, provider keys and provider certificates, in the database, and in memory for the check of every push.
 ///
 /// A change is written to the database first and then applied in memory. A cache of the registry's values compares
 /// ``changes`` to detect that its values may be outdated.
 final class ProviderRegistry: TrustDirectory, Sendable {
-    /// The result of an addition.
+    /// The result of adding an app, a key or a certificate.
     enum Change: Hashable, Sendable {
         case added
         /// The same app, key or certificate is registered already.
         case alreadyThere
-        /// A different app, key or certificate with this name is registered.
+        /// A different app, key or certificate is registered under the same name.
         case conflict
         /// The maximum number of apps, keys or certificates is reached.
         case full

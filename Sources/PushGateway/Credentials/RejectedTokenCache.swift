@@ -3,16 +3,16 @@ import Foundation
 import PushTypes
 import Synchronization
 
-/// Remembers provider tokens that were checked and are invalid, so that each costs one check of a signature.
+/// Remembers the provider tokens that were found invalid, so that each of them costs only one signature check.
 ///
-/// Shared by the connections of an environment. The oldest entry is replaced when the cache is full. Entries do not
-/// depend on the time; all are removed when the registered keys have changed.
+/// The connections of an environment share the cache. The oldest entry is replaced when the cache is full. Entries do
+/// not depend on the time; all are removed when the registered keys have changed.
 final class RejectedTokenCache: Sendable {
     /// The part of a check's outcome that does not depend on the time.
     enum Outcome: Hashable, Sendable {
-        /// The text is not a token, or was not signed by a registered key.
+        /// The header has no provider token, or the token was not signed by a registered key.
         case invalid
-        /// The signature is valid. The caller checks the time.
+        /// The signature is valid. The caller checks the issue time.
         case signed(VerifiedProviderToken)
 
         /// Returns the reason for which the token is invalid at `now`; `nil` if it is valid.

@@ -13,9 +13,9 @@ final class EventStream: Sendable {
         let events: AsyncStream<[Event]>
         fileprivate let continuation: AsyncStream<[Event]>.Continuation
 
-        /// Sends an empty group.
+        /// Sends the watcher an empty group.
         func remind() { self.continuation.yield([]) }
-        /// Ends the stream after the events in the buffer.
+        /// Finishes the stream after the events in the buffer.
         func end() { self.continuation.finish() }
     }
 
@@ -31,7 +31,7 @@ final class EventStream: Sendable {
     /// The number of watchers.
     var count: Int { self.watching.load(ordering: .relaxed) }
 
-    /// Adds a watcher, until it ends or its stream is not read any more.
+    /// Adds a watcher, which is removed when its stream finishes or is no longer read.
     /// - Returns: `nil` if there are too many watchers.
     func watch() -> Watcher? {
         let (stream, continuation) = AsyncStream.makeStream(
@@ -50,14 +50,14 @@ final class EventStream: Sendable {
         return Watcher(events: stream, continuation: continuation)
     }
 
-    /// Publishes events. Called in the order of their ids.
+    /// Publishes events to all watchers. Must be called in the order of the events' ids.
     func publish(_ events: [Event]) {
         guard self.watching.load(ordering: .relaxed) > 0 else { return }
         let watchers = self.state.withLock { Array($0.watchers.values) }
         for watcher in watchers { watcher.yield(events) }
     }
 
-    /// Ends the streams of all watchers. No watcher can be added after that.
+    /// Finishes the streams of all watchers. No watcher can be added afterwards.
     func finish() {
         let watchers = self.state.withLock { state in
             state.hasEnded = true

@@ -5,10 +5,10 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The fault rules of a gateway, with their counts.
+/// The fault rules of a gateway, and the number of matches of each.
 ///
-/// Rules from the API exist until they are removed or the gateway ends; those of a file or a flag exist again after the
-/// next start. Without rules, a decision costs one relaxed load.
+/// Rules from the API exist until they are removed or the gateway stops; those of a file or a flag exist again after
+/// the next start. If there are no rules, a decision costs one relaxed atomic load.
 final class FaultPlan: Sendable {
     /// The maximum number of rules in the plan.
     static let limit = 100
@@ -38,10 +38,9 @@ final class FaultPlan: Sendable {
     /// A bit for each ``FaultPoint`` that has a rule.
     private let points = Atomic<UInt8>(0)
 
-    /// Creates a plan without rules.
     init() {}
 
-    /// Creates a plan with the rules of flags and file.
+    /// Creates a plan with the rules of command-line flags and of the faults file.
     /// - Throws: ``RequestError`` with the path of the invalid rule, such as `faults[2]`.
     init(starting rules: [FaultRule], now: Timestamp) throws(RequestError) {
         for (index, rule) in rules.enumerated() {
@@ -120,7 +119,7 @@ final class FaultPlan: Sendable {
         }
     }
 
-    /// Returns the faults of a subject; chance is decided by the system's random number generator.
+    /// Returns the faults of a subject. Percentages are decided by the system's random number generator.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,
@@ -190,7 +189,7 @@ struct ListenerFaultPlan: Sendable {
 }
 
 extension GatewayConfiguration {
-    /// Parses the faults of flags and file.
+    /// Parses the faults of command-line flags and of the faults file.
     /// - Throws: ``GatewayError`` with the invalid fault.
     func faultRules() throws -> [FaultRule] {
         var rules: [FaultRule] = []

@@ -25,7 +25,7 @@ final class FeedbackList: Sendable {
     /// The number of entries that were dropped since the gateway started.
     var dropped: Int { self.state.withLock { $0.dropped } }
 
-    /// Adds a token to the list of its topic, or updates its entry, within the caller's transaction.
+    /// Adds a token to its topic's list, or updates the token's entry, within the caller's transaction.
     /// - Returns: `false` if the list is full.
     @discardableResult
     func add(_ entry: FeedbackEntry, in tables: GatewayTables) throws -> Bool {
@@ -64,7 +64,7 @@ final class FeedbackList: Sendable {
         return try await self.database.read { try $0.feedback(environment).newest(topic: topic, limit: limit) }
     }
 
-    /// Removes entries that a provider has read, unless their time has changed since.
+    /// Removes entries that a provider has read, except those whose time has changed since then.
     func clear(_ entries: [FeedbackEntry]) async throws {
         let environment = self.environment
         try await self.database.write { tables in

@@ -6,11 +6,11 @@ import PushHTTP
 import PushSupport
 import Synchronization
 
-/// A TLS listener: binds a port, limits and tracks connections, and closes them all in the end.
+/// A TLS listener: binds a port, limits and tracks connections, and closes all of them on shutdown.
 final class Listener: Sendable {
     /// The options in which the listeners differ.
     struct Options: Sendable {
-        /// Indicates whether to limit the time of the TLS handshake; `false` if the connection's handler does.
+        /// Indicates whether to limit the time of the TLS handshake; `false` if the connection's own handler limits it.
         var watchesHandshake = true
         /// Indicates whether the handshake fails for an untrusted client certificate; `false` if the handler checks it
         /// later.
@@ -33,7 +33,7 @@ final class Listener: Sendable {
 
     /// - Parameters:
     ///   - name: The name for logs and errors.
-    ///   - unauthenticated: The account of connections without a credential, shared by all listeners.
+    ///   - unauthenticated: The budget of connections without a credential, which all listeners share.
     init(
         name: String,
         tls: TLSConfiguration,
@@ -75,7 +75,7 @@ final class Listener: Sendable {
     }
 
     /// Stops listening and returns once all connections are closed.
-    /// - Parameter draining: Whether connections may finish their work first.
+    /// - Parameter draining: Whether connections may finish their running requests first.
     func close(draining: Bool) async { await self.open.close(draining: draining) }
 
     /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
@@ -131,8 +131,8 @@ private final class ReadThrottleHandler: ChannelDuplexHandler {
 
 /// Returns the memory of closed connections to the operating system.
 ///
-/// The C library of Linux keeps freed memory: ten thousand connections that were open at a time would cost 230 MB from
-/// then on.
+/// The C library of Linux keeps freed memory: after ten thousand concurrent connections it would keep 230 MB from then
+/// on.
 final class MemoryTrimmer: Sendable {
     /// Counts closed connections and decides whether to trim.
     struct Count: Sendable {
@@ -155,7 +155,7 @@ final class MemoryTrimmer: Sendable {
         mutating func willTrim() { self = Count() }
     }
 
-    /// The delay before memory is returned, so that connections that close together cause one walk through the heap.
+    /// The delay before memory is returned, so that connections that close together cause only one pass over the heap.
     private static let delay = DispatchTimeInterval.seconds(2)
 
     /// `malloc_trim`, which is in no header that Swift sees, and only in the C library that needs it.

@@ -30,8 +30,8 @@ struct FeedbackTable {
 
     /// Returns the next entries of a topic in the order of their tokens.
     /// - Parameters:
-    ///   - token: The last one of the page before; `nil` for the first page.
-    ///   - latest: Entries later than this are left out.
+    ///   - token: The last token of the previous page; `nil` for the first page.
+    ///   - latest: The maximum time of the entries. Later ones are left out.
     func page(_ topic: Topic, after token: DeviceToken?, until latest: Timestamp, limit: Int) throws -> [FeedbackEntry]
     {
         try self.entries(

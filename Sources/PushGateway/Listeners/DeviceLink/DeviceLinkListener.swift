@@ -6,9 +6,9 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The device link listener of one environment: the parts that its connections share, and the work behind the packets.
+/// The device link listener of one environment. Handles the requests that its connections have parsed.
 final class DeviceLinkListener: Sendable {
-    /// The maximum number of bytes that are written and not read by a device. Beyond it, messages wait in the device's
+    /// The maximum number of sent bytes that a device has not read. Beyond it, messages wait in the device's
     /// ``DeviceLinkMailbox``, and a device that sends requests without reading as many bytes of responses is
     /// disconnected.
     static let outboundLimit = 512 * 1024
@@ -17,12 +17,12 @@ final class DeviceLinkListener: Sendable {
     struct Session: Sendable {
         var id: DeviceSession.ID
         var baseToken: [UInt8]
-        /// Indicates whether the response to *Connect* must name the base token.
+        /// Indicates whether the response to *Connect* must include the base token.
         var isNewToken: Bool
         var mailbox: DeviceLinkMailbox
     }
 
-    /// Checks the deadlines of all connections.
+    /// Closes the connections whose deadlines have passed.
     let sweeper = IdleConnectionSweeper()
     let router: MessageRouter
     let limits: DeviceLinkServerStateMachine.Limits
@@ -57,7 +57,7 @@ final class DeviceLinkListener: Sendable {
     let logger: Logger
 
     /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
-    /// - Parameter fault: The fault of the connection, which ``Listener`` applies.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies; `nil` for none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.syncOptions?.setOption(
             .writeBufferWaterMark,
@@ -66,7 +66,7 @@ final class DeviceLinkListener: Sendable {
         try channel.pipeline.syncOperations.addHandler(DeviceLinkServerHandler(listener: self))
     }
 
-    /// Checks the proof of identity. Returns `nil` if the device is rejected. Too slow for an event loop.
+    /// Returns the id of an authenticated device; `nil` if it is rejected. The check is too slow for an event loop.
     func authenticate(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?) -> UUID? {
         do {
             return try self.authenticator.device(connect, tlsCertificate: tlsCertificate, now: self.time.now)
@@ -76,7 +76,7 @@ final class DeviceLinkListener: Sendable {
         }
     }
 
-    /// Opens a session for an authenticated device. Returns `nil` if it was deleted meanwhile.
+    /// Begins the session of an authenticated device. Returns `nil` if the device was deleted meanwhile.
     func open(_ device: UUID, _ connect: DeviceLinkConnectRequest, channel: any Channel) -> Session? {
         guard let known = self.devices.device(device),
             let baseToken = try? self.devices.minter.baseToken(for: device, epoch: known.epoch)
@@ -97,7 +97,7 @@ final class DeviceLinkListener: Sendable {
         try? self.devices.currentToken(topic, on: device, in: self.environment)
     }
 
-    /// Returns whether a fault ends the connection after this message.
+    /// Returns whether a fault closes the connection after this message.
     /// - Parameter ordinal: The number of the message on its connection, from 1.
     func endsConnection(after message: Message, ordinal: Int) -> Bool {
         let decision = self.router.services.faults.decide(
@@ -108,7 +108,7 @@ final class DeviceLinkListener: Sendable {
         return decision?.connection == .close
     }
 
-    /// Finds or mints a device token and calls `respond` with it, on any thread.
+    /// Finds or mints a device token and calls `respond` on any thread.
     func mint(
         _ request: DeviceLinkTokenRequest,
         for device: UUID,

@@ -3,9 +3,9 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The connection that performs the commands of a ``ProviderConnectionProxy``, on its event loop.
+/// A connection that performs the commands of a ``ProviderConnectionProxy`` on its event loop.
 protocol ProviderCommandHandler: AnyObject {
-    /// Indicates whether events are being handled. Everything is written once they are.
+    /// Indicates whether the connection is handling events. All output is written once they are handled.
     var isWorking: Bool { get }
 
     func perform(_ command: ProviderConnectionProxy.Command)
@@ -14,11 +14,11 @@ protocol ProviderCommandHandler: AnyObject {
     func work()
 }
 
-/// Calls a provider connection from any thread, and keeps the responses that depend on the router.
+/// Calls a provider connection from any thread, and keeps responses until the router has settled their pushes.
 ///
 /// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that
-/// follows. Everywhere else it is put into a mailbox, which one task of the event loop empties: thousands of responses
-/// in a millisecond cost one wake-up. After the end of the connection commands have no effect.
+/// follows. Everywhere else it is added to a mailbox, which one task of the event loop empties: thousands of responses
+/// in a millisecond cost one wake-up. After the connection has closed, commands have no effect.
 final class ProviderConnectionProxy: Sendable {
     /// A command to the connection, which performs it on its event loop.
     enum Command: Sendable {
@@ -30,12 +30,12 @@ final class ProviderConnectionProxy: Sendable {
     }
 
     private struct State {
-        /// The connection; `nil` after its end.
+        /// The connection; `nil` once it is closed.
         var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
         /// Indicates whether a task is scheduled that empties the mailbox.
         var isScheduled = false
-        /// The responses to give once the router has taken the pushes, by stream.
+        /// The responses to send once the router has settled their pushes, by stream id.
         var pending: [UInt32: ProviderResponse] = [:]
     }
 
@@ -54,7 +54,7 @@ final class ProviderConnectionProxy: Sendable {
 
     // MARK: Commands
 
-    /// Sends responses to requests. Responses of streams that no longer expect one are dropped.
+    /// Sends responses to requests. Responses on streams that were cancelled are dropped.
     func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         if let connection = self.workingConnection { return connection.respond(responses) }
         self.post { commands in
@@ -64,7 +64,7 @@ final class ProviderConnectionProxy: Sendable {
 
     func respond(_ stream: UInt32, _ response: ProviderResponse) { self.perform(.respond(stream, response)) }
 
-    /// Ends one stream without a response.
+    /// Resets one stream, which then has no response.
     func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) { self.perform(.reset(stream, code)) }
 
     /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
@@ -79,27 +79,27 @@ final class ProviderConnectionProxy: Sendable {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }
 
-    /// Sends GOAWAY with the reason as Apple writes it.
+    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does.
     func goAway(_ reason: Reason, lastStream: UInt32? = nil) {
         self.goAway(.noError, debugData: #"{"reason":"\#(reason.text)"}"#, lastStream: lastStream)
     }
 
-    /// Stops reading and writing, and leaves the connection open: a fault.
+    /// Stops reading and writing and leaves the connection open, as a fault requires.
     func stall() { self.perform(.stall) }
 
-    /// Ends the connection without a GOAWAY.
+    /// Closes the connection without a GOAWAY.
     func close() { self.perform(.close) }
 
     // MARK: Pending responses
 
-    /// Keeps responses until the router has taken their pushes.
+    /// Keeps responses until the router has settled their pushes.
     func expect(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         self.state.withLock { state in
             for (stream, response) in responses { state.pending[stream] = response }
         }
     }
 
-    /// Forgets the responses that streams no longer expect.
+    /// Removes the pending responses of cancelled streams.
     func forget(_ streams: [UInt32]) {
         self.state.withLock { state in for stream in streams { state.pending[stream] = nil } }
     }
@@ -116,7 +116,7 @@ final class ProviderConnectionProxy: Sendable {
         }
     }
 
-    /// Drops all commands and responses, because the connection has ended.
+    /// Drops all commands and responses, because the connection was closed.
     func connectionClosed() {
         self.state.withLock { state in
             state.connection = nil

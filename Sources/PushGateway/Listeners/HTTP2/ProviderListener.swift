@@ -12,7 +12,7 @@ final class ProviderListener: Sendable {
     let channels: ChannelManager
     let router: MessageRouter
     let rejectionLog: RejectionLog
-    /// The rate-limited log of connections that end.
+    /// The rate-limited logger for the end of connections.
     private let connectionLog: Logger
     private let certificates: CertificateCheck
     private let requestDeadline: TimeAmount
@@ -78,14 +78,14 @@ final class ProviderListener: Sendable {
 }
 
 /// Logs the rejections of providers' requests: at most ``perMinute`` lines a minute for each reason, and the number of
-/// rejections without a line.
+/// rejections that were not logged.
 final class RejectionLog: Sendable {
     private struct Line: Hashable {
         var text: String
         var reason: Reason
     }
 
-    /// The maximum number of lines of one reason in a minute.
+    /// The maximum number of lines for one reason in a minute.
     static let perMinute = 20
 
     private let logger: Logger
@@ -96,7 +96,7 @@ final class RejectionLog: Sendable {
         (self.logger, self.clock) = (logger, clock)
     }
 
-    /// Logs a rejection, or counts it.
+    /// Logs a rejection, or only counts it if its reason has reached ``perMinute``.
     /// - Parameter rule: The rule of strict mode that the request broke, or `nil`.
     func write(_ text: String, _ reason: Reason, id: String? = nil, rule: String? = nil) {
         let now = self.clock()
@@ -108,7 +108,7 @@ final class RejectionLog: Sendable {
         self.logger.info("\(text)", metadata: metadata)
     }
 
-    /// Logs the counts of past minutes. It is called at intervals.
+    /// Logs the number of rejections that were left out in past minutes. It is called at intervals.
     func flush() {
         let now = self.clock()
         for (line, count) in self.lines.withLock({ $0.takeOmitted(now: now) }) {
