@@ -90,7 +90,7 @@ final class GatewayCore: Sendable {
         ]
     }
 
-    /// Removes expired messages and old events, delivers held messages, and logs the counts of rejections. Called at intervals.
+    /// Removes expired messages and old events, delivers held messages, and logs rejection counts. Called at intervals.
     func tick(now: Timestamp) async throws {
         for environment in self.environments {
             environment.router.tick()

@@ -1,7 +1,7 @@
 package import Foundation
 package import PushSupport
 
-/// The part of a payload that starts, updates or ends a Live Activity (reference 3.4).
+/// The members of a payload that start, update or end a Live Activity (reference 3.4).
 package struct LiveActivityPush: Hashable, Sendable {
     /// The change to a Live Activity that a push requests.
     package enum Event: String, Sendable { case start, update, end }
@@ -15,7 +15,7 @@ package struct LiveActivityPush: Hashable, Sendable {
     package let attributes: [String: JSONValue]?
     package let staleDate: Date?
     package let dismissalDate: Date?
-    /// The broadcast channel that updates the started Live Activity; `nil` for none.
+    /// The broadcast channel that updates the Live Activity to start; `nil` for none.
     package let channel: String?
 
     init(_ aps: inout PayloadReader) {
@@ -38,9 +38,9 @@ package struct LiveActivity: Hashable, Sendable, Codable {
     /// The maximum time for which an ended Live Activity stays on the Lock Screen, in seconds (reference 3.4).
     package static let longestStay: TimeInterval = 4 * 60 * 60
 
-    /// The number of the Live Activity on this phone, from 1.
+    /// The number of the Live Activity on this phone, counted from 1.
     package let number: Int
-    /// The name of the app's type for the attributes (`attributes-type`).
+    /// The name of the type of the attributes in the app's code (`attributes-type`).
     package let type: String
     package let attributes: [String: JSONValue]
     package internal(set) var contentState: [String: JSONValue]
@@ -51,10 +51,10 @@ package struct LiveActivity: Hashable, Sendable, Codable {
     /// The time at which the content becomes stale; `nil` for never.
     package internal(set) var staleAt: Date?
     package internal(set) var isStale = false
-    /// The time at which the ended Live Activity leaves the Lock Screen; `nil` while it runs.
+    /// The time at which the ended Live Activity is removed from the Lock Screen; `nil` while it runs.
     package internal(set) var removeAt: Date?
 
-    /// The id for audiences: the attribute `id`, or else the type and the number, such as `Order-1`.
+    /// The id by which audiences select the activity: the attribute `id`, or else type and number, such as `Order-1`.
     package var id: String {
         if case .string(let id)? = self.attributes["id"], (1...Self.longestID).contains(id.utf8.count) { return id }
         return "\(self.type)-\(self.number)"

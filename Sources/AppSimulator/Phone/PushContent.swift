@@ -3,7 +3,7 @@ package import PushDevice
 package import PushSupport
 package import PushTypes
 
-/// The parts of a payload that the operating system of a phone evaluates (reference 3).
+/// The members of a payload that the operating system of a phone evaluates (reference 3).
 ///
 /// Parsing never fails: a member that cannot be used is described in ``problems`` and treated as absent.
 package struct PushContent: Hashable, Sendable {
@@ -26,14 +26,14 @@ package struct PushContent: Hashable, Sendable {
     package private(set) var isMutable = false
     /// The members for a Live Activity; `nil` if the payload has none.
     package private(set) var activity: LiveActivityPush?
-    /// The whole payload; an empty object for a text that is not a JSON object.
+    /// The whole payload; an empty object for data that is not a JSON object.
     package internal(set) var payload: [String: JSONValue] = [:]
     /// The descriptions of the members that cannot be used.
     package private(set) var problems: [String] = []
     /// The path of the file that the notification service extension has attached; `nil` for none.
     package var attachment: String?
 
-    /// Reads a payload.
+    /// Parses the JSON of a payload.
     package init(payload data: Data) {
         guard data.count <= Self.maximumLength else {
             self.problems = ["the payload has \(data.count) bytes, more than \(Self.maximumLength)"]
@@ -75,7 +75,7 @@ package struct PushContent: Hashable, Sendable {
         self.problems = aps.problems
     }
 
-    /// Reads `alert`, which is the body alone or an object (reference 3.2).
+    /// Parses `alert`, which is the body alone or an object (reference 3.2).
     private mutating func readAlert(_ aps: inout PayloadReader) {
         switch aps.value("alert") {
         case nil: break
@@ -90,8 +90,8 @@ package struct PushContent: Hashable, Sendable {
         }
     }
 
-    /// Returns a text of an alert, which is given literally, as a key into the app's strings, or, for a Live Activity,
-    /// as an object with that key. The simulator has no strings, so it shows the key instead.
+    /// Returns a string of an alert. The payload contains it literally, as a localization key, or, for a Live Activity,
+    /// as an object with that key. The simulator has no localized strings, so it shows the key instead.
     private static func localized(_ name: String, _ alert: inout PayloadReader) -> String? {
         if case .object(let members)? = alert.value(name) {
             var inner = PayloadReader(members, path: "aps.alert.\(name)")
@@ -107,7 +107,7 @@ package struct PushContent: Hashable, Sendable {
         return arguments.isEmpty ? key : "\(key)(\(arguments.joined(separator: ", ")))"
     }
 
-    /// Reads `sound`, which is a name, or an object for a critical alert (reference 3.3).
+    /// Parses `sound`, which is a name, or an object for a critical alert (reference 3.3).
     private mutating func readSound(_ aps: inout PayloadReader) {
         switch aps.value("sound") {
         case nil: break
@@ -121,10 +121,10 @@ package struct PushContent: Hashable, Sendable {
     }
 }
 
-/// Reads the typed members of an object in a payload. A member of a wrong type is a problem, and treated as absent.
+/// Reads the typed members of an object in a payload. A member of the wrong type is a problem, and treated as absent.
 struct PayloadReader {
     private let members: [String: JSONValue]
-    /// The path of the object for the descriptions of problems, such as `aps.alert`.
+    /// The path of the object in the descriptions of problems, such as `aps.alert`.
     private let path: String
     /// The problems so far, each with the path of its member.
     private(set) var problems: [String] = []
@@ -151,7 +151,7 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns an array of texts. Elements of another type are converted to their JSON text.
+    /// Returns an array of strings. Elements of another type are converted to their JSON text.
     mutating func texts(_ name: String) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let elements) = value else {
@@ -191,7 +191,7 @@ struct PayloadReader {
         }
     }
 
-    /// Returns a time that is given in seconds since 1970.
+    /// Returns a time that is given in seconds since 1970; `nil` if the member is absent or unusable.
     mutating func time(_ name: String) -> Date? {
         guard let seconds = self.number(name) else { return nil }
         guard (0...Self.latestTime).contains(seconds) else {
@@ -211,7 +211,7 @@ struct PayloadReader {
     mutating func add(problemsOf inner: PayloadReader) { self.problems += inner.problems }
 }
 
-/// The human-readable text of a payload's values.
+/// Formats the values of a payload as human-readable text.
 package enum PhoneText {
     /// Returns a string without quotes, and any other value as JSON.
     package static func plain(_ value: JSONValue) -> String {

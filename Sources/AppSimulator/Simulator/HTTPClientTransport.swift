@@ -6,7 +6,7 @@ import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// A transport with AsyncHTTPClient: on Linux, Foundation keeps a core busy while a request waits.
+/// A transport that uses AsyncHTTPClient, because Foundation on Linux keeps a core busy while a request waits.
 ///
 /// It follows no redirects, so that neither key nor secret reaches another host. Each request has a connection of its
 /// own, unless many apps share a client.
@@ -122,7 +122,7 @@ package struct HTTPClientTransport: DownloadTransport {
     }
 }
 
-/// An error that the closure for the parts of a response has thrown.
+/// An error that the closure for response parts has thrown.
 private struct PartError: Error {
     let error: any Error
 }

@@ -98,13 +98,13 @@ struct AttachmentHost: Hashable, Sendable {
         label.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } || label.hasPrefix("0x")
     }
 
-    /// Returns the bytes of an IPv4 address of four decimal numbers without leading zeros; `nil` for other labels.
+    /// Parses an IPv4 address of four decimal numbers without leading zeros; returns `nil` for other labels.
     private static func bytes(_ labels: [Substring]) -> [UInt8]? {
         let bytes = labels.compactMap { label in UInt8(label).flatMap { String($0) == label ? $0 : nil } }
         return labels.count == 4 && bytes.count == 4 ? bytes : nil
     }
 
-    /// Returns the 16-bit words of an IPv6 address without a zone; `nil` for other text.
+    /// Parses an IPv6 address without a zone into its 16-bit words; returns `nil` for other strings.
     private static func words(_ text: Substring) -> [UInt16]? {
         var address = in6_addr()
         let characters = text.utf8.allSatisfy { byte in

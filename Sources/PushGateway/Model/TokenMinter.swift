@@ -62,7 +62,7 @@ final class TokenMinter: Sendable {
     /// The keys in the order of their ids, which start with 1.
     private let keys: Mutex<[Key]>
 
-    /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept as long as its tokens are valid.
+    /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept while its tokens are valid.
     init(keys: [[UInt8]]) { self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init)) }
 
     /// The id of the newest key, which encrypts new tokens.

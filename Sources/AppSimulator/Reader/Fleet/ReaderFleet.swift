@@ -5,7 +5,7 @@ import ServiceLifecycle
 
 /// Many readers in one process, which store everything in memory and share connections. Each has its own device.
 ///
-/// The fleet is a `Service`, which reports its counts every second and at the end.
+/// The fleet is a `Service`, which reports its counts every second and when it stops.
 package final class ReaderFleet: Service {
     /// The counts of the readers' events.
     package let counts = FleetTally()
@@ -57,7 +57,7 @@ package final class ReaderFleet: Service {
         try await self.client.close()
     }
 
-    /// Carries out a command for all readers.
+    /// Executes a command for all readers.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library, .list:

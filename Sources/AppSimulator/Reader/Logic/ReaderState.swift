@@ -13,7 +13,7 @@ package struct ReaderState: Codable, Hashable, Sendable {
     package let deviceID: UUID
     /// The issues, the newest first.
     package internal(set) var library: [LibraryIssue] = []
-    /// The entity tag of the catalogue from which the library was built; `nil` before the first.
+    /// The entity tag of the catalogue from which the library was created; `nil` before the first catalogue.
     var entityTag: String?
     /// The time at which the last background download began, in milliseconds since 1970 by the wall clock.
     var lastDownloadMs: Int64?
@@ -40,14 +40,14 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
         /// The issue is in the catalogue, and its download has not begun.
         case listed
         case downloading, downloaded
-        /// The download of the issue was given up.
+        /// The download of the issue was abandoned.
         case failed
     }
 
     /// The entry of the issue in the last catalogue that contained it.
     package internal(set) var issue: CatalogueIssue
     package internal(set) var status = Status.listed
-    /// The number of received bytes of the file.
+    /// The number of bytes of the file that were received.
     package internal(set) var received: Int64 = 0
     /// The file that is or was downloaded; `nil` before the provider has granted a download.
     package internal(set) var file: PublishedFile?
@@ -57,7 +57,7 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
     package internal(set) var isMarked = false
     /// The SHA-256 of the loaded cover; `nil` if none is loaded.
     package internal(set) var coverSHA256: String?
-    /// Indicates that the catalogue does not contain the issue any more.
+    /// Indicates that the catalogue no longer contains the issue.
     package internal(set) var isWithdrawn = false
 
     init(_ issue: CatalogueIssue) { self.issue = issue }
@@ -80,7 +80,7 @@ package struct ReaderWork: Codable, Hashable, Sendable {
     var failures = 0
     /// The total of the delays that the provider has requested, in milliseconds; `nil` for none.
     var waitedMs: Int64?
-    /// Indicates that the download has begun, and thereby the interval until the next download.
+    /// Indicates that the first byte has arrived, which starts the interval until the next download.
     var hasBegun = false
     /// Indicates that a file with a wrong hash was removed and is being downloaded a second time.
     var isSecondTry = false
