@@ -117,14 +117,14 @@ extension GatewayConfiguration {
     package struct Limits: Sendable {
         /// The maximum number of open connections of each listener. Further ones are closed at once. Default 20,000.
         package var connections = 20_000
-        /// The longest time from TCP accept to the end of the TLS handshake. Default 10 s.
+        /// The maximum time from TCP accept to the end of the TLS handshake. Default 10 s.
         package var handshake: Duration = .seconds(10)
-        /// The longest time from the first frame of a request to its last. Default 30 s.
+        /// The maximum time from the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
         /// The limits of unauthenticated connections over all listeners: the memory that they use together in bytes,
         /// their number, and the duration of each. Default 8 MiB, 4,096, 60 s.
         package var unauthenticated = UnauthenticatedConnectionStateMachine.Limits()
-        /// The longest time between two requests of a connection to the admin API. Default 60 s.
+        /// The maximum time between two requests of a connection to the admin API. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
         /// The maximum time for which shutdown waits for running requests to the admin API. Default 2 s.
         package var adminDrain: Duration = .seconds(2)

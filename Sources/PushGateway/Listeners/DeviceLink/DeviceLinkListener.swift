@@ -26,7 +26,7 @@ final class DeviceLinkListener: Sendable {
     let sweeper = IdleConnectionSweeper()
     let router: MessageRouter
     let limits: DeviceLinkServerStateMachine.Limits
-    /// The longest time from TCP accept to the end of the TLS handshake.
+    /// The maximum time from TCP accept to the end of the TLS handshake.
     let handshake: Duration
     private let authenticator: DeviceAuthenticator
     private let topic: @Sendable (TopicHash) -> Topic?
