@@ -8,7 +8,7 @@ import PushWire
 
 /// The four TLS listeners of one environment.
 struct EnvironmentListeners: Sendable {
-    /// The maximum number of feedback connections. Each connection holds its entries in memory until its client has
+    /// The maximum number of feedback connections. Each connection keeps its entries in memory until its client has
     /// read them.
     private static let feedbackConnections = 100
     /// The cipher suites of TLS 1.2 for HTTP/2: only suites with forward secrecy and authenticated encryption, none of
@@ -83,7 +83,8 @@ struct EnvironmentListeners: Sendable {
         self.all = PerListener(http2: http2, deviceLink: deviceLink, binary: binary, feedback: feedback)
     }
 
-    /// Requests a provider's certificate. It is checked after the handshake, so that the response can name the reason.
+    /// Returns a configuration that requests a provider's certificate. The certificate is checked after the handshake,
+    /// so that the response can name the reason.
     private static func provider(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
         tls.cipherSuiteValues = Self.http2CipherSuites
@@ -94,7 +95,8 @@ struct EnvironmentListeners: Sendable {
         return tls
     }
 
-    /// Requests a device's certificate, which the device may send in *Connect* instead (device link reference 1).
+    /// Returns a configuration that requests a device's certificate. The device may send it in *Connect* instead
+    /// (device link reference 1).
     private static func device(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
         tls.applicationProtocols = ["apns-security-v3"]

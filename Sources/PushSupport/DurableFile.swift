@@ -111,7 +111,7 @@ package struct DirectoryLock: ~Copyable, Sendable {
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The lock file at this path cannot be opened.
         case unavailable(String, reason: String)
-        /// Another process, or this one, holds the lock.
+        /// This process or another one has locked the folder.
         case taken
 
         /// The explanation of the failure, for an error message.

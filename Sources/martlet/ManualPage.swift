@@ -266,7 +266,7 @@ private struct ManualText {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }
 
-    /// Returns the text with mdoc's special characters escaped.
+    /// Returns a string with mdoc's special characters escaped.
     private static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\e").replacing("…", with: "...").replacing("–", with: "\\(en")
     }

@@ -50,9 +50,9 @@ public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible 
     case tooLarge
     /// The policy's deadline has passed, or the task was cancelled.
     case tooLate
-    /// The connection failed. The text is the system's error.
+    /// The connection failed. The value is the system's description of the error.
     case connection(String)
-    /// The file could not be written. The text is the system's error.
+    /// The file could not be written. The value is the system's description of the error.
     case file(String)
 
     /// A description of the reason, for the log. It contains no part of the URL.

@@ -64,7 +64,7 @@ struct AttachmentHost: Hashable, Sendable {
     /// `true` for the device itself, a host in a private network, or an address that is not globally reachable.
     let isLocal: Bool
 
-    /// - Parameter text: a name, an IPv4 address or an IPv6 address in brackets.
+    /// - Parameter text: A name, an IPv4 address or an IPv6 address in brackets.
     init?(_ text: String) {
         self.text = text
         if text.hasPrefix("["), text.hasSuffix("]") {

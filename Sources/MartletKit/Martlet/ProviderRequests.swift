@@ -91,7 +91,7 @@ public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension ProviderResult {
-    /// Returns the members of a successful response. Throws if the request was not carried out.
+    /// Returns the members of a successful response. Throws if the request was not performed.
     func members() throws(InstallationError) -> [String: JSONValue] {
         switch self {
         case .done(let members): return members

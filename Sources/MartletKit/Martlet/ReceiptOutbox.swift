@@ -25,7 +25,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// The changes to make in the storage, and the events to report.
+    /// The changes to apply to the storage, and the events to report.
     struct Changes: Equatable, Sendable {
         /// The names of the stored receipts to remove.
         var removed: [String] = []

@@ -99,7 +99,7 @@ struct IssueDownload {
 
 /// Performs one download, as ``IssueDownload`` decides.
 final class IssueTransfer: Sendable {
-    /// The maximum time between two receptions of bytes.
+    /// The maximum time without a received byte.
     static let silence: Duration = .seconds(30)
 
     /// The request for the missing bytes; `nil` if none is missing.

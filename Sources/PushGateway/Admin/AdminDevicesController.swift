@@ -128,7 +128,7 @@ private struct DeviceDetails: ResponseObject {
         ]
     }
 
-    /// An app that is or was installed.
+    /// An app that is or was installed on the device.
     struct Install: ResponseObject {
         let install: ActivatedDevice.Install
         /// The current token in hexadecimal; `nil` for an app that was removed.

@@ -45,7 +45,7 @@ struct AdminServer {
         )
     }
 
-    /// Creates a router for the operations that rejects web pages and ignores unknown query items.
+    /// Creates a router for the operations. It rejects requests from web pages and ignores unknown query items.
     static func router(_ operations: [AdminOperation], logger: Logger) -> Hummingbird.Router<APIContext> {
         let router = Hummingbird.Router(context: APIContext.self)
         router.add(middleware: ErrorMiddleware(logger: logger))

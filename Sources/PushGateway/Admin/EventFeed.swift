@@ -21,7 +21,7 @@ struct EventFeed: Sendable {
     let log: EventLog
     /// The filter that an event must match to be sent.
     let filter: EventFilter
-    /// The id after which the feed begins.
+    /// The id after which the feed begins: only events with higher ids are sent.
     let start: Int64
     /// The id of the first event that is published to the watcher. The log contains all earlier events.
     private let first: Int64

@@ -203,7 +203,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     }
 }
 
-/// The look-ups by which a provider's credentials are checked.
+/// Looks up the registered data by which a provider's credentials are checked.
 protocol TrustDirectory: Sendable {
     /// A number that changes with every change of apps, keys or certificates.
     var changes: UInt64 { get }

@@ -103,7 +103,7 @@ enum FaultDuration {
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
-    /// Parses a duration; `nil` for any other text.
+    /// Parses a duration; returns `nil` for a string in another form.
     static func read(_ text: some StringProtocol) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let unit = Self.units.first(where: { $0.name == text.dropFirst(digits.count) }),

@@ -151,7 +151,7 @@ struct FaultSubject: Hashable, Sendable {
 }
 
 extension FaultSubject {
-    /// Describes a message to a device.
+    /// Creates the subject for a message to a device.
     init(listener: FaultListener, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
         self.init(
             listener: listener,

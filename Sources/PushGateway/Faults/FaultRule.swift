@@ -78,7 +78,7 @@ extension FaultPoint {
 
 /// The text form of a rule's members: `name=value`, separated by commas. A name alone stands for `true`.
 package enum FaultText {
-    /// The maximum length of a text, in bytes.
+    /// The maximum length of a text form, in bytes.
     static let maximumLength = 4096
     /// The pattern of member values that need no quotes, see ``isPlain(_:)``.
     static let pattern = "^[A-Za-z0-9._-]+$"
@@ -87,7 +87,7 @@ package enum FaultText {
     /// The names of the members whose values are numbers.
     private static let numbers = Set(FaultRule.object.members.filter { $0.schema.isNumber }.map { $0.name })
 
-    /// Parses the text form.
+    /// Parses the text form of a rule into its members.
     package static func members(_ text: String) throws(RequestError) -> [String: JSONValue] {
         guard text.utf8.count <= Self.maximumLength else {
             throw RequestError(.invalid, code: "too_long", message: "a fault has at most \(Self.maximumLength) bytes")

@@ -15,7 +15,7 @@ final class Listener: Sendable {
         /// Indicates whether the handshake fails for an untrusted client certificate; `false` if the handler checks it
         /// later.
         var checksCertificates = true
-        /// Indicates whether a client that has closed its write side still gets responses.
+        /// Indicates whether responses are still sent to a client that has closed its write side.
         var allowsHalfClosure = false
     }
 

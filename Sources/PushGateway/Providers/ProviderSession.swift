@@ -46,7 +46,7 @@ struct ProviderSession: Sendable {
     /// An action on the connection that follows the response to a request.
     enum Instruction: Hashable, Sendable {
         case announce(streamLimit: Int)
-        /// Send GOAWAY with this reason in JSON. Accepted requests still get their responses.
+        /// Send GOAWAY with this reason in JSON. Accepted requests still receive their responses.
         case goAway(Reason)
         /// Send GOAWAY and process no further request: too many invalid provider tokens were checked.
         case endWithoutProcessing

@@ -146,7 +146,7 @@ struct RoutingStateMachine: Sendable {
     /// The number of bytes by which the unacknowledged messages of all devices may still grow.
     var freeBytes: Int { self.limits.totalBytes - self.unacknowledgedBytes }
 
-    /// Returns whether the limits of its session allow the message to be sent.
+    /// Returns whether the limits of the device allow one more unacknowledged message of this size.
     func hasRoom(for message: Message, at index: Int) -> Bool {
         self.sessions[index].unacknowledged.count < self.limits.unacknowledged
             && self.sessions[index].unacknowledged.bytes + message.cost <= self.limits.unacknowledgedBytes

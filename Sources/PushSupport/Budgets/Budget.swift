@@ -41,7 +41,7 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The size, in bytes, up to which a body is charged to no budget. The limit on connections bounds their number.
+    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds how many there are.
     package static let uncountedBodyLength = 64 * 1024
 
     package let resource: BudgetedResource

@@ -10,7 +10,7 @@ package enum XMLToken: Hashable {
     case declaration
 }
 
-/// Finds the ends of tokens in bytes that arrive in pieces. It examines each byte at most twice.
+/// Finds the end of each token in bytes that arrive in pieces. It examines each byte at most twice.
 package struct XMLTokenScanner: Sendable {
     /// The number of bytes of the current token that were scanned.
     private var scanned = 0

@@ -74,7 +74,7 @@ struct LogLine {
         return try? entry.line
     }
 
-    /// Returns the text with control characters, line separators and marks that change the writing direction escaped.
+    /// Returns the string with control characters, line separators and marks that change the writing direction escaped.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -76,7 +76,7 @@ struct ProviderSend {
         return end.exitStatus
     }
 
-    /// Prints text about an accepted notification. If printing fails, prints the notification's id to standard error.
+    /// Prints a message about an accepted notification. If that fails, prints the notification's id to standard error.
     private func show(_ text: String, of id: String) throws {
         do {
             try StandardOutput.result(text)

@@ -70,8 +70,8 @@ final class ProviderConnectionProxy: Sendable {
     /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
     func announce(streamLimit: Int) { self.perform(.announce(streamLimit: streamLimit)) }
 
-    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others get their responses before the
-    /// connection ends.
+    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled. The others receive their responses before the
+    /// connection closes.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text.
     ///   - lastStream: By default the highest stream that the client has opened.

@@ -42,7 +42,7 @@ final class ProviderListener: Sendable {
         )
     }
 
-    /// Adds the HTTP/2 handler. A certificate that is invalid here ends the connection with GOAWAY and the reason
+    /// Adds the HTTP/2 handler. If a certificate is invalid here, the connection is closed with GOAWAY and the reason
     /// (reference 1.2).
     private func configureHTTP2(_ channel: any Channel, _ fault: FaultDecision?) throws {
         var certificate: CertificateIdentity?

@@ -37,7 +37,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         static func removed(_ id: String) -> String { "the schedule is removed" }
 
-        /// Returns the text about a schedule that was added or replaced, and prints warnings to standard error.
+        /// Returns the message about a schedule that was added or replaced, and prints warnings to standard error.
         static func changed(_ response: JSONValue) -> String {
             PreviewText.warn(response)
             return self.columns.details(of: response)
