@@ -35,11 +35,11 @@ struct DeviceLinkConnector: Sendable {
         }
     }
 
-    /// Returns the *Connect* of a connection: the certificate and a new signed nonce (device link reference 4).
+    /// Returns the *Connect* packet for a connection: the certificate and a new signed nonce (device link reference 4).
     func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnectRequest {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce)
-        // A base token that is too long is left out, because the whole packet would be refused. The service issues
+        // A base token that is too long is omitted, because the whole packet would be refused. The service issues
         // another.
         let isShort = (identity.baseToken?.count ?? 0) <= DeviceLinkConnectResponse.maximumBaseToken
         return DeviceLinkConnectRequest(
@@ -52,7 +52,7 @@ struct DeviceLinkConnector: Sendable {
         )
     }
 
-    /// Connects, runs `session` to its end and closes the connection.
+    /// Connects, runs `session` until it ends and closes the connection.
     /// - Returns: `true` if the service had accepted the device.
     func run(
         _ session: DeviceLinkSession,
@@ -103,7 +103,7 @@ struct DeviceLinkConnector: Sendable {
         .get()
     }
 
-    /// Adds the handlers of TLS and of the device link to an open connection.
+    /// Adds the handlers for TLS and for the device link to an open connection.
     private func addHandlers(
         to channel: any Channel,
         connect: DeviceLinkConnectRequest,
