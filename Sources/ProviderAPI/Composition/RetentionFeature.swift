@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The deletion of records whose retention is over, and the erasure of users and apps.
+/// The feature that deletes records whose retention has expired, and erases users and apps.
 struct RetentionFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

@@ -83,7 +83,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Many clients close TCP without the closure alert of TLS. Nothing is lost, as each notification has its length.
+        // Many clients close TCP without TLS's closure alert. Nothing is lost, because notifications have a length.
         if self.isHandshakeDone, case NIOSSLError.uncleanShutdown = error { return }
         if !self.isHandshakeDone {
             self.listener.logger.info("TLS handshake failed", metadata: LegacyTLS.metadata(error, "binary"))

@@ -84,7 +84,7 @@ struct ImportBatch: Hashable, Sendable {
 
     let application: Topic
     let environment: PushEnvironment
-    /// The tokens as the client wrote them.
+    /// The tokens as the client wrote them, which the response repeats.
     let texts: [String]
 
     /// - Throws: ``FCMError`` that fails the whole request.

@@ -11,7 +11,7 @@ struct GorushCounters: Hashable, Sendable {
     var failed = 0
     /// The number of requests, by the HTTP status of the response.
     var statuses: [Int: Int] = [:]
-    /// The total time in which requests were answered.
+    /// The total duration of all requests until their responses.
     var responseTime: Duration = .zero
 }
 

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Requests of homeservers have no credentials, so their connections are closed after a minute like others without a
 /// key (docs/decisions/0015). A connection is kept open if it has named a pushkey to which a push was accepted before,
-/// because only the user and the user's homeserver know a device token. A user could misuse the token, so one token
+/// because only the user and the user's homeserver know a device token. The user knows the token too, so one token
 /// keeps few connections open.
 final class MatrixConnections: Sendable {
     /// The maximum number of connections that one token keeps open. A homeserver names many tokens on each connection.

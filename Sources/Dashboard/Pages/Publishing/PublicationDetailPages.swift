@@ -25,7 +25,7 @@ struct PublicationDetailPages: PageArea {
 
     // MARK: The page
 
-    /// - Parameter failed: The form that the API has rejected; `nil` for none.
+    /// - Parameter failed: The form that the API has rejected; `nil` if none was.
     private func page(_ request: PageRequest, failed: Form? = nil, error: RequestError? = nil) async throws -> Response
     {
         let publication = try await request.publication(at: request.publicationAPI)

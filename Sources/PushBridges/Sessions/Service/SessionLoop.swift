@@ -9,8 +9,7 @@ package import PushTypes
 protocol SessionLoopDelegate: AnyObject, Sendable {
     /// Queues a session for connecting. When it is the session's turn, ``SessionLoop/begin(_:)`` must be called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
-    /// Submits a push of a session.
-    /// - Parameter placed: Called once a push that had to wait has entered the queue.
+    /// - Parameter placed: Called once a push that had to wait has entered the queue or was dropped.
     /// - Returns: `false` if the push waits because its app has too many.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool
     func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey)
@@ -155,7 +154,7 @@ final class SessionLoop: Sendable {
 /// An entry is not moved when its deadline becomes later. Instead, its session is called too early once, and then adds
 /// the later deadline.
 package struct TimerWheel: Sendable {
-    /// The ids of sessions by the second, since 1970, to which their deadline was rounded up.
+    /// The ids of sessions, by the second of the steady clock to which their deadline was rounded up.
     private var slots: [Int64: [UUID]] = [:]
 
     package init() {}

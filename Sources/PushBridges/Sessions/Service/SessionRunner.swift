@@ -109,7 +109,7 @@ final class SessionRunner {
         if self.isReadHeld, self.mayRead(self.connection) { self.channel?.read() }
     }
 
-    /// Records that a push that waited for a permit has got it, and resumes reading.
+    /// Records that a push no longer waits for a permit, and resumes reading.
     private func placed() {
         self.unplaced = max(0, self.unplaced - 1)
         self.readAgain()

@@ -144,7 +144,7 @@ struct ComponentService: Service {
 
 /// The metrics of XMPP components.
 ///
-/// `martlet_xmpp_publishes` counts publishes by `answer`, `martlet_xmpp_connections` connections to servers by `result`.
+/// `martlet_xmpp_publishes` counts publishes by `answer`, `martlet_xmpp_connections` counts connections by `result`.
 struct ComponentMetrics: Sendable {
     enum Answer: String, CaseIterable {
         case accepted, coalesced, failed, forbidden, missing

@@ -23,7 +23,7 @@ package struct XMPPStreamParser: Sendable {
     static let maximumPrefixes = 64
 
     private enum Phase {
-        /// No tag has been read.
+        /// Neither the XML declaration nor a tag has been read.
         case start
         /// The XML declaration has been read.
         case declared
