@@ -18,7 +18,7 @@ package struct Bridges: ProviderExtension {
     package let services: [any Service]
     private let features: [any BridgeFeature]
 
-    /// - Throws: An error if configured certificates cannot be used.
+    /// Creates the bridges. Throws an error if configured certificates cannot be used.
     package init(_ parts: ProviderComponents, _ configuration: BridgesConfiguration = BridgesConfiguration()) throws {
         parts.metrics.describe(Self.all.flatMap { $0.metrics })
         let components = BridgeComponents(parts, configuration)

@@ -10,7 +10,7 @@ package struct SessionCookie: Sendable {
     /// The maximum length of a token, in bytes.
     private static let maximumLength = 256
 
-    /// - Parameter isSecure: Whether browsers reach the pages over TLS.
+    /// Creates the cookie. `isSecure` is `true` if browsers reach the pages over TLS.
     package init(isSecure: Bool) {
         self.isSecure = isSecure
         self.name = isSecure ? "__Host-martlet" : "martlet"

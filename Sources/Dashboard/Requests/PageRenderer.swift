@@ -18,7 +18,7 @@ struct PageRenderer: Sendable {
     let liveStreams: Budget
     private let isSecure: Bool
 
-    /// - Parameter isSecure: Whether browsers reach the pages over TLS.
+    /// Creates a renderer. `isSecure` is `true` if browsers reach the pages over TLS.
     init(isSecure: Bool, liveStreams: Budget, menu: [MenuEntry]) throws {
         (self.liveStreams, self.menu) = (liveStreams, menu)
         let files = PageFiles(page_resources_of_dashboard())

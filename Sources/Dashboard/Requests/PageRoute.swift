@@ -31,7 +31,7 @@ struct MenuEntry: Sendable {
     /// The scope that a caller needs in order to see the entry.
     let scope: APIScope
 
-    /// - Parameter path: The path; by default the name with a leading slash.
+    /// Creates an entry. The path is by default the name with a leading slash.
     init(_ group: Group, _ name: String, path: String? = nil, scope: APIScope = .read) {
         (self.group, self.name, self.path, self.scope) = (group, name, path ?? "/\(name)", scope)
     }

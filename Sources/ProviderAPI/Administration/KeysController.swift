@@ -67,7 +67,7 @@ struct KeysController: Controller {
         return try .json(self.response(record))
     }
 
-    /// Changes the members that are in the body. The change takes effect with the next request. `null` removes a limit.
+    /// Changes the members that are in the body, from the next request on. `null` removes a limit.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in

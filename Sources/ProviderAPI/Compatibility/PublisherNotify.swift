@@ -33,7 +33,7 @@ struct PublisherNotify: Equatable {
     /// The field `Id`. A form that is posted again with the same id is treated as the same request.
     let id: String?
 
-    /// - Throws: ``RequestError`` that names the form's field.
+    /// Parses the form. Throws ``RequestError`` that names the field at fault.
     init(_ form: FormData) throws(RequestError) {
         self.account = try form.requiredText("adobeID", maximum: 256)
         self.password = try form.requiredText("password", maximum: 256)

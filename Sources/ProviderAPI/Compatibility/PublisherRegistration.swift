@@ -16,7 +16,7 @@ enum PublisherRegistration {
     private static let known: Set<String> = Set(capabilities.keys.map { $0.lowercased() })
         .union(["devid", "token", "accountid", "environment"])
 
-    /// - Throws: ``RequestError`` that names the form's field.
+    /// Converts a form. Throws ``RequestError`` that names the field at fault.
     static func registration(_ form: FormData) throws(RequestError) -> DeviceRegistration {
         var registration = try FormDevice.registration(form, token: form["token"])
         registration.installation = try form.text("devId", maximum: DeviceRequest.maximumText)

@@ -123,7 +123,7 @@ struct BatchResponse: ResponseObject {
 
         init(_ error: RequestError) { (self.result, self.error) = ("refused", error) }
 
-        /// - Parameter index: The position of the registration in the request.
+        /// Creates the entry for the registration at the position `index` of the request.
         init(_ result: RegistrationResult?, index: Int) {
             switch result?.kind {
             case .rejected(let excess):

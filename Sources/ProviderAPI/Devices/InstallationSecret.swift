@@ -9,7 +9,7 @@ import PushSupport
 enum InstallationSecret {
     private static let field = HTTPField.Name("installation-secret")
 
-    /// - Throws: ``RequestError`` for a request that does not contain the installation's secret.
+    /// Checks the secret in a request. Throws ``RequestError`` if it is not that of the installation.
     static func check(in request: OperationRequest, _ secret: String) throws {
         let sent = Self.field.flatMap { request.http.headers[$0] } ?? ""
         guard Self.isEqual(sent, secret) else {

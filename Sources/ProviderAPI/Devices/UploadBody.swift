@@ -24,7 +24,7 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
 
     func makeAsyncIterator() -> UploadBody { self }
 
-    /// - Throws: ``RequestError``, or the error of the connection.
+    /// Returns the next chunk. Throws ``RequestError``, or the error of the connection.
     @concurrent mutating func next() async throws -> ByteBuffer? {
         guard let buffer = try await self.body.next() else {
             guard self.count >= self.announced ?? 0 else {

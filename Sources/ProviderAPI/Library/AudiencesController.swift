@@ -86,7 +86,7 @@ struct NamedAudiencesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// - Parameter turns: The budget that lets long lists be encoded one after the other.
+    /// Creates the controller. `turns` is the budget that lets long lists be encoded one after the other.
     init(store: any AppStore & LibraryStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .audience, store: store, turns: turns, time: time)
         self.time = time

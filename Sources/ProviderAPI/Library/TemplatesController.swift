@@ -13,7 +13,7 @@ struct TemplatesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// - Parameter turns: The budget that lets long lists be encoded one after the other.
+    /// Creates the controller. `turns` is the budget that lets long lists be encoded one after the other.
     init(store: any AppStore & DeviceStore & LibraryStore & UserStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .template, store: store, turns: turns, time: time)
         (self.store, self.time) = (store, time)

@@ -67,7 +67,7 @@ struct OutcomeList {
     /// The number of recipients without a final state.
     let pending: Int
 
-    /// - Parameter found: The notification with its deliveries and devices. A device without a final state is pending.
+    /// Creates the list from a notification with its deliveries and devices. A device without a final state is pending.
     init(_ found: NotificationOutcomes) {
         let (notification, devices) = (found.notification, found.devices)
         let ids = DeliveryID(notification: notification.id)

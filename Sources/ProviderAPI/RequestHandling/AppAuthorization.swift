@@ -43,7 +43,7 @@ extension ProviderOperation {
 struct AppAuthorization: Sendable {
     let store: any AppStore
 
-    /// - Throws: ``RequestError`` for a caller that may not act on the app of the request.
+    /// Checks a request. Throws ``RequestError`` for a caller that may not act on the app of the request.
     func check(_ caller: APICaller, _ operation: ProviderOperation, _ context: APIContext) async throws {
         guard caller.apps != nil else { return }
         switch operation.subject {

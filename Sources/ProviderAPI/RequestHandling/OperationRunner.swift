@@ -179,7 +179,7 @@ package struct OperationRunner: Sendable {
         )
     }
 
-    /// - Throws: ``RequestError`` if the caller lacks the scope of the operation.
+    /// Checks the scope. Throws ``RequestError`` if the caller lacks the scope of the operation.
     private static func authorize(_ caller: APICaller?, _ operation: ProviderOperation) throws {
         if caller?.isPublic == true, operation.scope != .registerSelf {
             let message = "a public key registers devices, and nothing else"

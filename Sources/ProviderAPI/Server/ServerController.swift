@@ -59,7 +59,7 @@ actor ReadyProbe {
         }
     }
 
-    /// - Throws: ``StoreError/cannotWrite(why:)``.
+    /// Checks the store, or reuses the last result. Throws ``StoreError/cannotWrite(why:)``.
     func check() async throws {
         if let last, self.clock() < last.at + Self.lifetime { return try last.result.get() }
         if let running { return try await running.value }

@@ -13,7 +13,7 @@ package protocol BridgeSettings: Sendable {
     static var hidden: [any ObjectMember] { get }
     /// Throws ``RequestError`` if `name` cannot be the name of a bridge of this kind.
     static func check(name: String) throws(RequestError)
-    /// - Throws: ``RequestError`` that names the member at fault.
+    /// Reads the settings from JSON. Throws ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields) throws(RequestError)
     /// Returns the values of the hidden members for settings from a caller whose API key is restricted to single apps.
     /// - Parameters:

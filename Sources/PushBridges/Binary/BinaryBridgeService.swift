@@ -29,7 +29,7 @@ package final class BinaryBridgeService: Service {
     private let listeners: (binary: LegacyTLSListener, feedback: LegacyTLSListener)
     private let bound = OneShotValue<Ports>()
 
-    /// - Throws: An error if the TLS files or the authorities cannot be used.
+    /// Creates the service. Throws an error if the TLS files or the authorities cannot be used.
     package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderComponents) throws {
         (self.configuration, self.parts) = (configuration, parts)
         let (store, time, logger) = (parts.store, parts.time, parts.logger.rateLimited())

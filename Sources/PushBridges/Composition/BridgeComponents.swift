@@ -49,7 +49,8 @@ struct BridgeComponents: Sendable {
 package struct BridgesConfiguration: Sendable {
     /// The configuration of the listeners for legacy providers, or `nil` for no such listeners.
     package var binary: BinaryBridgeConfiguration?
-    /// The certificate authorities, in PEM, that are trusted at chat servers besides those of the system. Default none.
+    /// The certificate authorities, in PEM, that are trusted at chat servers in addition to those of the system.
+    /// Default none.
     package var chatAuthorities: String?
 
     package init(binary: BinaryBridgeConfiguration? = nil, chatAuthorities: String? = nil) {

@@ -14,7 +14,6 @@ struct FCMMessage: Hashable, Sendable {
 
     /// The recipients of a message.
     enum Target: Hashable, Sendable {
-        /// The token of a device.
         case token(DeviceToken)
         /// An installation, by the id with which its app registered it.
         case installation(String)

@@ -66,7 +66,7 @@ struct TopicBatch: Hashable, Sendable {
     let topic: String
     let tokens: [InstanceIDToken]
 
-    /// - Throws: ``FCMError`` that fails the whole request.
+    /// Parses the body. Throws the ``FCMError`` with which the whole request fails.
     init(_ body: Data) throws(FCMError) {
         let fields = try InstanceIDBody.fields(body)
         guard let text = try fields.text("to"), let topic = FCMTopic.name(text) else {
@@ -87,7 +87,7 @@ struct ImportBatch: Hashable, Sendable {
     /// The tokens as the client wrote them, which the response repeats.
     let texts: [String]
 
-    /// - Throws: ``FCMError`` that fails the whole request.
+    /// Parses the body. Throws the ``FCMError`` with which the whole request fails.
     init(_ body: Data) throws(FCMError) {
         let fields = try InstanceIDBody.fields(body)
         guard let text = try fields.text("application"), let application = Topic(text) else {

@@ -9,7 +9,7 @@ struct ProtoFields {
     /// The path of the message, for errors. It is empty for the top-level message.
     let path: String
 
-    /// - Throws: ``FCMError`` for a value that is not an object.
+    /// Reads a message. Throws ``FCMError`` for a value that is not an object.
     init(_ value: JSONValue, path: String) throws(FCMError) {
         guard case .object(let members) = value else {
             throw .invalid(path.isEmpty ? "body" : path, "it must be an object")

@@ -9,7 +9,7 @@ struct GorushFields {
     /// The members whose names contain capital letters, by their names in lower case.
     private let folded: [String: JSONValue]
 
-    /// - Throws: ``GorushError/missing`` for a value that is not an object.
+    /// Reads an object. Throws ``GorushError/missing`` for a value that is not an object.
     init(_ value: JSONValue) throws(GorushError) {
         guard case .object(let members) = value else { throw .missing }
         self.init(members)

@@ -48,7 +48,7 @@ struct GorushFollower: Service {
         let bundleID: Topic
     }
 
-    /// A piece of work of the service.
+    /// A work item of the service: a notification to follow, or failures to post to a hook.
     private enum Work: Sendable {
         case follow(Followed, Topic)
         case post([GorushLogEntry], Hook)

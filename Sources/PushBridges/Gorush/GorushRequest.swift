@@ -18,7 +18,7 @@ struct GorushRequest: Hashable, Sendable {
     /// notifications are included.
     let longestEntries: Int
 
-    /// - Parameter maximum: The maximum number of notifications, including those for other platforms.
+    /// Parses the body. `maximum` limits the number of notifications, including those for other platforms.
     init(_ body: Data, maximum: Int = Self.standardNotifications) throws(GorushError) {
         guard let json = try? JSONValue(parsing: body) else { throw .missing }
         guard let entries = try GorushFields(json).array("notifications") else { throw .missing }

@@ -20,7 +20,6 @@ final class GorushStatistics: Sendable {
     private let counters = Mutex<[String: GorushCounters]>([:])
     let start = ContinuousClock.now
 
-    /// Returns the counters of a bridge.
     subscript(bridge: String) -> GorushCounters { self.counters.withLock { $0[bridge] ?? GorushCounters() } }
 
     /// Changes the counters of a bridge, which must exist.

@@ -94,7 +94,7 @@ private struct MatrixTextTruncator {
     /// The payload with the truncated strings.
     private(set) var members: [String: JSONValue]
 
-    /// - Parameter excess: The number of bytes by which the JSON must become shorter.
+    /// Truncates the strings until the JSON is shorter by `excess` bytes, as far as possible.
     init(_ members: [String: JSONValue], excess: Int) {
         self.members = members
         guard case .object(var aps)? = members["aps"] else { return }

@@ -149,7 +149,7 @@ enum TokenOutcome: Hashable, Sendable {
     /// The rejection reasons for which clients remove a token.
     static let faultsOfTokens: Set<Reason> = [.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered]
 
-    /// - Parameter delivery: The delivery to the token, or `nil` if none exists yet.
+    /// Creates the outcome from the delivery to the token, or from `nil` if no delivery exists yet.
     init(_ delivery: DeliveryRecord?, apnsID: String) {
         switch delivery?.state {
         case nil, .sending?: self = .pending(apnsID: apnsID)

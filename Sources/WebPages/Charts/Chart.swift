@@ -18,7 +18,7 @@ package struct Chart: Sendable {
         let name: String
         let values: [Double?]
 
-        /// - Parameter values: Finite numbers of at least 0. `nil` and any other number are gaps.
+        /// Creates a series of finite numbers of at least 0. `nil` and any other number are gaps.
         package init(_ name: String, _ values: [Double?]) {
             self.name = name
             self.values = values.map { value in value.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil } }
@@ -97,7 +97,6 @@ private struct ChartDrawing {
         self.scale = ChartScale(upTo: chart.maximum)
     }
 
-    /// Returns the `svg` element.
     func svg(id: String) -> String {
         let id = HTMLEscaping.escape(id)
         let title = HTMLEscaping.escape(self.chart.title)
@@ -196,7 +195,7 @@ struct ChartScale: Equatable {
     /// The values of the grid lines, each of which has a label, starting at 0.
     let ticks: [Double]
 
-    /// - Parameter largest: The largest value. If it is 0, the scale ends at 1.
+    /// Creates the scale for the largest value. If that is 0, the scale ends at 1.
     init(upTo largest: Double) {
         guard largest.isFinite, largest > 0 else {
             (self.maximum, self.ticks) = (1, [0, 1])

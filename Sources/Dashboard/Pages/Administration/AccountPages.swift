@@ -52,6 +52,7 @@ struct AccountPages: PageArea {
         return request.page("account", title: "account.title", model, error: error)
     }
 
+    /// Returns a password field.
     /// - Parameter member: The API member that the field repeats; `nil` for the member with the name of the field.
     private static func password(
         _ name: String,

@@ -71,6 +71,7 @@ struct KeyListPages: PageArea {
         let days, rate: String
     }
 
+    /// Returns the fields for a key.
     /// - Parameters:
     ///   - apps: The fields that choose the apps of the key.
     ///   - lifetimes: The offered lifetimes, in days; empty for a key that never expires.

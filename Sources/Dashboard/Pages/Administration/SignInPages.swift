@@ -58,8 +58,8 @@ struct SignInPages: PageArea {
         return Self.linkPage(visitor)
     }
 
-    /// - Throws: ``RequestError`` for a link that cannot be redeemed, `BudgetRefusal` for a client that has tried too
-    ///   many invalid links.
+    /// Checks a one-time link. Throws ``RequestError`` if the link cannot be redeemed, and `BudgetRefusal` for a client
+    /// that has tried too many invalid links.
     private static func checkLink(_ visitor: AnonymousPageRequest) async throws {
         guard try await visitor.interface.signIn.link(visitor.context.path("token")) != nil else {
             // Only invalid links count. A valid link always works, because it must bypass all locks.

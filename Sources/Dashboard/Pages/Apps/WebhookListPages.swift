@@ -92,6 +92,7 @@ struct WebhookListPages: PageArea {
 
 /// The page that shows a secret only once, such as a new API key.
 enum SecretPage {
+    /// Returns the page with a secret.
     /// - Parameters:
     ///   - explanation: The path of the explanation in the localized texts.
     ///   - next: The path of the page to which the page links.

@@ -20,8 +20,7 @@ struct TokenListPages: PageArea {
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
 
-    /// - Parameters:
-    ///   - figure: The number of devices that a dry run has counted; `nil` before a dry run.
+    /// Returns the page. `figure` is the number of devices that a dry run has counted, or `nil` before a dry run.
     private func page(_ request: PageRequest, figure: Int? = nil, error: RequestError? = nil) async throws -> Response {
         let action = request.query("action").flatMap { Self.actions.contains($0) ? $0 : nil }
         let query = URLText.query([

@@ -171,7 +171,7 @@ struct ComposePages: PageArea {
         for (name, value) in defaults where form[name].isEmpty { form[name] = value }
     }
 
-    /// - Parameter stored: The schedule from which the form was filled for this page; `nil` for any other form.
+    /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page, if any.
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,

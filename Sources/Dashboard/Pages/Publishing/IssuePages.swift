@@ -165,7 +165,6 @@ struct IssueForm {
     /// Indicates whether the product id may be changed, which is possible until the issue is first published.
     private let hasProductID: Bool
 
-    /// Creates an empty form.
     init() { (self.values, self.hasProductID) = ([:], true) }
 
     /// Creates the form of a stored issue.
@@ -233,7 +232,6 @@ enum IssueModel {
         return model
     }
 
-    /// Returns the variables for a file.
     static func file(_ file: FileResponse) -> PageModel {
         var model = PageValue.members(file)
         model["shortHash"] = "\(file.hash.prefix(8))…\(file.hash.suffix(8))"

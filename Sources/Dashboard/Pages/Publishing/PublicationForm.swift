@@ -17,7 +17,6 @@ struct PublicationForm {
 
     private let values: [String: String]
 
-    /// Creates an empty form.
     init() { self.values = [:] }
 
     /// Creates the form of a stored publication.

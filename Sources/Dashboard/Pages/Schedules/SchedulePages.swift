@@ -195,7 +195,8 @@ struct MonthGrid {
     let range: Range<Date>
     private let zone: TimeZone
 
-    /// - Parameter month: The month, such as `2026-11`. For `nil` and for invalid strings, the month of `now` is used.
+    /// Creates the calendar of a month, such as `2026-11`. For `nil` and for invalid strings, the month of `now` is
+    /// used.
     init(_ month: String?, now: Date, zone: TimeZone) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone

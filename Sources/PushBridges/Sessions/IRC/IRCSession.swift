@@ -344,7 +344,7 @@ extension IRCSession {
     }
 }
 
-/// The messages of other users.
+/// The handling of messages from other users.
 extension IRCSession {
     /// Returns `true` if a nick is that of this session, ignoring case as defined by RFC 1459.
     private func isOwn(_ nick: String) -> Bool { Self.folded(nick) == Self.folded(self.nick) }

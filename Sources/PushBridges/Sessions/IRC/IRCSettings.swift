@@ -4,7 +4,6 @@ import PushSupport
 struct IRCSettings: Hashable, Sendable {
     /// The way in which the client proves that the account is its own.
     enum Authentication: String, Hashable, Sendable, CaseIterable {
-        /// SASL PLAIN.
         case sasl
         /// The command `PASS account:password`, which bouncers support.
         case pass
@@ -26,7 +25,7 @@ struct IRCSettings: Hashable, Sendable {
     let highlights: [IRCText.Word]
     let authentication: Authentication
 
-    /// - Throws: ``RequestError`` that names the member at fault.
+    /// Reads the settings of a login. Throws ``RequestError`` that names the member at fault.
     init(_ login: ChatLogin) throws(RequestError) {
         for (name, text) in [("account", login.account), ("password", login.password)]
         where text.utf8.contains(where: { [0, 10, 13].contains($0) }) {

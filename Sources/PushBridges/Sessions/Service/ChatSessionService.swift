@@ -155,6 +155,7 @@ package final class ChatSessionService: Service {
         await self.stop(running)
     }
 
+    /// Stops sessions.
     /// - Parameter removed: The ids of sessions whose records were removed. Their waiting messages are not pushed.
     private func stop(_ sessions: [ChatSessionKey: SessionLoop], removed: Set<UUID> = []) async {
         await withTaskGroup(of: Void.self) { tasks in

@@ -9,11 +9,12 @@ package import PushTypes
 protocol SessionLoopDelegate: AnyObject, Sendable {
     /// Queues a session for connecting. When it is the session's turn, ``SessionLoop/begin(_:)`` must be called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
+    /// Submits a push of a session.
     /// - Parameter placed: Called once a push that had to wait has entered the queue or was dropped.
     /// - Returns: `false` if the push waits because its app has too many.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool
     func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey)
-    /// - Parameter condition: The condition, or `nil` if the session no longer runs.
+    /// Records the condition of a session, or `nil` once the session no longer runs.
     func setCondition(_ condition: ChatSessionCondition?, _ session: RunningSession)
 }
 

@@ -28,7 +28,7 @@ struct SCRAMClient: Hashable, Sendable {
     private var finalWithoutProof = ""
     private var serverSignature: [UInt8] = []
 
-    /// - Parameter nonce: A string of printable ASCII without commas that is unique to the exchange.
+    /// Begins an exchange. `nonce` is printable ASCII without commas, and unique to the exchange.
     init(_ mechanism: Mechanism, account: String, password: String, nonce: String) {
         (self.mechanism, self.password, self.nonce) = (mechanism, Self.prepared(password), nonce)
         let name = Self.prepared(account).replacing("=", with: "=3D").replacing(",", with: "=2C")

@@ -457,7 +457,7 @@ struct XMPPAccount: Hashable, Sendable {
     /// The address in lower case, for comparisons.
     private let folded: String
 
-    /// - Throws: ``RequestError`` that names the member `account`.
+    /// Parses a bare JID. Throws ``RequestError`` that names the member `account`.
     init(_ text: String) throws(RequestError) {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         let isPlain = text.unicodeScalars.allSatisfy { scalar in

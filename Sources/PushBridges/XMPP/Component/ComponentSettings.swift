@@ -134,7 +134,7 @@ struct ComponentBridge: Hashable, Sendable {
     var secret: String
     var revision: UUID
 
-    /// - Throws: ``RequestError`` if the settings were stored by another version and cannot be read by this one.
+    /// Reads a stored bridge. Throws ``RequestError`` for settings of another version that this one cannot read.
     init(_ record: BridgeRecord, bundleID: Topic) throws(RequestError) {
         (self.name, self.app, self.environment) = (record.name, record.app, record.environment)
         (self.bundleID, self.secret, self.revision) = (bundleID, record.secret, record.revision)

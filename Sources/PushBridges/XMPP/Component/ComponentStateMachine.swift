@@ -92,7 +92,7 @@ struct ComponentStateMachine {
     /// The number of requests in flight, by domain.
     private var inFlightByDomain: [String: Int] = [:]
 
-    /// - Parameter dialects: The dialects in which clients may register themselves.
+    /// Creates the state machine of a component whose clients may register themselves in `dialects`.
     init(domain: String, secret: String, dialects: Set<RegistrationDialect> = []) {
         (self.domain, self.secret) = (domain.lowercased(), secret)
         self.disco = ComponentDisco(domain: domain.lowercased(), dialects: dialects)

@@ -34,7 +34,6 @@ struct RequestStanza: Hashable, Sendable {
     }
 }
 
-/// The reply to a ``ComponentRequest``.
 struct ComponentResponse: Hashable, Sendable {
     var stanza: RequestStanza
     var answer: StanzaResponse
