@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/apps/{app}/environments`: the state of an app's environments, and the end of a pause.
+/// The operations at `/v1/apps/{app}/environments`, which show the state of an app's environments and end their pauses.
 struct EnvironmentsController: Controller {
     let store: any AppStore
     let faults: ConfigurationFaultTracker
@@ -45,7 +45,7 @@ extension EnvironmentResponse {
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
 
-    /// The warning in the response to a request that sends to this environment; `nil` without a fault.
+    /// The warning for the response to a request that sends to this environment; `nil` without a fault.
     var warning: ContentWarning? {
         guard let status, let advice else { return nil }
         let since = status.since.rfc3339
@@ -58,7 +58,7 @@ extension EnvironmentResponse {
         )
     }
 
-    /// Returns the states of an app's environments that have a fault.
+    /// Returns the states of those environments of an app that have a fault.
     static func faulty(
         _ app: AppRecord,
         _ environments: [PushEnvironment],
@@ -73,7 +73,7 @@ extension EnvironmentResponse {
     }
 }
 
-/// The state of one environment of an app in a response: running, failing or paused, with the fault.
+/// The JSON of an environment of an app in responses: running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
     /// The state of the environment with its fault; `nil` without a fault.

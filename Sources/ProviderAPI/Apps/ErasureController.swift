@@ -7,7 +7,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of an app or of a user.
+/// The operations `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`, which erase an app or a user.
 struct ErasureController: Controller {
     let store: any AppStore & ErasureStore & WebhookStore
     let faults: ConfigurationFaultTracker
@@ -15,15 +15,15 @@ struct ErasureController: Controller {
     let direct: DirectDispatch
     /// The wake signal of the service that finishes erasures.
     let wake: WakeSignal
-    /// The maximum time for which a request waits for the erasure to end.
+    /// The maximum time for which a request waits for the erasure to complete.
     let patience: Duration
-    /// The closure that ends the post in flight to a webhook.
+    /// The closure that aborts the post in flight to a webhook.
     let interrupt: @Sendable (UUID) async -> Void
     /// The closure that calls ``ProviderExtension/erasureBegan()`` of the extension, if the provider has one.
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
-    /// The state of an erasure in a response.
+    /// The state of an erasure in responses.
     private enum State: String, CaseIterable, Sendable, JSONRepresentable {
         case erased, erasing
     }
@@ -66,7 +66,7 @@ struct ErasureController: Controller {
             let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
         else { throw RequestError.noSuch("app", by: "bundle id") }
         self.noteErasure()
-        // Pushes are taken back at once, because the erasure of the rows may take longer.
+        // Pushes are removed from the queue at once, because the erasure of the rows may take longer.
         _ = self.direct.apply(.app(app.id))
         self.faults.forget(app: app.id)
         for webhook in webhooks { await self.interrupt(webhook.id) }
@@ -80,26 +80,27 @@ struct ErasureController: Controller {
         return try await self.response(erasure)
     }
 
-    /// Erases rows for as long as the request may wait, and returns the response. The service erases the rest.
+    /// Erases rows for as long as the request may wait, and returns the response. The background service erases the
+    /// rest.
     private func response(_ erasure: ErasureRecord) async throws -> Response {
         defer { self.wake.signal() }
         let end = ContinuousClock.now + self.patience
         var isErased = try await self.erase(erasure, until: end)
-        // Nothing can read the erased records into memory again from here on.
+        // From here on, no erased record can be read into memory again.
         let underWay = try await self.direct.takeBack(erasure, in: self.store)
         let isSettled = await underWay.settle(within: max(.zero, end - .now))
-        // The outcomes of these pushes have been written, and are erased too.
+        // The outcomes of the pushes in flight have been written, and are erased too.
         if isErased, isSettled, underWay.count > 0 { isErased = try await self.erase(erasure, until: end) }
         let count = isSettled ? 0 : underWay.count
         guard isErased, isSettled else {
             return try .json(Answer(state: .erasing, underWay: count), status: .accepted)
         }
-        // A repetition of this request erases the records that have come since.
+        // If this request is repeated, records that were added in the meantime are erased.
         try await self.store.noteAnswered(erasure)
         return try .json(Answer(state: .erased, underWay: count))
     }
 
-    /// Erases rows until none remain, or until a time.
+    /// Erases rows until none remain, or until a point in time.
     /// - Returns: `true` if none remain.
     private func erase(_ erasure: ErasureRecord, until end: ContinuousClock.Instant) async throws -> Bool {
         while try await self.store.continueErasure(erasure, now: self.time.recorded) {

@@ -9,7 +9,7 @@ import PushSupport
 import ServiceLifecycle
 import Synchronization
 
-/// The parts of a provider that all its features share: the database, the budgets, time and signals.
+/// The components of a provider that all its features share: the database, the budgets, clocks and signals.
 struct ProviderCore: Sendable {
     let configuration: ProviderConfiguration
     /// The lock of the data directory. A second process with the same database would send every push twice.
@@ -19,15 +19,15 @@ struct ProviderCore: Sendable {
     let budgets: BudgetRegistry
     let connections: ConnectionLimiter
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The resolver of the host names in addresses that callers give.
+    /// The resolver of host names in URLs and addresses that callers name.
     let resolver: any NameResolver
     let metrics: PrometheusRegistry
     let time: any TimeSource
-    /// The state machine of the clock, as it was at the start.
+    /// The state machine of the clock, in its state at the start.
     let clock: ClockStateMachine
     let logger: Logger
 
-    /// The signals that wake the lanes of the dispatcher when notifications or retries are due.
+    /// The signals that wake the dispatcher's lanes when notifications or retries become due.
     let wakes = LaneWakeSignals()
     let scheduleWake = WakeSignal()
     let webhookWake = WakeSignal()
@@ -36,11 +36,11 @@ struct ProviderCore: Sendable {
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 
-    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed in their
-    /// favour.
+    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed to make
+    /// room for them.
     static let acceptedBeyond = 64
 
-    /// Opens the database and creates the shared parts.
+    /// Opens the database and creates the shared components.
     /// - Throws: ``StoreError``, ``ProviderError``.
     init(
         _ configuration: ProviderConfiguration,
@@ -100,14 +100,15 @@ extension ProviderConfiguration {
     }
 }
 
-/// The components that take a notification from its acceptance to a push service. Most features use them.
+/// The components between the acceptance of a notification and the push service. Most features use them.
 struct SendingComponents: Sendable {
     let source: any SenderSource
     let directory: SenderDirectory
     /// The policy that decides which tokens are deactivated.
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
-    /// The queue of pushes in memory, which passes urgent notifications to the dispatcher without reading the store.
+    /// The queue of pushes in memory, which passes urgent notifications to the dispatcher without a read from the
+    /// store.
     let direct: DirectDispatch
     let acceptor: NotificationAcceptor
 
@@ -142,15 +143,15 @@ struct SendingComponents: Sendable {
     }
 }
 
-/// A part of a provider with a purpose of its own: some operations of the API, and the services behind them.
+/// A feature of a provider: operations of the API, and the services behind them.
 protocol ProviderFeature: Sendable {
-    /// The services that run for as long as the provider does.
+    /// The services that run as long as the provider does.
     var services: [any Service] { get }
     /// The controllers with the operations of the feature.
     var controllers: [any Controller<APIScope>] { get }
 }
 
-/// A data directory that no other provider uses.
+/// The lock on a data directory, which ensures that no other provider uses it.
 final class LockedDirectory: Sendable {
     private let lock: Mutex<DirectoryLock?>
 

@@ -7,21 +7,21 @@ package import PushStore
 package import PushSupport
 package import ServiceLifecycle
 
-/// A part of a provider that another module adds: operations of the API, routes beside it, and services.
+/// An extension of a provider by another module: operations of the API, other routes, and services.
 package protocol ProviderExtension: Sendable {
     /// The controllers with the operations of the extension. Their paths begin with `/v1`.
     var controllers: [any Controller<APIScope>] { get }
-    /// The services that run for as long as the provider does.
+    /// The services that run as long as the provider does.
     var services: [any Service] { get }
-    /// Adds the routes beside the API, none of which begins with `/v1/apps`.
+    /// Adds the routes that are not operations of the API. None of their paths begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
-    /// Notifies the extension that the erasure of a user or an app has begun, or is requested again. The first rows
-    /// have been erased by then.
+    /// Notifies the extension that the erasure of a user or an app has begun, or is requested again. By then, the first
+    /// rows have been erased.
     func erasureBegan()
 }
 
 extension ProviderExtension {
-    /// Does nothing: an extension without this method keeps no records of users and apps in memory.
+    /// Does nothing, for extensions that keep no records of users and apps in memory.
     package func erasureBegan() {}
 }
 
@@ -32,11 +32,11 @@ package struct ProviderComponents: Sendable {
     package let acceptor: NotificationAcceptor
     /// The signals that wake requests which wait for outcomes.
     package let outcomes: OutcomeSignals
-    /// The messages that bridges forward without the ledger. A stop counts those that are under way.
+    /// The messages that bridges are forwarding without the ledger. The stop of an app counts those in flight.
     package let forwards: ForwardsInFlight
     /// The runner of operations, with the API keys, limits, metrics and audit trail.
     package let runner: OperationRunner
-    /// The resolver of the host names in addresses that callers give.
+    /// The resolver of host names in URLs and addresses that callers name.
     package let resolver: any NameResolver
     package let budgets: BudgetRegistry
     package let metrics: PrometheusRegistry
@@ -51,7 +51,7 @@ package struct ProviderComponents: Sendable {
     }
 }
 
-/// Pages beside the REST API, on its listener.
+/// The pages that the listener serves in addition to the REST API.
 package protocol ProviderPages: Sendable {
     /// Adds the routes of all pages, none of which begins with `/v1`.
     func addRoutes(to router: Router<APIContext>)
@@ -59,13 +59,13 @@ package protocol ProviderPages: Sendable {
 
 /// The components of a provider that its pages may use.
 package struct ProviderInterface: Sendable {
-    /// The REST API. A request to it names its caller in ``APIContext/caller``.
+    /// The REST API. A page's request names its caller in ``APIContext/caller``.
     package let api: any HTTPResponder<APIContext>
     package let signIn: SignInService
     package let budgets: BudgetRegistry
     /// The limiter of the listener's connections.
     package let connections: ConnectionLimiter
-    /// The reporter that turns failures into errors that people may see.
+    /// The reporter that converts failures into errors that people may see.
     package let failures: FailureReporter
     /// Indicates whether the API is reached over TLS.
     package let isSecure: Bool

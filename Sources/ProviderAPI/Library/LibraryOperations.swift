@@ -6,36 +6,36 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The operations that named audiences and templates have in common.
+/// The operations that are common to named audiences and templates.
 struct LibraryOperations {
     let kind: LibraryItem.Kind
     let store: any AppStore & LibraryStore
-    /// The budget of long lists, which are encoded one after the other.
+    /// The budget that lets long lists be encoded one after the other.
     let turns: Budget
     let time: any TimeSource
     var limits = LibraryLimits()
 
-    /// The name of the kind in paths and in the responses of lists, such as `audiences`.
+    /// The plural name of the kind in paths and list responses, such as `audiences`.
     private var plural: String { "\(self.kind.rawValue)s" }
-    /// The name of the kind in the ids of operations, such as `Audience`.
+    /// The capitalized name of the kind in operation ids, such as `Audience`.
     private var title: String { self.kind.rawValue.capitalized }
-    /// The list to which the cursors of the lists of items and of names belong.
+    /// The list to which cursors of the operations belong, both for items and for names.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
     /// The path of the operations on one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
 
-    /// The maximum length of a page, in bytes. A page ends with the entry with which it reaches
-    /// ``LibraryLimits/pageBytes``.
+    /// The maximum length of a page, in bytes. The entry with which a page reaches ``LibraryLimits/pageBytes`` is its
+    /// last.
     private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
-    /// Returns the path parameter that names an item.
+    /// Returns the description of the path parameter that names an item.
     static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
         ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
     }
 
-    /// Returns the operations that are the same for audiences and templates.
+    /// Returns the operations that are common to audiences and templates.
     /// - Parameters:
-    ///   - item: The type of the response for an item.
+    ///   - item: The response type for an item.
     ///   - response: The closure that creates the response for an item.
     func operations<Item: ResponseObject>(
         _ item: Item.Type,
@@ -77,7 +77,7 @@ struct LibraryOperations {
 
     // MARK: Reading
 
-    /// Returns the item that the path names by its id or its name, and its app.
+    /// Returns the item whose id or name is in the path, and its app.
     func item(_ request: OperationRequest) async throws -> (LibraryItem, AppRecord) {
         let app = try await request.app(self.store)
         let name = try self.name(request)
@@ -110,11 +110,11 @@ struct LibraryOperations {
         }
     }
 
-    /// Encodes a list. A long one waits for its turn, because many at once would keep all other requests from the
-    /// processors.
+    /// Encodes a list. A long list waits for its turn, because many encodings at the same time would delay all other
+    /// requests.
     ///
-    /// The list has been read before it waits. Nothing waits for other resources while it has a turn.
-    /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` for a client that is gone.
+    /// The list has been read before it waits. Nothing waits for other resources during its turn.
+    /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` if the client has disconnected.
     private func encode(
         _ bytes: Int,
         on request: OperationRequest,
@@ -157,13 +157,13 @@ struct LibraryOperations {
 
     // MARK: Changes
 
-    /// Saves the item that a body describes.
+    /// Saves the item that a request body describes.
     /// - Parameters:
     ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet. `false` if the path names
     ///     the item.
-    ///   - bodies: The bodies of the two requests.
-    ///   - member: The name of the member that has the contents.
-    ///   - check: Checks the contents, which are required, and returns them.
+    ///   - bodies: The descriptions of both request bodies.
+    ///   - member: The name of the member with the item's content.
+    ///   - check: Validates and returns the content, which is required.
     func save(
         _ request: OperationRequest,
         isNew: Bool,
@@ -240,7 +240,7 @@ struct LibraryOperations {
 
     private var missing: RequestError { .noSuch(self.kind.rawValue, by: "id or name") }
 
-    /// Returns the error for a change that was not made.
+    /// Returns the error for a change that was not carried out.
     private func error(_ result: LibraryChangeResult) -> RequestError {
         let name = self.kind.rawValue
         switch result {

@@ -34,9 +34,9 @@ package struct DeliveryResponse: ResponseObject {
     ]
 }
 
-/// The outcome of one recipient in the response to a sending request that waits.
+/// The JSON of one recipient's outcome in the response to a request that sends and waits.
 package struct OutcomeResponse: ResponseObject {
-    /// The token, if the request named tokens; `nil` for a device of an audience.
+    /// The device token, if the request named tokens; `nil` for a device that an audience selected.
     let token: DeviceToken?
     let device: Int64?
     let environment: PushEnvironment?
@@ -61,13 +61,13 @@ package struct OutcomeResponse: ResponseObject {
     ]
 }
 
-/// The outcomes of a notification with few recipients.
+/// The outcomes of all recipients of a small notification.
 struct OutcomeList {
     let outcomes: [OutcomeResponse]
     /// The number of recipients without a final state.
     let pending: Int
 
-    /// - Parameter found: The notification with its deliveries and devices. Devices without a final state are pending.
+    /// Creates the list from a notification with its deliveries and devices. A device without a final state is pending.
     init(_ found: NotificationOutcomes) {
         let (notification, devices) = (found.notification, found.devices)
         let ids = DeliveryID(notification: notification.id)

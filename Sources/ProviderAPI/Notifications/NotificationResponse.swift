@@ -13,10 +13,10 @@ package struct NotificationResponse: ResponseObject {
     package let notification: NotificationRecord
     /// The bundle id of the app; `nil` if the app was removed.
     package let app: Topic?
-    /// The current time by both clocks, from which the rate and the end of sending are estimated.
+    /// The current time by both clocks, from which the sending rate and the time of completion are estimated.
     let clocks: ClockReading
-    /// The start in the first time zone, see ``NotificationForecast/firstStart(of:in:)``; `nil` in lists, which do not
-    /// look it up.
+    /// The start in the first time zone, see ``NotificationForecast/firstStart(of:in:)``; `nil` in lists, which omit
+    /// it.
     var firstStart: Timestamp?
     /// The audience; `nil` in lists.
     var audience: Audience?
@@ -26,7 +26,7 @@ package struct NotificationResponse: ResponseObject {
     var scopes: [String]?
     /// The outcomes; `nil` except in the response to a request that sends the notification and waits.
     package var outcomes: [OutcomeResponse]?
-    /// The number of recipients without a final state; `nil` where there are no ``outcomes``.
+    /// The number of recipients without a final state; `nil` without ``outcomes``.
     var pending: Int?
     /// The warnings; `nil` except in the response to the request that sends the notification.
     var warnings: [ContentWarning]?
@@ -36,23 +36,23 @@ package struct NotificationResponse: ResponseObject {
     /// The stop of the app; `nil` in lists, and while the app is not stopped.
     var stop: AppStopResponse?
 
-    /// The numbers of skipped recipients by the reason; `nil` in lists.
+    /// The numbers of skipped recipients, by reason; `nil` in lists.
     var skipped: [SkippedRecipients]?
 
-    /// The numbers of receipts by the event; `nil` in lists.
+    /// The numbers of receipts, by event; `nil` in lists.
     package var receiptCounts: [ReceiptCountResponse]?
 
-    /// The number of pushes that were under way at a pause or cancellation; `nil` in all other responses.
+    /// The number of pushes in flight when the notification was paused or cancelled; `nil` in all other responses.
     var underWay: Int?
 
-    /// The wave that waits for downloads; `nil` if none does.
+    /// The wave that is held back until downloads finish; `nil` if there is none.
     package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
-    /// The expiration in the form that requests have.
+    /// The expiration in the JSON form of requests.
     package var expiration: JSONValue? {
         switch self.headers.expiration {
         case .servicePolicy: nil
@@ -112,7 +112,7 @@ package struct NotificationResponse: ResponseObject {
             .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
-    /// The state, and the members that do not change while the notification is sent.
+    /// The state, and the members that do not change while the notification is being sent.
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),
@@ -162,7 +162,7 @@ extension KeyReference: ResponseObject {
     ]
 }
 
-/// The number of recipients in each state, in a response.
+/// The numbers of recipients in each state, in responses.
 extension NotificationProgress: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("accepted", \.accepted),
@@ -181,7 +181,7 @@ extension WaveProgress: ResponseObject {
     ]
 }
 
-/// The downloads for which the next wave of a notification waits.
+/// The downloads that hold back the next wave of a notification.
 extension HeldWave: ResponseObject {
 
     package static let members: [ResponseMember<Self>] = [
@@ -190,7 +190,7 @@ extension HeldWave: ResponseObject {
     ]
 }
 
-/// The run of a schedule that created a notification, in a response.
+/// The JSON of the schedule's run that created a notification.
 extension ScheduleRun: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.schedule), .required("atMs", \.at)]
 }
@@ -205,7 +205,7 @@ extension ContentWarning: ResponseObject {
 }
 
 extension ContentWarning {
-    /// Returns a warning if the notification is done and had no recipients.
+    /// Returns a warning if the notification is complete and had no recipients.
     static func nobodyReached(by notification: NotificationRecord) -> [ContentWarning] {
         guard notification.state == .done, notification.progress.recipients == 0 else { return [] }
         return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
@@ -215,7 +215,7 @@ extension ContentWarning {
 extension NotificationForecast.Cause: JSONRepresentable {}
 
 extension NotificationRecord.Lane {
-    /// The name of the lane in the API.
+    /// The name of the lane in the API, `urgent` or `bulk`.
     var name: String { self == .urgent ? "urgent" : "bulk" }
 }
 
@@ -229,8 +229,8 @@ extension Audience {
         }
     }
 
-    /// The number of recipients of an audience of tokens or a channel; `nil` for an audience of devices, which the
-    /// store counts.
+    /// The number of recipients of an audience that consists of tokens or a channel; `nil` for an audience of devices,
+    /// which the store must count.
     var namedCount: Int? {
         switch self {
         case .tokens(let tokens): tokens.count
@@ -240,14 +240,14 @@ extension Audience {
     }
 }
 
-/// The content of a notification in a response: the payload of all devices, or the template from which payloads are
-/// rendered.
+/// The JSON of a notification's content in responses: the payload for all devices, or the template from which payloads
+/// are rendered.
 package struct ContentResponse: ResponseObject {
-    /// The maximum length of stored content that a response shows, in bytes. With localizations the response may be
+    /// The maximum length of stored content that a response includes, in bytes. With localizations, the response may be
     /// longer.
     private static let maximumBytes = 128 * 1024
 
-    /// The payload, with its variables not replaced; `nil` if it is too long or damaged.
+    /// The payload, whose template variables are not replaced; `nil` if it is too long or damaged.
     package let payload: JSONValue?
     /// The payloads of the localizations, by locale.
     package let localizations: [String: JSONValue]?

@@ -5,18 +5,18 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The device that a preview is rendered for.
+/// The device for which a preview is rendered.
 struct PreviewSubject {
-    /// The profile; `nil` renders the default variant.
+    /// The profile of the device; `nil` renders the default variant.
     var profile: RecipientProfile?
     /// The badge count that the device would show.
     var badge: Int?
     var key: InstallationPublicKey?
-    /// Indicates whether it is a registered device, and not an invented one.
+    /// Indicates whether the device is a registered one. Otherwise, the request describes it.
     var isRegistered = false
 }
 
-/// Finds the device that a preview is rendered for: a registered one, or one that the request describes.
+/// Determines the device for which a preview is rendered: a registered one, or one that the request describes.
 struct PreviewSubjectResolver {
     let store: any DeviceStore & UserStore
 
@@ -66,7 +66,7 @@ struct PreviewSubjectResolver {
         return device
     }
 
-    /// Returns the invented device that the member `subject` describes.
+    /// Returns the device that the member `subject` describes.
     private static func invented(_ fields: JSONFields) throws -> PreviewSubject {
         guard let fields = try fields.value(PreviewRequest.subject) else { return PreviewSubject() }
         let profile = RecipientProfile(

@@ -7,13 +7,14 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/overview`: campaigns in progress, faults and their remedies. `GET /v1/campaigns`: the campaigns alone.
+/// The operations `GET /v1/overview`, which returns campaigns in progress, faults and their remedies, and `GET
+/// /v1/campaigns`, which returns only the campaigns.
 struct OverviewController: Controller {
     let store: any AppStore & NotificationStore & StatisticsStore
     let trouble: HealthChecker
     let time: any TimeSource
 
-    /// The maximum number of campaigns in each state.
+    /// The maximum number of campaigns in each state that a response contains.
     private static let maximum = 20
 
     var operations: [ProviderOperation] {
@@ -59,7 +60,7 @@ struct OverviewController: Controller {
         return try .json(CampaignsResponse(campaigns: campaigns))
     }
 
-    /// Returns the campaigns that are being sent, are waiting or are paused, the newest of each state first.
+    /// Returns the campaigns that are being sent, wait or are paused, the newest of each state first.
     private func campaigns(_ apps: [AppRecord]) async throws -> [NotificationResponse] {
         var campaigns: [NotificationRecord] = []
         for state in [NotificationRecord.State.sending, .accepted, .paused, .scheduled] {
@@ -86,7 +87,7 @@ struct OverviewController: Controller {
     }
 }
 
-/// The campaigns in progress in a response.
+/// The JSON of the campaigns in progress in responses.
 package struct CampaignsResponse: ResponseObject {
     package let campaigns: [NotificationResponse]
 

@@ -9,7 +9,7 @@ import PushTypes
 package struct CatalogueEntry: ResponseObject {
     package let issue: IssueRecord
     let publicationName: String
-    /// The signed address of the cover; `nil` without a cover.
+    /// The signed URL of the cover; `nil` without a cover.
     package var coverAddress: String?
 
     private var cover: Cover? {
@@ -32,7 +32,7 @@ package struct CatalogueEntry: ResponseObject {
         .required("renditions", \.renditions, "The sizes, the smallest first."),
     ]
 
-    /// The cover of an issue, in a response.
+    /// The JSON of an issue's cover in responses.
     private struct Cover: ResponseObject {
         let file: FileRecord
         let address: String
@@ -44,7 +44,7 @@ package struct CatalogueEntry: ResponseObject {
         ]
     }
 
-    /// The size of a rendition in a response, without its address.
+    /// The JSON of a rendition's size in responses, without its URL.
     private struct Size: ResponseObject {
         let rendition: RenditionRecord
 
@@ -57,9 +57,9 @@ package struct CatalogueEntry: ResponseObject {
 
 extension EntitlementGrounds: JSONRepresentable {}
 
-/// The decision about the entitlement to one product, in a response.
+/// The JSON of the decision about the entitlement to one product in responses.
 struct EntitlementResponse: ResponseObject {
-    /// The error code for a decision that cannot be made now.
+    /// The error code for a decision that cannot be made at present.
     static let unavailable = "entitlement_unavailable"
 
     let productID: String
@@ -99,11 +99,11 @@ struct EntitlementResponse: ResponseObject {
     ]
 }
 
-/// The signed address of a rendition, in a response.
+/// The JSON of the signed URL of a rendition in responses.
 struct DownloadResponse: ResponseObject {
     let issue: IssueRecord
     let rendition: RenditionRecord
-    /// Indicates whether the rendition has exactly the requested size; otherwise it is the next smaller one.
+    /// Indicates whether the rendition has exactly the requested size. Otherwise, it is the next smaller one.
     let isExact: Bool
     let grounds: EntitlementGrounds
     let address: FileAddresses.Address

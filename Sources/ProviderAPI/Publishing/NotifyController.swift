@@ -7,7 +7,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/issues/{issue}:notify` and `:preview`: the notification of a published issue.
+/// The operations `:notify` and `:preview` of `/v1/issues/{issue}`, which send and preview a published issue's
+/// notification.
 struct NotifyController: Controller {
     let store: any AppStore & PublishingStore
     let notifier: IssueNotifier
@@ -65,7 +66,7 @@ struct NotifyController: Controller {
         }
     }
 
-    /// Returns the warning that nothing was sent, because the issue has a notification already.
+    /// Returns the warning that nothing was sent because the issue already has a notification.
     private static func alreadyNotified(_ earlier: NotificationRecord) -> ContentWarning {
         let hasEnded = [.done, .cancelled].contains(earlier.state)
         let remedy =
@@ -88,11 +89,11 @@ struct NotifyController: Controller {
     }
 }
 
-/// The plan of *Notify* for an issue, in a response.
+/// The JSON of the plan of *Notify* for an issue in responses.
 package struct NotifyPreview: ResponseObject {
     package let plan: IssueNotifier.Plan
 
-    /// The reason for which *Notify* would be refused.
+    /// The reason why *Notify* would be refused.
     struct Refusal: ResponseObject {
         let error: RequestError
 
@@ -115,9 +116,9 @@ package struct NotifyPreview: ResponseObject {
     ]
 }
 
-/// The open downloads of an app in a response.
+/// The JSON of an app's open downloads in responses.
 package struct OpenDownloadsResponse: ResponseObject {
-    /// The figures; `nil` for ten seconds after a start, while they are not known.
+    /// The numbers of downloads; `nil` in the first ten seconds after a start, while they are not known.
     package let figures: DownloadFigures?
 
     package static let schemaName: String? = "Downloads"

@@ -7,7 +7,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/hygiene` and `tokens/events`: invalidated tokens, and the circuit breaker of their invalidation.
+/// The operations at `/v1/apps/{app}/hygiene` and `tokens/events`, for invalidated tokens and the circuit breaker that
+/// limits their invalidation.
 struct TokenStateController: Controller {
     let store: any AppStore & TokenStateStore
     let invalidation: TokenInvalidationPolicy
@@ -74,7 +75,7 @@ struct TokenStateController: Controller {
         return try .page("events", events.map(TokenEventResponse.init), next: page.next(after: events, \.id))
     }
 
-    /// Responds with the state of both environments, including one without a credential.
+    /// Responds with the state of both environments, even of one without a credential.
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         var all: [BreakerResponse] = []
@@ -89,7 +90,7 @@ struct TokenStateController: Controller {
     }
 }
 
-/// The state of the circuit breaker in one environment, in a response.
+/// The JSON of the circuit breaker's state in one environment in responses.
 package struct BreakerResponse: ResponseObject {
     let environment: PushEnvironment
     let health: EnvironmentHealth
@@ -108,7 +109,7 @@ package struct BreakerResponse: ResponseObject {
 
 extension TokenEventRecord.Action: JSONRepresentable {}
 
-/// A token event in a response: a change to a token, with its reason.
+/// The JSON of a token event in responses: a change to a token, with its reason.
 package struct TokenEventResponse: ResponseObject {
     package let event: TokenEventRecord
 

@@ -5,14 +5,14 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Checks browsers' subscriptions before they are stored.
+/// Checks Web Push subscriptions of browsers before they are stored.
 struct SubscriptionValidator: Sendable {
     let store: any WebPushStore
-    /// The policy for the addresses of push services.
+    /// The policy for the addresses of browsers' push services.
     let addresses: AddressPolicy
 
     /// Checks the subscription of a registration, if it has one.
-    /// - Parameter path: The path of the registration in the request, with a dot; empty for the body itself.
+    /// - Parameter path: The path of the registration in the request, ending with a dot; empty for the body itself.
     /// - Throws: ``RequestError`` for a URL that the policy rejects, and for an app without the VAPID key.
     func check(_ registration: DeviceRegistration, app: Int64, at path: String = "") async throws {
         guard let wanted = registration.subscription else { return }

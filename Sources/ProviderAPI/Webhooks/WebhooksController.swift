@@ -7,13 +7,13 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/webhooks`: the URLs that events are posted to.
+/// The operations at `/v1/webhooks`, which manage the URLs to which events are posted.
 struct WebhooksController: Controller {
     let store: any AppStore & WebhookStore
     let addresses: AddressPolicy
-    /// The wake signal of webhook delivery.
+    /// The wake signal of the service that delivers webhook events.
     let wake: WakeSignal
-    /// The closure that ends the post in flight to a webhook, before a change of the webhook is confirmed.
+    /// The closure that aborts the post in flight to a webhook, before a change of the webhook is confirmed.
     let interrupt: @Sendable (UUID) async -> Void
     /// The closure that posts a test event to a webhook, and returns the result.
     let postTest: @Sendable (WebhookRecord, Topic) async -> WebhookTestResult
@@ -97,7 +97,7 @@ struct WebhooksController: Controller {
         return try await self.update(request) { ($0.url, $0.events, $0.isActive) = (url, events, isActive) }
     }
 
-    /// Removes a webhook. After the response nothing is posted to it any more.
+    /// Removes a webhook. After the response, nothing is posted to it any more.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("webhook"), try await self.store.deleteWebhook(id) else {
             throw RequestError.noSuch("webhook")
@@ -112,7 +112,7 @@ struct WebhooksController: Controller {
         return try await self.update(request, newSecret: secret) { $0.signing = .add(secret) }
     }
 
-    /// Moves the webhook back to a time or a block, from which events are posted again.
+    /// Moves the webhook's position back to a time or a block of events, from which events are posted again.
     private func replay(_ request: OperationRequest) async throws -> Response {
         let webhook = try await self.webhook(request)
         let fields = try await request.fields(WebhookRequest.replay)
@@ -130,15 +130,14 @@ struct WebhooksController: Controller {
         return try await self.response(moved, warnings: warnings)
     }
 
-    /// Posts a test event. The response is 200, whatever the receiver responds.
+    /// Posts a test event. Responds with 200, whatever the receiver responds.
     private func test(_ request: OperationRequest) async throws -> Response {
         let webhook = try await self.webhook(request)
         guard let app = try await self.store.app(id: webhook.app) else { throw RequestError.noSuch("webhook") }
         return try .json(await self.postTest(webhook, app.bundleID))
     }
 
-    /// Changes a webhook in one transaction, so that neither a delivery nor another request undoes the change.
-    ///
+    /// Changes a webhook in one transaction, so that neither a delivery nor another request reverts the change.
     /// - Parameter newSecret: A new secret, which the response shows.
     private func update(
         _ request: OperationRequest,
@@ -157,9 +156,8 @@ struct WebhooksController: Controller {
         try await request.object("webhook") { try await self.store.webhook($0) }
     }
 
-    /// Returns a webhook as a response.
-    ///
-    /// - Parameter secret: A new secret, which the response shows; `nil` without one.
+    /// Returns the response for a webhook.
+    /// - Parameter secret: A new secret, which the response shows; `nil` to show none.
     private func response(
         _ webhook: WebhookRecord,
         secret: String? = nil,
@@ -179,7 +177,7 @@ package struct WebhookResponse: ResponseObject {
     package let app: Topic?
     /// The secret; `nil` except in the response to its creation or rotation.
     package var secret: String?
-    /// The warnings about the request; `nil` without any.
+    /// The warnings about the request; `nil` if there are none.
     var warnings: [ContentWarning]?
 
     package var id: UUID { self.webhook.id }
@@ -220,7 +218,8 @@ extension WebhookTestResult: ResponseObject {
     ]
 }
 
-/// `GET /v1/webhooks/{webhook}/deliveries`: the blocks of events for a webhook, with the state of each.
+/// The operation `GET /v1/webhooks/{webhook}/deliveries`, which lists the blocks of events for a webhook with their
+/// states.
 struct WebhookDeliveriesController: Controller {
     let store: any WebhookStore
 

@@ -7,14 +7,14 @@ import PushStore
 struct FCMCondition: Hashable, Sendable {
     /// The maximum number of topics in one condition.
     static let maximumTopics = 5
-    /// The maximum length of the text, in bytes.
+    /// The maximum length of a condition, in bytes.
     static let maximumText = 2048
-    /// The maximum depth of nested parentheses and negations.
+    /// The maximum depth of nested parentheses.
     static let maximumDepth = 8
 
     let audience: AudienceExpression
 
-    /// The reason why a text is not a condition.
+    /// The reason why a string is not a valid condition.
     struct Fault: Error, Hashable, Sendable {
         let description: String
     }
@@ -29,7 +29,7 @@ struct FCMCondition: Hashable, Sendable {
         self.audience = audience
     }
 
-    /// A parser of the text of a condition, from left to right.
+    /// A recursive-descent parser of conditions.
     private struct Parser {
         private let bytes: [UInt8]
         private(set) var position = 0
@@ -44,7 +44,7 @@ struct FCMCondition: Hashable, Sendable {
             }
         }
 
-        /// Reads operands with operators between them.
+        /// Parses operands with operators between them.
         mutating func expression(depth: Int) throws(Fault) -> AudienceExpression {
             guard depth <= FCMCondition.maximumDepth else {
                 throw Fault(description: "at most \(FCMCondition.maximumDepth) parentheses are nested")
@@ -67,7 +67,7 @@ struct FCMCondition: Hashable, Sendable {
             }
         }
 
-        /// Reads a topic, an expression in parentheses, or the negation of either.
+        /// Parses a topic, an expression in parentheses, or the negation of either.
         private mutating func operand(depth: Int) throws(Fault) -> AudienceExpression {
             var isNegated = false
             while self.take("!") { isNegated.toggle() }
@@ -81,7 +81,7 @@ struct FCMCondition: Hashable, Sendable {
             return isNegated ? .not(operand) : operand
         }
 
-        /// Reads `'NAME' in topics`.
+        /// Parses `'NAME' in topics`.
         private mutating func topic() throws(Fault) -> String {
             self.skipSpaces()
             guard self.position < self.bytes.count, case let mark = self.bytes[self.position],
@@ -102,7 +102,7 @@ struct FCMCondition: Hashable, Sendable {
             return name
         }
 
-        /// Reads a word or an operator, after spaces. Returns `false` if the text does not continue with it.
+        /// Skips spaces and consumes a word or an operator. Returns `false` if the input does not continue with it.
         private mutating func take(_ text: StaticString) -> Bool {
             self.skipSpaces()
             let word = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)

@@ -9,10 +9,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The routes for subscriptions of tokens to topics: the batches of the Instance ID service, and the later resources
-/// for single subscriptions.
+/// The routes for topic subscriptions: the batches of the Instance ID service, and FCM's newer resources for single
+/// subscriptions.
 ///
-/// They change devices, so their key needs the scope `register`.
+/// The routes change devices, so API keys need the scope `register`.
 struct FCMTopicRoutes: Sendable {
     let access: FCMAccess
     let sender: FCMSender
@@ -59,7 +59,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Registers tokens of the push service. Each is its own registration token at the provider.
+    /// Registers device tokens. The registration token of a device is its device token in hexadecimal.
     @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(request, context) { reached, body in
             let batch = try ImportBatch(body)
@@ -81,7 +81,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// The way in which a batch was admitted: by the secret of a project in its path, or by an API key.
+    /// The credential of a batch: the secret of a project in the path, or an API key.
     private enum Reached {
         case project(FCMSender.Project)
         case key(BridgeAuthenticator.Admission)
@@ -109,7 +109,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Admits a batch and responds to its body. Errors of the Instance ID service are texts.
+    /// Authenticates a batch and responds to its body. Errors have the Instance ID service's format, which is a string.
     private func respondToBatch(
         _ request: Request,
         _ context: APIContext,
@@ -216,7 +216,7 @@ struct FCMTopicRoutes: Sendable {
         return Set(device.profile.tags.compactMap { FCMTopic.name(ofTag: $0.text) })
     }
 
-    /// Returns the resource of a subscription.
+    /// Returns the JSON resource of a subscription.
     private func subscription(
         _ topic: String,
         _ project: FCMSender.Project,

@@ -8,11 +8,11 @@ import PushTypes
 import ServiceLifecycle
 
 extension BridgeKind {
-    /// The REST API of gorush. The name is the topic, or `default`.
+    /// The kind of bridge that speaks gorush's REST API. A bridge's name is the topic of its pushes, or `default`.
     static let gorush = BridgeKind("gorush")
 }
 
-/// The routes for clients of gorush.
+/// The bridge for clients of gorush, an open-source push server.
 struct GorushBridge: BridgeFeature {
     static let kind = BridgeKind.gorush
     static let settings: (any BridgeSettings.Type)? = GorushSettings.self
@@ -45,7 +45,7 @@ struct GorushBridge: BridgeFeature {
 
 /// The settings of a bridge that speaks gorush's REST API.
 struct GorushSettings: BridgeSettings, Hashable {
-    /// The name of an app's bridge for requests whose path names no bridge.
+    /// The name of an app's bridge that serves requests whose path names no bridge.
     static let standardName = "default"
 
     private enum Members {
@@ -61,13 +61,13 @@ struct GorushSettings: BridgeSettings, Hashable {
         optional: [Members.sync, Members.maxNotifications, Members.feedbackHook, ShadowSettings.member]
     )
 
-    /// Indicates whether a response waits until all outcomes are known, and lists the failures. Default `false`.
+    /// Indicates whether a response waits for all outcomes and lists the failures. Default `false`.
     let isSynchronous: Bool
     /// The maximum number of notifications in a request.
     let maximumNotifications: Int
-    /// The URL to which each failure is posted, or `nil` for none.
+    /// The URL to which each failure is posted, or `nil` for no posts.
     let feedbackHook: String?
-    /// The settings of shadow mode, or `nil` for a bridge that sends.
+    /// The settings of shadow mode, or `nil` for a bridge that sends pushes.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

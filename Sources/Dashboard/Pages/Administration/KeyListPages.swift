@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The list of API keys, and the form that adds one. The text of a new key is shown once.
+/// The list of API keys, and the form that adds one. A new key is shown only once.
 struct KeyListPages: PageArea {
     static let lifetimes = ["", "1", "30", "90", "365"]
 
@@ -64,16 +64,17 @@ struct KeyListPages: PageArea {
         return model
     }
 
-    /// The values of the fields of a key.
+    /// The values that the fields for a key show.
     struct Values {
         let name: String
         let scopes: [String]
         let days, rate: String
     }
 
+    /// Returns the fields for a key.
     /// - Parameters:
     ///   - apps: The fields that choose the apps of the key.
-    ///   - lifetimes: The choices of the lifetime, in days; empty for a key that never expires.
+    ///   - lifetimes: The offered lifetimes, in days; empty for a key that never expires.
     static func fields(
         _ request: PageRequest,
         apps: [FormField],
@@ -101,12 +102,12 @@ struct KeyListPages: PageArea {
         ]
     }
 
-    /// Returns the chosen lifetime of a key in seconds; `nil` for a key that never expires.
+    /// Returns the chosen lifetime of a key, in seconds; `nil` for a key that never expires.
     static func lifetime(_ form: FormData) throws -> JSONValue? {
         try form.number("days", in: 1...3660).map { JSONValue.integer($0 * 86_400) }
     }
 
-    /// Issues a key, and shows its text. No later page shows it.
+    /// Issues a key, and shows it. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         do {

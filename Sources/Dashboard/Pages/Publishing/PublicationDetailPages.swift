@@ -11,7 +11,6 @@ struct PublicationDetailPages: PageArea {
     /// The maximum number of issues on a page.
     private static let count = 50
 
-    /// The forms of the page.
     private enum Form { case add, edit }
 
     var routes: [PageRoute] {
@@ -25,7 +24,7 @@ struct PublicationDetailPages: PageArea {
 
     // MARK: The page
 
-    /// - Parameter failed: The form that the API has rejected; `nil` for none.
+    /// Returns the page. `failed` is the form that the API has rejected, or `nil` if none was.
     private func page(_ request: PageRequest, failed: Form? = nil, error: RequestError? = nil) async throws -> Response
     {
         let publication = try await request.publication(at: request.publicationAPI)
