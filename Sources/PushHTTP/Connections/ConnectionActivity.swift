@@ -77,7 +77,7 @@ final class ConnectionActivity: Sendable {
         if self.requests.load(ordering: .relaxed) == 0 { self.bytesMoved(now: now) }
         if self.unfinished.load(ordering: .relaxed) == 0 { self.bodyCame(now: now) }
         self.begun.store(true, ordering: .relaxed)
-        // The count is increased after the times are set, so that an unfinished time never predates the request.
+        // The count is increased after the times are set, so that they never belong to an earlier request.
         self.requests.add(1, ordering: .releasing)
         self.unfinished.add(1, ordering: .releasing)
     }

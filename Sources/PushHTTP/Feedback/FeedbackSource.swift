@@ -16,7 +16,8 @@ package protocol FeedbackSource: Sendable {
     /// The queue in which the connections for the same topic take turns.
     var readerQueue: FeedbackReaderQueue { get }
 
-    /// Returns the identity of the client to which a certificate belongs, or the reason, for the log, to reject it.
+    /// Returns the identity of the client to which a certificate belongs, or the reason for rejecting it, which is
+    /// logged.
     /// - Parameter certificate: The certificate in DER; `nil` if the client presented none.
     func identify(_ certificate: [UInt8]?) async -> Result<Identity, FeedbackRejection>
     /// Returns the topic under which the client's connections queue in ``readerQueue``.

@@ -196,7 +196,8 @@ extension APIOperation {
         }
     }
 
-    /// Returns the expected length of the response to a request, in bytes; `nil` for a short or unknown length.
+    /// Returns the expected length of the response to a request, in bytes; `nil` if the response is short or of unknown
+    /// length.
     package func expectedLength(of request: Request) -> Int? {
         guard let (entry, maximum) = self.pageLength else { return nil }
         let text = request.uri.queryParameters["limit"]
