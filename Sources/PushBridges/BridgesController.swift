@@ -125,7 +125,8 @@ struct BridgesController: Controller {
         return try .json(BridgeResponse(bridge: stored, secret: made))
     }
 
-    /// Stores a bridge, and returns the stored record.
+    /// Stores a bridge, and returns the stored record. Throws a conflict for a taken name and for too many bridges.
+    /// - Parameter keepsSecret: Whether a bridge that is replaced keeps its secret.
     private func stored(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord {
         switch try await self.store.setBridge(bridge, keepsSecret: keepsSecret) {
         case .done(let stored, let displaced):

@@ -34,6 +34,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
     private let make: @Sendable (any AppStore & BridgeStore) async throws -> Value
     private let state = Mutex(State())
 
+    /// Creates an empty cache; the first use of ``value`` reads the store.
     /// - Parameters:
     ///   - aging: The maximum age of a value that depends on more than bridges, and the clock that measures it. `nil`
     ///     if the value does not expire.
@@ -59,7 +60,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// Reads the store and computes the value, or waits for the read in progress.
+    /// Returns the value of a read of the store that sees all present changes, even if the cached value is current.
     func read() async throws -> Value { try await self.read(since: self.store.bridgeGeneration) }
 
     private func made(since generation: Int) -> Made? {

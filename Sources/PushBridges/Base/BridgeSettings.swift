@@ -16,6 +16,7 @@ package protocol BridgeSettings: Sendable {
     /// Reads the settings from JSON. Throws ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields) throws(RequestError)
     /// Returns the values of the hidden members for settings from a caller whose API key is restricted to single apps.
+    /// The result is empty if the kind has none.
     /// - Parameters:
     ///   - bridge: The bridge that is replaced, or `nil` for a new one.
     ///   - policy: The rules for addresses that these callers may name.
@@ -50,8 +51,8 @@ extension BridgeSettings {
 }
 
 extension Logger {
-    /// Warns that a bridge that is named after a topic of its own app has replaced the bridge of another app, which no
-    /// longer receives notifications through it.
+    /// Warns that a bridge that is named after a topic of its own app has replaced the bridge of another app.
+    /// - Parameter app: The other app, which no longer receives notifications through its bridge.
     func warnOfReplacement(by bridge: BridgeRecord, of app: Topic) {
         self.warning(
             "a bridge was replaced: its name is a topic of another app, which has set its own",

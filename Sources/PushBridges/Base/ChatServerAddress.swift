@@ -9,7 +9,7 @@ package struct ChatServerAddress: Hashable, Sendable {
     /// The IP address, or `nil` if the host is a name.
     package let literal: IPAddress?
 
-    /// Checks the host and the port without resolving the name.
+    /// Checks the host and the port by the rules of `policy`, without resolving the name.
     /// - Throws: ``RequestError`` that names the member `server` or `port`.
     package init(host: String, port: Int, policy: AddressPolicy) throws(RequestError) {
         guard policy.allows(port: port), port != 80 else {

@@ -7,7 +7,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between the bytes of a connection, ``BinaryServerStateMachine`` and the intake, which stores
+/// Translates between the bytes of a connection, ``BinaryServerStateMachine`` and ``BinaryIntake``, which stores
 /// notifications.
 ///
 /// It outlives its connection until all notifications that the legacy provider has sent are stored, because the legacy
@@ -16,7 +16,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The maximum number of notifications that are passed to the intake at once.
+    /// The maximum number of notifications that one call passes to ``BinaryIntake``. Further ones wait for the next
+    /// call.
     private static let batch = 64
 
     private let listener: BinaryBridgeListener
@@ -115,7 +116,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
             }
     }
 
-    /// Takes a permit for the open connection from the budget of its certificate.
+    /// Takes a permit for the open connection from the budget of its certificate. Returns a rejection if the budget is
+    /// exhausted.
     private func admit(_ client: BinaryClient) -> Result<BinaryIntake.Connection, BinaryClientRejection> {
         do throws(BudgetRefusal) {
             let owner = BudgetCaller(app: client.topic, .name(client.fingerprint))
@@ -276,8 +278,8 @@ struct BinaryBridgeListener: Sendable {
     let intake: BinaryIntake
     /// The budget of connections with known certificates.
     let places: Budget
-    /// The limits on the rates at which connections are opened. A known certificate marks the network of its client as
-    /// known.
+    /// The limits on the rates at which connections are opened. After a client has shown an accepted certificate, its
+    /// network has a separate rate.
     let rates: ConnectionRates
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource

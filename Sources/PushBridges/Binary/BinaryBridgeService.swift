@@ -89,7 +89,7 @@ package final class BinaryBridgeService: Service {
         self.listeners = (binary, feedback)
     }
 
-    /// Returns the ports once the listeners are bound.
+    /// Returns the ports once the listeners are bound, or throws the error with which ``run()`` fails before that.
     package func ports() async throws -> Ports { try await self.bound.value }
 
     /// Runs the listeners until graceful shutdown.

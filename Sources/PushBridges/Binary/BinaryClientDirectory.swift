@@ -26,13 +26,15 @@ struct BinaryClient: Hashable, Sendable {
 enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     case noCertificate
     case unreadableCertificate
-    /// No bridge lists the certificate's fingerprint or accepts certificates of its topic.
+    /// The rejection of a certificate that no bridge accepts, by its fingerprint or its topic. `topic` is `nil` if the
+    /// certificate has none.
     case unknownCertificate(fingerprint: String, topic: String?)
     case noApp
-    /// The app cannot push to the environment: it has no credential there, or a fault of its credential or topic has
-    /// paused the environment.
+    /// The rejection because the app cannot push to the environment: it has no credential there, or a fault of its
+    /// credential or topic has paused the environment.
     case cannotSend(PushEnvironment, reason: String)
-    /// The bridges cannot be read, or the budget of connections is exhausted.
+    /// The rejection because the bridges cannot be read, or the budget of connections is exhausted. The legacy provider
+    /// may try again.
     case unavailable(String)
 
     /// The status with which the first notification is rejected (reference 5.2). It tells the legacy provider whether
@@ -59,7 +61,6 @@ final class BinaryClientDirectory: Sendable {
         var records: [Topic: (bridge: BridgeRecord, settings: BinaryBridgeSettings)] = [:]
         /// The topics of the bridges that list a certificate, by the certificate's fingerprint.
         var topics: [String: Set<Topic>] = [:]
-        /// The ids of the apps, by bundle id.
         var apps: [Topic: Int64] = [:]
     }
 
@@ -73,7 +74,7 @@ final class BinaryClientDirectory: Sendable {
         self.bridges = BridgeCache(store: store) { try await Self.bridges($0) }
     }
 
-    /// Returns the legacy provider with a certificate.
+    /// Returns the legacy provider that a certificate identifies, or the reason why no bridge accepts the certificate.
     /// - Parameter der: The certificate in DER, or `nil` if the client sent none. The client has proven possession of
     ///   its key.
     func client(_ der: [UInt8]?) async throws -> Result<BinaryClient, BinaryClientRejection> {
@@ -108,7 +109,9 @@ final class BinaryClientDirectory: Sendable {
         )
     }
 
-    /// Returns the legacy provider with a certificate, or a rejection if its app cannot push.
+    /// Returns the legacy provider that a certificate identifies, or a rejection if no bridge accepts the certificate
+    /// or the app cannot push.
+    /// - Parameter der: The certificate in DER, or `nil` if the client sent none.
     func sendingClient(_ der: [UInt8]?) async throws -> Result<BinaryClient, BinaryClientRejection> {
         guard case .success(let client) = try await self.client(der) else { return try await self.client(der) }
         guard try await self.store.app(id: client.app) != nil else { return .failure(.noApp) }
@@ -128,7 +131,8 @@ final class BinaryClientDirectory: Sendable {
         return topic.owner { bridges.apps[$0] }
     }
 
-    /// Returns `false` if changes of bridges or apps have made the legacy provider's certificate invalid.
+    /// Returns `true` if the legacy provider's certificate is still accepted, and `false` after a change of bridges or
+    /// apps by which it no longer is.
     func isCurrent(_ client: BinaryClient) async throws -> Bool {
         let bridges = try await self.bridges.value
         guard let (bridge, settings) = bridges.records[client.topic], bridge.app == client.app else { return false }

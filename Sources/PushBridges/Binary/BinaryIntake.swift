@@ -10,14 +10,14 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Checks the notifications of legacy providers and writes them into the ledger.
+/// Checks the notifications of legacy providers and writes them into the ledger, the provider's store of notifications.
 ///
 /// Each notification is either rejected or stored. Notifications of a connection are processed in order, and none after
 /// a rejected one is stored.
 final class BinaryIntake: Sendable {
     /// A notification that was read from a connection.
     struct Item: Sendable {
-        /// The ticket that identifies the notification on its connection.
+        /// The number that identifies the notification among those of its connection.
         var ticket: UInt32
         var notification: BinaryNotification
     }
@@ -29,7 +29,7 @@ final class BinaryIntake: Sendable {
         var rejection: BinaryStatus?
     }
 
-    /// A connection whose notifications are stored. Its handler ends it when no more of them may be stored.
+    /// A connection of a legacy provider. Its handler calls ``end()`` when no more of its notifications may be stored.
     final class Connection: Sendable {
         /// The number of the newest connection.
         private static let lastNumber = Atomic<UInt64>(0)
@@ -98,6 +98,7 @@ final class BinaryIntake: Sendable {
     }
 
     /// Checks and stores one notification.
+    /// - Parameter refused: The tokens to which nothing is sent, because the push service has reported them as invalid.
     /// - Returns: The status with which it is rejected, or `nil` once it is on disk.
     private func take(
         _ item: Item,
@@ -142,7 +143,8 @@ final class BinaryIntake: Sendable {
         return nil
     }
 
-    /// Handles the end of a connection that has no more notifications to store.
+    /// Releases the state of a connection that has no more notifications to store. After a broken one, repeated pushes
+    /// are recognized.
     /// - Parameter isBroken: Whether the legacy provider cannot know which notifications were stored.
     func connectionEnded(_ connection: Connection, isBroken: Bool) {
         self.windows.connectionEnded(connection.id, of: connection.client, isBroken: isBroken)

@@ -17,7 +17,7 @@ enum BinaryTranslation {
         let status: BinaryStatus
     }
 
-    /// Returns the request for a notification, or its rejection.
+    /// Returns the request for a notification, or the rejection of one with an invalid token or payload.
     static func request(
         _ notification: BinaryNotification,
         from client: BinaryClient

@@ -44,8 +44,8 @@ struct DeduplicationWindow: Sendable {
         /// The time for which a push is remembered, and for which a repetition is recognized after a break. Default 60
         /// s.
         var time: Duration = .seconds(60)
-        /// The maximum number of pushes that are remembered for one connection, and of expected repetitions. Default
-        /// 10,000.
+        /// The maximum number of pushes that are remembered for one connection, and of expected repetitions. The oldest
+        /// push is forgotten for a new one, and further repetitions are treated as new pushes. Default 10,000.
         var count = 10_000
     }
 
@@ -87,7 +87,8 @@ struct DeduplicationWindow: Sendable {
         self.stored[connection, default: Memory()].add(key, now: now, limits: self.limits)
     }
 
-    /// Handles the end of a connection.
+    /// Handles the end of a connection. If it is broken, repetitions of its recent pushes are expected. Otherwise its
+    /// pushes are forgotten.
     /// - Parameter isBroken: Whether the legacy provider cannot know which notifications were stored.
     mutating func connectionEnded(_ connection: UUID, isBroken: Bool, now: Timestamp) {
         guard let memory = self.stored.removeValue(forKey: connection), isBroken else { return }
@@ -108,8 +109,8 @@ struct DeduplicationWindow: Sendable {
         self.until = self.expected.isEmpty ? nil : until
     }
 
-    /// Returns `true` if a push is a repetition of one that was stored before a break. Each stored push is recognized
-    /// once.
+    /// Returns `true` if a push is a repetition of one that was stored before a break, and `false` if it is new. Each
+    /// stored push is recognized once.
     mutating func takeRepeat(_ key: Key, now: Timestamp) -> Bool {
         if let until, until <= now { (self.expected, self.until) = ([:], nil) }
         guard var expectation = self.expected.removeValue(forKey: key), expectation.until > now else { return false }
@@ -136,7 +137,7 @@ final class DeduplicationRegistry: Sendable {
         (self.limits, self.time) = (limits, time)
     }
 
-    /// Remembers a push that was stored over a connection.
+    /// Remembers a push that was stored over a connection, unless its bridge does not drop repetitions.
     func stored(_ key: DeduplicationWindow.Key, from client: BinaryClient, on connection: UUID) {
         guard client.dropsRepeats else { return }
         self.change(Self.certificate(of: client)) { $0.stored(key, on: connection, now: $1) }
@@ -152,8 +153,8 @@ final class DeduplicationRegistry: Sendable {
         self.change(.bridge(name: bridge, app: app)) { $0.expect(keys, now: $1) }
     }
 
-    /// Returns `true` if a push is a repetition of one that was stored before a break. Each stored push is recognized
-    /// once.
+    /// Returns `true` if a push is a repetition of one that was stored before a break, and `false` if it is new or its
+    /// bridge does not drop repetitions.
     func takeRepeat(_ key: DeduplicationWindow.Key, from client: BinaryClient) -> Bool {
         guard client.dropsRepeats else { return false }
         return self.change(Self.certificate(of: client)) { $0.takeRepeat(key, now: $1) }

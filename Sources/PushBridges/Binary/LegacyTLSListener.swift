@@ -15,9 +15,10 @@ final class LegacyTLSListener: Sendable {
     private let allowsHalfClosure: Bool
     private let connections: ListenerConnections
 
+    /// Creates a listener that is not bound yet.
     /// - Parameters:
     ///   - name: The name of the listener in logs and errors.
-    ///   - rates: The limits on the rates at which connections are opened.
+    ///   - rates: The limits on the rates at which clients may open connections. A connection above them is closed.
     ///   - allowsHalfClosure: Whether a client that has closed its write side can still receive an error packet.
     init(
         name: String,
@@ -57,7 +58,7 @@ final class LegacyTLSListener: Sendable {
     /// Stops listening and returns once all connections have finished their work and are closed.
     func close() async { await self.connections.close(draining: true) }
 
-    /// Sets up a new connection: counts it, and adds TLS and the listener's own handlers to its pipeline.
+    /// Adds TLS and the listener's own handlers to the pipeline of a new connection, unless the listener has too many.
     private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
         // Connections that have shown no known certificate have a separate limit and do not count here.
         guard self.connections.admit(channel, besides: self.unauthenticated.count) else { return }

@@ -10,9 +10,9 @@ package import PushTypes
 struct BridgeComponents: Sendable {
     let provider: ProviderComponents
     let configuration: BridgesConfiguration
-    /// The HTTP client for requests to URLs in the settings of apps.
+    /// The HTTP client for requests to URLs in the settings of apps, such as the URL of an old server.
     let settingsClient: RestrictedHTTPClient
-    /// The HTTP client for requests to URLs that unauthenticated clients name.
+    /// The HTTP client for requests to URLs that unauthenticated clients name, such as UnifiedPush endpoints.
     let strangersClient: RestrictedHTTPClient
     let authenticator: BridgeAuthenticator
     let submission: PushSubmission
@@ -95,12 +95,13 @@ package struct BinaryBridgeConfiguration: Sendable {
     package var authority: String?
     /// Indicates whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer. Default `false`.
     package var allowsOldTLS = false
-    /// Indicates whether notifications of commands 0 and 1 may have payloads of up to 2,048 bytes. Default `true`,
-    /// because some clients rely on it.
+    /// Indicates whether notifications of commands 0 and 1 may have payloads of up to 2,048 bytes, as those of command
+    /// 2, instead of 256. Default `true`, because some clients rely on it.
     package var isLenient = true
-    /// The maximum number of connections of legacy providers to each listener. Default 1,000.
+    /// The maximum number of connections of legacy providers to each listener. Further connections are closed. Default
+    /// 1,000.
     package var connections = 1000
-    /// The maximum time for a TLS handshake. Default 10 s.
+    /// The maximum time for a TLS handshake, after which the connection is closed. Default 10 s.
     package var handshake: Duration = .seconds(10)
     /// The legacy providers whose bridges, apps and credentials are stored at startup.
     package var clients: [Client] = []

@@ -13,7 +13,8 @@ protocol BridgeFeature: Sendable {
     static var kind: BridgeKind { get }
     /// The type of a bridge's settings, or `nil` for a kind that ``BridgesController`` does not configure.
     static var settings: (any BridgeSettings.Type)? { get }
-    /// Indicates whether clients of a bridge have its secret in their URLs, so that attackers may try to guess it.
+    /// Indicates whether clients of a bridge have its secret in their URLs, so that attackers may try to guess it. A
+    /// new secret must then have at least ``BridgeAuthenticator/goodSecret`` bytes.
     static var hasSecretInURL: Bool { get }
     /// The descriptions of the bridge's metrics.
     static var metrics: [MetricDescription] { get }

@@ -15,6 +15,7 @@ struct FCMAccess: Sendable {
     let store: any AppStore
 
     /// Authenticates a request and returns the project that its path names.
+    /// - Parameter scope: The scope that an API key needs. A secret in the path grants all scopes for its project.
     /// - Throws: ``FCMError`` for a project that does not exist or belongs to another app.
     func project(_ request: Request, _ context: APIContext, scope: APIScope) async throws -> FCMSender.Project {
         let name = context.path("project")
@@ -32,7 +33,9 @@ struct FCMAccess: Sendable {
     }
 
     /// Returns the only project that the caller may use, for a request whose path names no project.
-    /// - Parameter bundleID: The app that the request names, or `nil` for none.
+    /// - Parameters:
+    ///   - bundleID: The app that the request names, or `nil` for none.
+    ///   - scope: The scope that the caller needs for the app.
     /// - Throws: ``FCMError`` for a caller that may use no project or several.
     func onlyProject(
         _ admission: BridgeAuthenticator.Admission,
@@ -56,6 +59,7 @@ struct FCMAccess: Sendable {
     }
 
     /// Authenticates a request by the secret in its path, and returns the project of that secret.
+    /// - Throws: ``RequestError`` for a wrong secret, ``RetryLaterError`` beyond the rate.
     func project(bySecretIn context: APIContext) async throws -> FCMSender.Project {
         let bridge = try await self.table[context.path("bridge")]
         var app: AppRecord?
@@ -80,7 +84,7 @@ struct FCMAccess: Sendable {
         return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: admission)
     }
 
-    /// Runs `body` and converts its errors into those of FCM.
+    /// Runs `body` and converts its errors into responses of FCM. The operation is the name that `/metrics` shows.
     /// - Parameter error: Creates the response to an error.
     func respond(
         _ operation: String,

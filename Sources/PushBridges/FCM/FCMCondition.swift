@@ -44,7 +44,6 @@ struct FCMCondition: Hashable, Sendable {
             }
         }
 
-        /// Parses operands with operators between them.
         mutating func expression(depth: Int) throws(Fault) -> AudienceExpression {
             guard depth <= FCMCondition.maximumDepth else {
                 throw Fault(description: "at most \(FCMCondition.maximumDepth) parentheses are nested")

@@ -1,7 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// The content of an FCM message: the headers and the payload of its `apns` block, completed from the common blocks.
+/// The content of an FCM message: the headers and the payload of its `apns` block, completed from the blocks `data` and
+/// `notification` for all platforms.
 struct FCMContent: Hashable, Sendable {
     /// The supported header fields, by their names in lower case.
     private let headers: [String: String]

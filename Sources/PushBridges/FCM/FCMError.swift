@@ -79,7 +79,8 @@ extension FCMError {
         (self.status, self.name, self.message, self.code) = (status, name, message, code)
     }
 
-    /// The error for a member with a wrong type or value.
+    /// The error for a member with a wrong type or value. `code` is `nil` for the errors to which FCM adds no
+    /// `FcmError`.
     static func invalid(_ field: String, _ description: String, code: Code? = nil) -> FCMError {
         var error = FCMError(400, "INVALID_ARGUMENT", "Invalid value at '\(field)': \(description)", code: code)
         error.violations = [Violation(field: field, description: description)]
@@ -138,7 +139,8 @@ extension FCMError {
         self = .invalid(place, error.message, code: .invalidArgument)
     }
 
-    /// Converts the outcome for a token. Returns `nil` if the outcome is not a failure.
+    /// Converts the outcome for a token. Returns `nil` for an accepted, pending or skipped push, which is not a
+    /// failure.
     init?(_ verdict: TokenOutcome) {
         switch verdict {
         case .accepted, .pending, .skipped: return nil

@@ -71,7 +71,8 @@ struct FCMMessage: Hashable, Sendable {
         }
     }
 
-    /// Parses the token of a device. A token of FCM itself contains a colon and belongs to no device of the provider.
+    /// Parses the token of a device. A token of FCM itself contains a colon, belongs to no device of the provider, and
+    /// is reported as unregistered.
     private static func token(_ text: String, at place: String) throws(FCMError) -> Target {
         guard !text.contains(":") else { throw .unregistered }
         guard text.utf8.count <= Self.maximumTarget, let token = DeviceToken(userInput: text),
@@ -83,7 +84,8 @@ struct FCMMessage: Hashable, Sendable {
         return .token(token)
     }
 
-    /// Returns the push after the provider's content check.
+    /// Returns the push to an app, after the provider's content check.
+    /// - Throws: ``FCMError`` for content that the check rejects.
     func push(to app: Topic, now: Timestamp) throws(FCMError) -> TranslatedPush.Checked {
         let push = try self.content.push(to: app, now: now)
         do throws(RequestError) {

@@ -50,7 +50,8 @@ struct FCMRoutes: Sendable {
         }
     }
 
-    /// Responds in shadow mode, with FCM's response or the bridge's own. No push is sent.
+    /// Responds in shadow mode with FCM's response, or with the bridge's own if no server is configured. No push is
+    /// sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,

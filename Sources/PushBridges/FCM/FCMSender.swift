@@ -12,7 +12,7 @@ import PushTypes
 struct FCMSender: Sendable {
     /// The message id in the response to a message that is only checked.
     private static let testName = "fake_message_id"
-    /// The maximum number of an installation's devices that are read from the store.
+    /// The maximum number of an installation's devices that are read from the store, the oldest first.
     private static let maximumDevices = 100
 
     let submission: PushSubmission
@@ -39,7 +39,8 @@ struct FCMSender: Sendable {
 
     // MARK: Planning
 
-    /// Checks a message and returns it in the form in which it can be sent.
+    /// Checks a message and returns it in the form in which it can be sent. An installation is resolved to one of its
+    /// devices.
     /// - Throws: ``FCMError`` for a message that cannot be sent.
     func plan(_ message: FCMMessage, _ project: Project) async throws -> Plan {
         let content = try message.push(to: project.app.bundleID, now: self.parts.time.now)
@@ -90,7 +91,8 @@ struct FCMSender: Sendable {
     // MARK: Sending
 
     /// Sends a message, and waits for its outcome if it is sent to one token.
-    /// - Returns: The resource name of the message.
+    /// - Parameter channel: The connection of the client. If it is closed, the wait ends.
+    /// - Returns: The resource name of the message, or that of an earlier one if the request is a repetition.
     /// - Throws: ``FCMError`` for a message that was not sent.
     func send(
         _ message: FCMMessage,

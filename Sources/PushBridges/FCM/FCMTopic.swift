@@ -42,7 +42,7 @@ enum FCMTopic {
 /// A token in a request to FCM's Instance ID service.
 enum InstanceIDToken: Hashable, Sendable {
     case token(DeviceToken)
-    /// A string that is not a token of Apple's push service.
+    /// A string that is not a token of Apple's push service. Its result is ``TopicResult/invalid``.
     case invalid
 
     init(_ text: String) {

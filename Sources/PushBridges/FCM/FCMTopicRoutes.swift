@@ -197,7 +197,7 @@ struct FCMTopicRoutes: Sendable {
         return try await self.store.devices(app: project.app.id, token: token).filter(\.isActive)
     }
 
-    /// Subscribes the devices that the path names, or unsubscribes them.
+    /// Subscribes the devices that the path names if `isSet` is `true`, otherwise unsubscribes them.
     private func set(
         _ topic: String,
         isSet: Bool,
@@ -210,13 +210,11 @@ struct FCMTopicRoutes: Sendable {
         return try await self.store.setTag(tag, isSet: isSet, of: [token], app: project.app.id).first ?? .noDevice
     }
 
-    /// Returns the topics of the device that the path names.
     private func topics(_ project: FCMSender.Project, _ context: APIContext) async throws -> Set<String> {
         guard let device = try await self.devices(project, context).first else { throw FCMError.unregistered }
         return Set(device.profile.tags.compactMap { FCMTopic.name(ofTag: $0.text) })
     }
 
-    /// Returns the JSON resource of a subscription.
     private func subscription(
         _ topic: String,
         _ project: FCMSender.Project,

@@ -34,6 +34,7 @@ struct ProtoFields {
 
     /// Returns a string, or `nil` for an absent or empty one, because an empty string is the default in protocol
     /// buffers.
+    /// - Throws: ``FCMError`` that names a member of another type, as the other accessors do.
     func text(_ name: String) throws(FCMError) -> String? {
         switch self.value(name) {
         case nil: return nil

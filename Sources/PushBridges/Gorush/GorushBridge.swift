@@ -63,11 +63,11 @@ struct GorushSettings: BridgeSettings, Hashable {
 
     /// Indicates whether a response waits for all outcomes and lists the failures. Default `false`.
     let isSynchronous: Bool
-    /// The maximum number of notifications in a request.
+    /// The maximum number of notifications in a request. A request with more is rejected.
     let maximumNotifications: Int
-    /// The URL to which each failure is posted, or `nil` for no posts.
+    /// The URL to which a request reports each failure, or `nil` if failures are not reported.
     let feedbackHook: String?
-    /// The settings of shadow mode, or `nil` for a bridge that sends pushes.
+    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes, or `nil` outside of it.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

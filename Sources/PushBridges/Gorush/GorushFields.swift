@@ -28,7 +28,7 @@ struct GorushFields {
         return value == .null ? nil : value
     }
 
-    /// Returns the string of a member, or `nil` for an empty one.
+    /// Returns the string of a member, or `nil` if it is absent or empty.
     func text(_ name: String) throws(GorushError) -> String? {
         switch self.value(name) {
         case nil: return nil
@@ -62,7 +62,7 @@ struct GorushFields {
         }
     }
 
-    /// Returns the strings of an array. An element `null` becomes an empty string.
+    /// Returns the strings of an array, which are none if it is absent. An element `null` becomes an empty string.
     func texts(_ name: String) throws(GorushError) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let values) = value else { throw .missing }

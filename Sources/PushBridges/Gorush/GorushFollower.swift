@@ -14,29 +14,31 @@ import Synchronization
 /// failure to the feedback hook.
 ///
 /// Waiting work is kept only in memory, and each failure is posted once, as by gorush. A restart loses waiting work.
-/// Webhooks, by contrast, post each outcome at least once.
+/// Webhooks, by contrast, report each outcome at least once.
 struct GorushFollower: Service {
-    /// The size that is charged for a notification in addition to the number of its tokens.
+    /// The size that the budget is charged for each work item, in addition to the number of its tokens or failures.
     private static let size = 50
-    /// The maximum time for which a notification is followed.
+    /// The maximum time for which a notification is followed. Later outcomes are neither counted nor posted.
     private static let patience: Duration = .seconds(600)
-    /// The maximum number of consecutive failed posts for one notification. After that, no more posts are sent for it.
+    /// The maximum number of consecutive failed requests to a feedback hook. After that, the other failures known at
+    /// the time are not posted.
     private static let maximumFailures = 3
-    /// The maximum numbers of posts in progress: of all apps, of one app, and to one hook of an app. Turns alternate
-    /// between apps and between an app's hooks, so that hooks that never respond delay few other posts.
+    /// The maximum numbers of requests to feedback hooks in progress: of all apps, of one app, and to one hook of an
+    /// app. Turns alternate between apps and between an app's hooks, so that hooks that never respond delay few other
+    /// posts.
     static let postLimits = BudgetLimits(
         .init(whole: .held(64), app: .held(8), caller: .held(4)),
         waiting: .init(),
         patience: .seconds(3600)
     )
-    /// The maximum length of the response to a post, in bytes. The response body is ignored.
+    /// The maximum length of a feedback hook's response, in bytes. The response body is ignored.
     private static let maximumResponse = 64 * 1024
 
     /// A notification whose outcomes are followed.
     struct Followed: Sendable {
         let push: PushSubmission.Accepted
         let bridge: String
-        /// The URL of the feedback hook, or `nil` for no posts.
+        /// The URL of the feedback hook, or `nil` if failures are not posted.
         let hook: String?
         let plan: GorushPlan
     }
@@ -63,8 +65,8 @@ struct GorushFollower: Service {
     }
 
     private let budget: Budget
-    /// The budget of posts in progress, which is separate from that of webhooks. Posts that wait are charged to
-    /// ``budget``.
+    /// The budget of requests to hooks in progress, which is separate from that of webhooks. Requests that wait are
+    /// charged to ``budget``.
     let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics
@@ -85,10 +87,11 @@ struct GorushFollower: Service {
         (self.waiting, self.queue) = AsyncStream.makeStream()
     }
 
-    /// Begins to follow the outcomes of a notification.
+    /// Begins to follow the outcomes of a notification. If too much work waits, a warning is logged instead.
     func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed, app), bridge: followed.bridge, app) }
 
-    /// Counts failures that are known before anything is sent, and queues their posts.
+    /// Counts failures that are known before anything is sent, and queues the requests that report them to the hook, if
+    /// any.
     func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, of app: AppRecord) {
         guard !failures.isEmpty else { return }
         self.statistics.count(bridge) { $0.failed += failures.count }
@@ -193,7 +196,7 @@ struct GorushFollower: Service {
 
     /// Posts an entry when it is the hook's turn.
     /// - Returns: The error message of a failed post, or `nil` if it succeeded.
-    /// - Throws: ``BudgetRefusal`` if the turn does not come in time, `CancellationError`.
+    /// - Throws: ``BudgetRefusal`` if the turn does not come within ``postLimits``, `CancellationError` at shutdown.
     private func post(_ body: Data, to hook: Hook) async throws -> String? {
         let turn = try await self.posts.wait(for: BudgetCaller(app: hook.bundleID, .name(hook.url)))
         defer { turn.end() }

@@ -2,7 +2,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// A failure of a push, as an entry of gorush's log in a response and in a post to the feedback hook.
+/// A failure of a push, as an entry of gorush's log in a response and in a request to the feedback hook.
 struct GorushLogEntry: Hashable, Sendable {
     /// The maximum length of a string that each token's entry repeats, in bytes. A response may contain very many
     /// tokens.
@@ -53,7 +53,7 @@ struct GorushLogEntry: Hashable, Sendable {
     }
 }
 
-/// The error messages of failures in responses and posts.
+/// The error messages of failures in responses and in requests to feedback hooks.
 enum GorushFailure {
     /// Returns the push service's reason that corresponds to an error of the provider's own check, or an explanation.
     ///

@@ -62,12 +62,11 @@ struct GorushPlan: Sendable {
         }
     }
 
-    /// Returns the notification request for a group of tokens, or `nil` if the content is rejected.
+    /// Returns the notification request for a group of tokens, or `nil` if ``refusal`` rejects the content.
     func request(_ group: NamedTokens.Group) -> NotificationRequest? {
         self.content?.request(to: .tokens(group.tokens), environment: group.environment)
     }
 
-    /// Records the same failure for several tokens.
     mutating func fail(_ tokens: [DeviceToken], _ error: String) {
         for token in tokens { self.failures.append(self.entry(token, error)) }
     }

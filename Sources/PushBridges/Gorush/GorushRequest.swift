@@ -14,8 +14,8 @@ struct GorushRequest: Hashable, Sendable {
     /// The notifications for iOS. Those for other platforms are dropped, as by a gorush server that has these platforms
     /// disabled.
     let notifications: [GorushNotification]
-    /// The maximum total length of the log entries for all tokens in a response, in bytes. Tokens of dropped
-    /// notifications are included.
+    /// The maximum total length of the log entries for all tokens in a response, in bytes. Shadow mode reserves as much
+    /// memory for the old server's response. Tokens of dropped notifications are included.
     let longestEntries: Int
 
     /// Parses the body. `maximum` limits the number of notifications, including those for other platforms.
@@ -123,11 +123,11 @@ struct GorushNotification: Hashable, Sendable {
 
 /// The error of a whole request, with gorush's wording.
 enum GorushError: Error, Hashable, Sendable {
-    /// The notifications are missing, or a member has the wrong type.
+    /// The error for missing notifications, and for a member of the wrong type.
     case missing
     case empty
     case tooMany(Int, limit: Int)
-    /// The notifications of a request together have too many tokens.
+    /// The error for notifications that together have more tokens than the limit.
     case tooManyTokens(Int, limit: Int)
 
     var message: String {

@@ -91,7 +91,8 @@ struct GorushRoutes: Sendable {
         return try Self.answer(count: request.count, failures)
     }
 
-    /// Responds in shadow mode, with the old server's response or the bridge's own. No push is sent.
+    /// Responds in shadow mode with the old server's response, or with the bridge's own if no server is configured. No
+    /// push is sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,
@@ -193,7 +194,7 @@ struct GorushRoutes: Sendable {
 
     private static let noDoor = RequestError(.notFound, code: "not_found", message: "no bridge of gorush has this name")
 
-    /// Checks that a gorush bridge exists.
+    /// Throws the error *not found* unless a gorush bridge exists.
     private func checkIsOpen() async throws {
         guard try await !self.sender.table.value.isEmpty else { throw Self.noDoor }
     }

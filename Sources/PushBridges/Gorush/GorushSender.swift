@@ -19,7 +19,8 @@ struct GorushSender: Sendable {
         let admission: BridgeAuthenticator.Admission
     }
 
-    /// The accepted notifications of a request, and the failures that are already known.
+    /// The notifications of a request that the ledger contains, and the failures that are known before the push service
+    /// responds.
     struct Sent: Sendable {
         var accepted: [(push: PushSubmission.Accepted, plan: GorushPlan)] = []
         var failures: [GorushLogEntry] = []
@@ -92,6 +93,7 @@ struct GorushSender: Sendable {
     }
 
     /// Waits for the outcomes of notifications, and returns the failures among them.
+    /// - Parameter channel: The connection of the client. If it is closed, the wait ends.
     func failures(of sent: Sent, on channel: any Channel) async throws -> [GorushLogEntry] {
         let verdicts = try await self.submission.verdicts(of: sent.accepted.map(\.push), on: channel)
         var failures: [GorushLogEntry] = []

@@ -67,7 +67,8 @@ extension ShadowComparison {
         self.differ("counts", ours: "\(counts)", theirs: "\(theirs)", at: at)
     }
 
-    /// Returns the prefix of a token, which suffices for its owner to recognize it.
+    /// Returns the beginning of a token, which suffices for its owner to recognize it. A string that is no token is
+    /// marked.
     static func beginning(of token: String) -> String {
         DeviceToken(userInput: token).map { "\($0)" } ?? "\(token.prefix(4))… (no token)"
     }

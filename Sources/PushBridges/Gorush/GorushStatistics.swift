@@ -31,7 +31,6 @@ final class GorushStatistics: Sendable {
 /// The response bodies of gorush's statistics.
 struct GorushReport: Sendable {
     let counters: GorushCounters
-    /// The time since the start of the process.
     let uptime: Duration
 
     /// The body of `/api/stat/app`.

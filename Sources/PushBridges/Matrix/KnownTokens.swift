@@ -21,7 +21,8 @@ final class KnownTokens: Sendable {
 
     init(store: any NamedTokenStore) { self.store = store }
 
-    /// Returns the tokens that are not known. All tokens that are not cached are looked up with one query of the store.
+    /// Returns those of the tokens that the app has neither registered in the environment nor reached. All tokens that
+    /// are not cached are looked up with one query of the store.
     func unknown(
         _ tokens: Set<DeviceToken>,
         of app: Int64,

@@ -2,7 +2,7 @@ import PushSupport
 
 /// The alert for an event in the form that Matrix clients localize: a localization key of theirs, and its arguments.
 struct MatrixAlert: Hashable, Sendable {
-    /// The maximum length of the name of a sender or a room, in characters.
+    /// The maximum length of the name of a sender or a room, in characters. Longer ones are truncated.
     private static let maximumName = 1024
     /// The maximum length of a message body, in characters. A longer one never fits into a payload.
     private static let maximumBody = 4096
@@ -51,7 +51,7 @@ struct MatrixAlert: Hashable, Sendable {
         case image(String)
         case action(String)
         case text(String)
-        /// The homeserver does not know the body, or does not send it.
+        /// A message whose body is empty or absent, because the homeserver does not know it or does not send it.
         case withoutText
 
         init(_ type: String?, body: String?) {
@@ -81,7 +81,6 @@ struct MatrixAlert: Hashable, Sendable {
         }
     }
 
-    /// Returns the first `maximum` characters of a string.
     private static func cut(_ text: String, _ maximum: Int) -> String {
         guard text.utf8.count > maximum else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(maximum)))

@@ -25,11 +25,11 @@ struct MatrixAppDirectory: Sendable {
     /// The result of a lookup.
     enum Match: Hashable, Sendable {
         case app(MatrixApp)
-        /// No configured app matches the `app_id`.
+        /// The result if no configured app matches the `app_id`.
         case none
-        /// Several patterns match equally well, so the app cannot be determined.
+        /// The result if several patterns match equally well, so that the app cannot be determined.
         case ambiguous
-        /// The settings of the matching bridge cannot be read.
+        /// The result if the settings of the matching bridge cannot be read.
         case damaged
     }
 
@@ -50,6 +50,7 @@ struct MatrixAppDirectory: Sendable {
     /// Indicates whether at least one app has UnifiedPush addresses as pushkeys, which are forwarded.
     private(set) var forwardsAddresses = false
 
+    /// Creates the directory of the readable and the damaged bridges.
     /// - Parameter damaged: The names of bridges whose settings cannot be read, each with its app's claim to the name
     ///   (``BridgeRecord/claim(to:of:)``).
     init(_ apps: [MatrixApp], damaged: [String: Int] = [:]) {
@@ -89,10 +90,10 @@ struct MatrixAppDirectory: Sendable {
 }
 
 extension MatrixAppDirectory {
-    /// The age at which the apps are read again even if no bridge has changed, because credentials change too.
+    /// The age of the cached apps at which they are read again even if no bridge has changed, because credentials
+    /// change too.
     private static let longestAge: Duration = .seconds(10)
 
-    /// Returns a cache of the configured apps.
     static func cache(_ store: any AppStore & BridgeStore, time: any TimeSource) -> BridgeCache<MatrixAppDirectory> {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }

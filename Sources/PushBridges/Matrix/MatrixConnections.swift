@@ -12,7 +12,8 @@ import Synchronization
 /// because only the user and the user's homeserver know a device token. The user knows the token too, so one token
 /// keeps few connections open.
 final class MatrixConnections: Sendable {
-    /// The maximum number of connections that one token keeps open. A homeserver names many tokens on each connection.
+    /// The maximum number of connections that one token keeps open. Another connection needs a different token, of
+    /// which a homeserver names many.
     static let perToken = 8
 
     private typealias Token = TokenOfApp
@@ -39,7 +40,7 @@ final class MatrixConnections: Sendable {
     private let connections: ConnectionLimiter
     private let state = Mutex(State())
 
-    /// - Parameter connections: The connections of the listener.
+    /// Creates the tracker for the connections of a listener.
     init(_ connections: ConnectionLimiter) { self.connections = connections }
 
     /// Returns `true` if a connection is already kept open.
@@ -49,7 +50,8 @@ final class MatrixConnections: Sendable {
     }
 
     /// Keeps a connection open until its client closes it, if its token keeps few others open and its account has room.
-    /// - Parameter account: The account of the homeserver at the app.
+    /// Otherwise the connection is closed after a minute.
+    /// - Parameter account: The account to which the connection is charged: the homeserver's network at the app.
     func keep(_ channel: any Channel, for token: DeviceToken, of app: Int64, _ account: BudgetCaller) {
         let connection = channel.connection
         let id = ObjectIdentifier(connection)

@@ -37,6 +37,6 @@ struct MatrixError: Error, Hashable, Sendable {
     /// Creates the error for a budget that is exhausted for the caller.
     init(_ refusal: BudgetRefusal) { self = .tooMany(refusal.error.error.message, delay: refusal.delay) }
 
-    /// The error for a provider configuration that prevents the push at present.
+    /// The error for a provider configuration that prevents the push at present. The homeserver repeats the request.
     static func misconfigured(_ message: String) -> MatrixError { MatrixError(502, .unknown, message) }
 }

@@ -30,6 +30,7 @@ struct MatrixGateway: Sendable {
     private let time: any TimeSource
     private let log: RateLimitedLog
 
+    /// Creates the gateway of a provider.
     /// - Parameter forwarder: Forwards to pushkeys that are UnifiedPush addresses. If it is `nil`, nothing is
     ///   forwarded.
     init(_ parts: ProviderComponents, forwarder: (any NotificationForwarder)?) {
@@ -42,7 +43,7 @@ struct MatrixGateway: Sendable {
         (self.forwarder, self.forwards) = (forwarder, parts.forwards)
     }
 
-    /// Returns `true` if at least one app has its pushkeys that are addresses forwarded.
+    /// Returns `true` if messages for the UnifiedPush addresses of at least one app are forwarded.
     func forwardsAddresses() async throws -> Bool {
         guard self.forwarder != nil else { return false }
         return try await self.apps.value.forwardsAddresses
@@ -50,8 +51,9 @@ struct MatrixGateway: Sendable {
 
     /// Accepts the notification in the body of a homeserver's request.
     /// - Parameters:
-    ///   - permit: The permit for the bytes of the request. It is moved to the account of the request's app.
-    ///   - client: The homeserver.
+    ///   - permit: The permit for the bytes of the request. It is moved to the account of the app, if the request
+    ///     concerns one only.
+    ///   - client: The homeserver, identified by its network.
     ///   - channel: The connection of the request.
     /// - Returns: The rejected pushkeys, which the homeserver must remove.
     /// - Throws: ``MatrixError``, ``BudgetRefusal``, `CancellationError` if the homeserver closes the connection, or an
@@ -74,7 +76,6 @@ struct MatrixGateway: Sendable {
         return try await channel.withClientConnected { try await self.notify(notification, body, permit, arrival) }
     }
 
-    /// A homeserver's request in progress.
     private struct Arrival: Sendable {
         let at: Timestamp
         let begin = ContinuousClock.now
@@ -170,7 +171,6 @@ struct MatrixGateway: Sendable {
         try Charge.spend(charges)
     }
 
-    /// An amount to charge to a budget.
     private struct Charge {
         let budget: Budget
         let amount: Int
@@ -189,7 +189,6 @@ struct MatrixGateway: Sendable {
         }
     }
 
-    /// Returns the plan for each device of a notification.
     private func plans(for notification: MatrixNotification) async throws -> [MatrixTranslator.Plan] {
         do {
             return try self.plans(for: notification, try await self.apps.value)

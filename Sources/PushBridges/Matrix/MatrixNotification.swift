@@ -10,7 +10,7 @@ import PushTypes
 struct MatrixNotification: Hashable, Sendable {
     /// The maximum length of a request body, in bytes.
     static let maximumBody = 512 * 1024
-    /// The maximum number of devices in a request. Homeservers usually name one.
+    /// The maximum number of devices in a request, which is rejected if it names more. Homeservers usually name one.
     static let maximumDevices = 100
     /// The maximum length of an event type and of the id of an event, a room or a user, in bytes (Matrix specification,
     /// size limits).
@@ -18,7 +18,7 @@ struct MatrixNotification: Hashable, Sendable {
 
     /// The numbers that an app shows in its badge.
     struct Counts: Hashable, Sendable {
-        /// The maximum value of a number. A larger one is reduced to it.
+        /// The maximum value of a number. Numbers are clamped to the range from 0 to this value.
         private static let maximum: Int64 = 1_000_000_000
 
         /// The numbers of unread messages and missed calls, or `nil` where the homeserver does not send them.
@@ -55,7 +55,6 @@ struct MatrixNotification: Hashable, Sendable {
     /// The alert for the event, which is the same for all devices, or `nil` if the event is not shown.
     private(set) var alert: MatrixAlert?
 
-    /// Parses the body of a request.
     init(parsing body: [UInt8]) throws(MatrixError) {
         let json = try Self.json(body)
         guard case .object(let notification) = json["notification"] else {

@@ -10,8 +10,8 @@ struct MatrixPayload: Hashable, Sendable {
     /// The alert for the event, or `nil` if the payload shows none.
     private(set) var alert: MatrixAlert?
 
-    /// Returns `nil` if there is nothing to send: for numbers of unread messages that the app does not want, and for an
-    /// event that is not shown and changes no number.
+    /// Creates the payload. Returns `nil` if there is nothing to send: for numbers of unread messages that the app does
+    /// not want, and for an event that is not shown and changes no number.
     init?(_ notification: MatrixNotification, for device: MatrixDevice, _ settings: MatrixSettings) {
         let counts = settings.counts ? notification.counts : MatrixNotification.Counts(unread: nil, missedCalls: nil)
         if notification.type != nil {

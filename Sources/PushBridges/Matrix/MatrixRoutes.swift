@@ -19,7 +19,6 @@ struct MatrixRoutes: Sendable {
     private static let operation = "matrix.notify"
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
     private static let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
-    /// The response that rejects no pushkey.
     private static let nothingRejected = ByteBuffer(string: #"{"rejected":[]}"#)
 
     private let gateway: MatrixGateway
@@ -58,7 +57,6 @@ struct MatrixRoutes: Sendable {
         return response
     }
 
-    /// Handles a notification from a homeserver.
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         let response: Response

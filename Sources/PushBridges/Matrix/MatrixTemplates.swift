@@ -10,13 +10,15 @@ import PushTypes
 /// A template may use the variables `sender`, `room` and `body`. The rest of the push is not changed: the app's own
 /// members, ids, badge and collapse id.
 struct MatrixTemplates: Sendable {
-    /// The maximum length of a variable's value, in characters, which amount to at most 2,048 bytes.
+    /// The maximum length of a variable's value, in characters, which amount to at most 2,048 bytes. Longer values are
+    /// truncated.
     private static let maximumValue = 512
 
     let store: any AppStore & LibraryStore
     let log: RateLimitedLog
 
-    /// Returns the request with the alert of a template, or `nil` if the bridge names no suitable template.
+    /// Returns the request with the alert of a template, or `nil` if the bridge names no template for the alert or the
+    /// template cannot be used.
     func request(for push: MatrixPush, now: Timestamp) async -> NotificationRequest? {
         guard let alert = push.content.alert, let name = push.app.settings.template(for: alert.key) else { return nil }
         do {

@@ -14,7 +14,8 @@ struct MatrixTranslator: Sendable {
     /// The maximum length of a payload that is written into the ledger, in bytes. A shorter one may still be too long
     /// for the push service, which then rejects it.
     static let maximumKept = 32 * 1024
-    /// The maximum length of a room id that can be used as a collapse id, in bytes (reference 1.5).
+    /// The maximum length of a room id that can be used as a collapse id, in bytes (reference 1.5). A longer one is
+    /// hashed.
     private static let maximumCollapseID = 64
 
     /// The plan for one device.
@@ -23,7 +24,7 @@ struct MatrixTranslator: Sendable {
         case push(MatrixPush)
         /// The homeserver's body is forwarded to a UnifiedPush endpoint.
         case forward(app: MatrixApp)
-        /// The homeserver must remove the pushkey.
+        /// The pushkey is rejected in the response, so that the homeserver removes it.
         case reject(Rejection)
         /// Nothing is sent, and the pushkey is not rejected, because there is nothing to show or the app wants no
         /// numbers.
@@ -107,7 +108,7 @@ struct MatrixTranslator: Sendable {
 struct MatrixPush: Hashable, Sendable {
     let app: MatrixApp
     let token: DeviceToken
-    /// The time since which the homeserver has known the token.
+    /// The time at which the homeserver learned the token. If it is unknown, the earliest possible time.
     let since: Timestamp
     let pushType: PushType
     let priority: Priority

@@ -18,18 +18,19 @@ struct UnifiedPushForwarder: Sendable {
     /// The time to live of a message at the push server, in seconds: one day.
     private static let ttl = "86400"
 
-    /// The result of a post to an endpoint.
+    /// The result of a request to an endpoint.
     enum End: Hashable, Sendable {
         case accepted
         /// The endpoint no longer exists or never did.
         case gone
-        /// The push server rejects the message.
+        /// The push server rejects the message with this HTTP status.
         case refused(status: Int)
         /// The provider's address policy forbids the endpoint, although the endpoint may be valid.
         case notAllowed
         /// The response to the discovery request does not identify the address as a UnifiedPush endpoint.
         case noEndpoint
-        /// The post failed for now, and another attempt may succeed.
+        /// The request failed, but another attempt may succeed. `retryAfter` is the delay that the push server asks
+        /// for, or `nil` if it names none.
         case unavailable(retryAfter: Duration?)
     }
 
@@ -47,7 +48,7 @@ struct UnifiedPushForwarder: Sendable {
     ///   - app: The app, whose name resolutions share a limit.
     ///   - client: The unauthenticated client that named the endpoint.
     ///   - isUrgent: Whether the device may be woken for the message.
-    /// - Throws: ``BudgetRefusal`` if too many posts are in progress.
+    /// - Throws: ``BudgetRefusal`` if too many requests are in progress.
     func forward(
         _ body: Data,
         to endpoint: String,
@@ -76,7 +77,8 @@ struct UnifiedPushForwarder: Sendable {
         }
     }
 
-    /// Takes the permits for a post from three budgets: that of the client, of the host, and of the client at the host.
+    /// Takes the permits for a request from three budgets: that of the client, of the host, and of the client at the
+    /// host.
     ///
     /// The client is identified by its network, because strangers can name any host, including one that all other
     /// clients use.
@@ -91,7 +93,7 @@ struct UnifiedPushForwarder: Sendable {
     }
 
     /// Discovers whether an address is a UnifiedPush endpoint (UnifiedPush, server specification 1.2, discovery).
-    /// - Returns: The result to report instead of a post, or `nil` if the address is an endpoint.
+    /// - Returns: The result to report without sending the message, or `nil` if the address is an endpoint.
     private func discover(
         _ endpoint: String,
         _ app: (id: Int64, bundleID: Topic),
@@ -144,7 +146,7 @@ struct UnifiedPushForwarder: Sendable {
 }
 
 extension UnifiedPushForwarder: NotificationForwarder {
-    /// Forwards the body of a homeserver's request.
+    /// Forwards the body of a homeserver's request. Throws ``RetryLaterError`` if another attempt may succeed.
     ///
     /// A message is dropped if a repetition would fail too, because a homeserver repeats a request for a day and holds
     /// back all later ones.
@@ -168,7 +170,7 @@ extension UnifiedPushForwarder: NotificationForwarder {
 
 /// The results of recent discovery requests, by address: whether it is a UnifiedPush endpoint.
 private final class UnifiedPushEndpoints: Sendable {
-    /// The maximum number of addresses that are remembered.
+    /// The maximum number of addresses that are remembered. To add another, negative results are forgotten, then all.
     private static let maximum = 10_000
     /// The times for which a positive and a negative result are remembered.
     private static let (trusted, refused) = (Duration.seconds(86_400), Duration.seconds(600))

@@ -6,7 +6,7 @@ package import PushTypes
 package struct ChatMessage: Hashable, Sendable {
     /// The maximum length of the name of a sender or a conversation, in bytes.
     private static let maximumName = 256
-    /// The maximum length of a message's text, in bytes.
+    /// The maximum length of a message's text, in bytes. Longer text is truncated.
     private static let maximumText = 1024
 
     package let sender: String

@@ -125,18 +125,18 @@ package enum ChatAction: Hashable, Sendable {
     case startTLS
     /// Derive a key from the password, which takes milliseconds, and pass it to ``ChatSession/derived(_:at:)``.
     case derive(PBKDF2Derivation)
-    /// The server has accepted the account.
+    /// Record that the server has accepted the account.
     case signedIn
-    /// A part of the session does not work although the session is signed in. The string is a human-readable
-    /// explanation, and `nil` once everything works.
+    /// Record that a part of the session does not work although the session is signed in, such as joining a channel.
+    /// The string is a human-readable explanation, or `nil` once everything works.
     case trouble(String?)
-    /// A message for the user has arrived.
+    /// Push a message that has arrived for the user, unless the user is present at another client.
     case message(ChatMessage)
-    /// The presence of the user at other clients has changed. The value is `true` if the user is present at one.
+    /// Record whether the user is present at another client. While the value is `true`, no messages are pushed.
     case attached(Bool)
-    /// The user has written in a conversation from another client.
+    /// Record that the user has written in a conversation from another client, so that its messages are not pushed.
     case wroteElsewhere(conversation: String)
-    /// The session has failed, and the connection must be closed.
+    /// Close the connection, because the session has failed.
     case failed(ChatFailure)
 
     /// Returns an action that sends a string in UTF-8.

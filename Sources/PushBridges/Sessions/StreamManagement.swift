@@ -1,6 +1,6 @@
 /// The counters with which an XMPP stream is resumed on another connection (stream management, XEP-0198).
 package struct StreamManagement: Hashable, Sendable {
-    /// The maximum number of unacknowledged stanzas that are kept.
+    /// The maximum number of unacknowledged stanzas that are kept. A session that sends more of them fails.
     private static let maximumWaiting = 64
     /// The number of unacknowledged stanzas from which the session no longer replies to queries.
     private static let maximumAnswers = 32
@@ -20,7 +20,6 @@ package struct StreamManagement: Hashable, Sendable {
 
     init(jid: String) { self.jid = jid }
 
-    /// Counts a stanza from the server.
     mutating func countReceived() { self.received &+= 1 }
 
     /// Keeps a sent stanza until it is acknowledged.

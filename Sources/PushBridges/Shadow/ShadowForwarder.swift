@@ -13,7 +13,7 @@ import PushTypes
 /// Forwards the requests to a bridge in shadow mode to the old server, which the bridge is to replace, and stores the
 /// differences between their responses.
 struct ShadowForwarder: Sendable {
-    /// The maximum length of an old server's response, in bytes.
+    /// The maximum length of an old server's response, in bytes. A longer one counts as no response.
     static let maximumAnswer = 8 * 1024 * 1024
     /// The maximum length of the response to a request for one token, in bytes.
     static let shortAnswer = 64 * 1024
@@ -152,6 +152,9 @@ extension ShadowComparison {
     }
 
     /// Adds a difference with truncated strings, unless the maximum number of differences is reached.
+    /// - Parameters:
+    ///   - subject: The property that differs, such as `status`.
+    ///   - field: The token or the member of the request that it concerns, or `nil` for the whole request.
     mutating func differ(_ subject: String, field: String? = nil, ours: String, theirs: String, at: Timestamp) {
         guard self.differences.count < Self.maximumDifferences else { return }
         self.differences.append(

@@ -101,8 +101,8 @@ struct BridgeAuthenticator: Sendable {
         try self.runner.connections.assign(context.channel, to: BudgetCaller(app: app))
     }
 
-    /// Reads the whole body of a request and passes it to `respond`. The bytes are charged to the caller until the
-    /// response is created.
+    /// Reads the whole body of a request, at most `maximum` bytes, and passes it to `respond`. The bytes are charged to
+    /// the caller until the response is created.
     func withBody(
         of request: Request,
         maximum: Int,

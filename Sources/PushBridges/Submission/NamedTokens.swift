@@ -19,6 +19,7 @@ struct NamedTokens: Hashable, Sendable {
     /// The tokens to which nothing is sent, each with the corresponding reason of the push service.
     private(set) var refused: [DeviceToken: Reason] = [:]
 
+    /// Groups tokens by their registrations. A token without registrations is not refused.
     /// - Parameters:
     ///   - wanted: The kind of tokens that the push is for, or `nil` for any kind.
     ///   - environment: The environment that the request or the bridge names, or `nil` for the environment of each

@@ -20,7 +20,8 @@ struct PushSubmission: Sendable {
         let tokens: [DeviceToken]
     }
 
-    /// Returns the tokens, grouped by their registrations in the store.
+    /// Returns the tokens, grouped by their registrations in the store, as the initializer of ``NamedTokens``
+    /// describes.
     func sorted(
         _ tokens: [DeviceToken],
         of app: AppRecord,
@@ -63,6 +64,7 @@ struct PushSubmission: Sendable {
     ///   - key: The API key of the request, or `nil` if a bridge's secret admitted it.
     ///   - repetition: The idempotency key by which a repeated request is recognized, or `nil` for no such check.
     /// - Returns: The notification, or the earlier one if the request is a repetition.
+    /// - Throws: ``RequestError`` if the notification is not valid or conflicts with another.
     func accept(
         _ request: NotificationRequest,
         of app: AppRecord,
@@ -136,14 +138,14 @@ enum TokenOutcome: Hashable, Sendable {
     case accepted(apnsID: String)
     /// The push is in the ledger, and has no final state yet.
     case pending(apnsID: String)
-    /// Nothing was sent, for example because the user does not want such notifications.
+    /// Nothing was or will be sent, for example because the user does not want such notifications.
     case skipped(apnsID: String)
     /// The push service rejected the push. The string is its reason.
     case rejected(String)
     /// The push service rejected the token, but the token is still active in the store, because the configuration may
-    /// be at fault. Clients must not remove the token.
+    /// be at fault. The string is the reason. Clients must not remove the token.
     case unconfirmed(String)
-    /// The push could not be sent in time, or its response was lost.
+    /// The push could not be sent in time, or its response was lost. The string is the reason.
     case failed(String)
 
     /// The rejection reasons for which clients remove a token.

@@ -9,6 +9,7 @@ struct PushOrigins: Sendable {
     private let configured: WebOrigin?
     private let isSecure: Bool
 
+    /// Creates the origins of a listener.
     /// - Parameters:
     ///   - configured: The configured origin, or `nil` to use the origin of each request.
     ///   - isSecure: Whether the listener itself speaks TLS.

@@ -58,7 +58,7 @@ final class PushResourceCleaner: Service {
         }
     }
 
-    /// Carries out one round of cleaning.
+    /// Carries out one round of cleaning. Senders that cannot be notified now are notified in a later round.
     func clean() async throws {
         let ended = try await self.store.endedPushResources(perApp: Self.perApp)
         var apps: [Int64: Topic] = [:]

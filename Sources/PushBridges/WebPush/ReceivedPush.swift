@@ -35,6 +35,7 @@ struct ReceivedPush: Hashable, Sendable {
     /// The message to store because its body does not fit into the push, or `nil` if it fits.
     let stored: PushMessageRecord?
 
+    /// Creates the notification for a message to a push resource.
     /// - Parameters:
     ///   - token: The token with which the app fetches a body that does not fit into the push.
     ///   - now: The current time, by the wall clock.

@@ -11,7 +11,7 @@ extension BridgeKind {
     static let webPush = BridgeKind("webpush")
 }
 
-/// The bridge for push resources: addresses of installations to which senders post Web Push messages.
+/// The bridge for push resources: addresses of app installations to which senders post Web Push messages.
 struct WebPushBridge: BridgeFeature {
     static let kind = BridgeKind.webPush
 

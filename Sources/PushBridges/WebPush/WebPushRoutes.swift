@@ -25,7 +25,8 @@ struct WebPushRoutes: Sendable {
     /// The rules for the URLs at which senders are notified of the end of a push resource.
     let addresses: AddressPolicy
     let time: any TimeSource
-    /// The hashes of existing addresses to which clients have posted.
+    /// The hashes of existing addresses that have received messages. Requests to them are served even from networks
+    /// that have named too many unknown addresses.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
 
     /// The origin of this bridge's notifications in the ledger.
@@ -161,7 +162,6 @@ struct WebPushRoutes: Sendable {
 
     // MARK: Fetching
 
-    /// Responds to an app with a message that did not fit into its push.
     private func fetch(_ request: Request, _ context: APIContext) async throws -> Response {
         let client = BudgetCaller(clientOf: context.channel)
         try self.budgets[.addressMessages].spend(for: client)

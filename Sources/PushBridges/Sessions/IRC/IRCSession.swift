@@ -28,7 +28,8 @@ package struct IRCSession: ChatSession {
     private enum Phase: Hashable {
         /// The client waits for the list of the server's capabilities.
         case listing
-        /// The client waits for the reply to its request for capabilities.
+        /// The client waits for the reply to its request for capabilities. `isReduced` is `true` for a second request,
+        /// for SASL alone, after the server has rejected the first.
         case requesting(isReduced: Bool)
         case authenticating
         /// The client waits for the welcome.
@@ -282,7 +283,7 @@ extension IRCSession {
 extension IRCSession {
     /// The capabilities that the client requests if the server offers them.
     private static let wanted = ["account-tag", "message-tags", "server-time", "znc.in/self-message"]
-    /// The maximum number of a server's capabilities that are remembered.
+    /// The maximum number of a server's capabilities that are remembered. Further ones are ignored.
     private static let maximumOffered = 256
 
     private mutating func receivedCapabilities(_ message: IRCMessage) -> [ChatAction] {

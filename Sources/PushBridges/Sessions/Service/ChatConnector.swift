@@ -17,6 +17,7 @@ final class ChatConnector: Sendable {
     /// The TLS context of all connections. It is shared because the certificate authorities take megabytes of memory.
     private let tls: Result<NIOSSLContext, any Error>
 
+    /// Creates a connector. An error in the authorities fails each TLS handshake.
     /// - Parameter authorities: Certificate authorities, in PEM, that are trusted besides those of the system.
     init(addresses: AddressPolicy, authorities: String?, resolver: any NameResolver, timeout: Duration) {
         self.tls = Result {
@@ -35,6 +36,7 @@ final class ChatConnector: Sendable {
     ///   - app: The app whose name resolutions share a limit.
     ///   - attempt: The number of the attempt. Successive attempts use different addresses of the name.
     ///   - initialize: Adds the handlers to the channel, on its event loop.
+    /// - Throws: ``ChatFailure`` if the address is not allowed, which is final, or cannot be reached.
     func connect(
         to host: String,
         port: Int,

@@ -81,6 +81,5 @@ package struct ChatPushRequest: Hashable, Sendable {
         }
     }
 
-    /// Returns a name, truncated to the maximum length of a thread id.
     private static func name(_ text: String) -> String { ChatMessage.beginning(of: text, 256) }
 }

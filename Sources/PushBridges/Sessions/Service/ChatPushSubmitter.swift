@@ -11,9 +11,10 @@ import Synchronization
 
 /// Writes the pushes of chat sessions into the ledger.
 final class ChatPushSubmitter: Sendable {
-    /// The maximum number of pushes that are written at the same time.
+    /// The maximum number of pushes that are written at the same time. Further ones wait in the queue.
     private static let width = 8
-    /// The maximum number of attempts to submit a push while the store cannot write, and the delay between attempts.
+    /// The maximum number of attempts to submit a push while the store cannot write, after which the push is dropped,
+    /// and the delay between attempts.
     private static let (tries, pause) = (5, Duration.seconds(1))
 
     /// A push in the queue, with its app and its permit.
@@ -172,7 +173,7 @@ final class ChatPushSubmitter: Sendable {
 struct ChatSessionMetrics: Sendable {
     enum PushResult: String, CaseIterable {
         case accepted
-        /// The message had already been pushed.
+        /// The push was dropped, because its message had already been pushed.
         case repeated
         /// The provider did not accept the push, for example because the user has no device or the session was removed.
         case refused

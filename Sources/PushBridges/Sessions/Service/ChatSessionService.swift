@@ -34,7 +34,6 @@ package final class ChatSessionService: Service {
         package init() {}
     }
 
-    /// A session that waits for its turn to connect.
     private struct Opening: Sendable {
         var session: RunningSession
         var loop: SessionLoop
@@ -57,6 +56,7 @@ package final class ChatSessionService: Service {
     /// The queue of sessions that wait for their turn to connect.
     private let (turns, continuation) = AsyncStream.makeStream(of: Opening.self)
 
+    /// Creates the service, which connects nothing until ``run()`` is called.
     /// - Parameters:
     ///   - addresses: The rules for the addresses of chat servers.
     ///   - authorities: Certificate authorities, in PEM, that are trusted besides those of the system.
@@ -260,8 +260,8 @@ package final class ChatSessionService: Service {
     }
 
     /// Connects a session. The password is in memory until the session is signed in.
-    /// - Parameter place: The permit for the connection. It is released when the connection is closed, or at once if
-    ///   none is opened.
+    /// - Parameter place: The permit for the connection. It is released when the connection is closed, or immediately
+    ///   if none is opened.
     private func open(_ session: RunningSession, _ loop: SessionLoop, _ place: BudgetPermit) async {
         guard let attempt = await loop.begin(session) else { return place.end() }
         do throws(ChatFailure) {
@@ -361,6 +361,7 @@ struct SessionRefreshSchedule {
     /// The time of the next read if nothing changes, and the earliest time of a read after a change.
     private var next, earliest: Timestamp
 
+    /// Creates a schedule whose first read is due immediately.
     /// - Parameters:
     ///   - interval: The maximum time between two reads.
     ///   - pause: The minimum time between two reads.

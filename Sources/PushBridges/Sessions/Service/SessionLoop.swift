@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// Performs those actions of sessions that do not belong on their event loop. Every method returns at once.
+/// Performs those actions of sessions that do not belong on their event loop. Every method returns without waiting.
 protocol SessionLoopDelegate: AnyObject, Sendable {
     /// Queues a session for connecting. When it is the session's turn, ``SessionLoop/begin(_:)`` must be called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
@@ -60,7 +60,7 @@ final class SessionLoop: Sendable {
         }
     }
 
-    /// Stops a session and waits until its connection is closed.
+    /// Stops the session with an id, if it runs, and waits until its connection is closed.
     /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
     func stop(_ id: UUID, isRemoved: Bool = false) async {
         let closed = self.eventLoop.flatSubmit {
@@ -105,7 +105,8 @@ final class SessionLoop: Sendable {
         }
     }
 
-    /// Reports to a session that its connection could not be opened.
+    /// Reports to a session that the connection with a number could not be opened. A session with a later connection
+    /// ignores it.
     func failed(_ session: RunningSession, _ failure: ChatFailure, connection: Int) {
         self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }
@@ -118,7 +119,8 @@ final class SessionLoop: Sendable {
 
     // MARK: Deadlines
 
-    /// Schedules a call of the runner's `timePassed()` no later than `deadline`. It must be called on the event loop.
+    /// Schedules a call of the runner's `timePassed()` no later than `deadline`, and none for `nil`. It must be called
+    /// on the event loop.
     func schedule(_ runner: SessionRunner, at deadline: Timestamp?) {
         guard let deadline, runner.scheduled.map({ deadline < $0 }) ?? true else { return }
         runner.scheduled = deadline

@@ -2,8 +2,8 @@ package import PushTypes
 
 /// Coalesces the messages of each conversation into at most one push per interval.
 ///
-/// The first message is pushed at once. Messages in the interval after it are combined into one push at the end of the
-/// interval, which shows the newest. All times are by the steady clock.
+/// The first message is pushed immediately. Messages in the interval after it are combined into one push at the end of
+/// the interval, which shows the newest. All times are by the steady clock.
 package struct PushCoalescer: Hashable, Sendable {
     /// A conversation with a push in the current interval.
     private struct Conversation: Hashable {
@@ -18,6 +18,7 @@ package struct PushCoalescer: Hashable, Sendable {
     private let maximum: Int
     private var conversations: [String: Conversation] = [:]
 
+    /// Creates a coalescer without messages.
     /// - Parameters:
     ///   - interval: The minimum time between two pushes of a conversation. Default 5 s.
     ///   - maximum: The maximum number of conversations that are tracked. All further ones are treated as one.

@@ -19,9 +19,9 @@ package struct SessionSupervisor: Sendable {
         package var opening: Duration = .seconds(90)
         /// The time that a session must be signed in before earlier failures are forgotten.
         package var stable: Duration = .seconds(60)
-        /// The number of consecutive refusals that end a session that was signed in before. Several are needed because
-        /// a network's services may refuse everyone while they restart. A session that was never signed in ends at the
-        /// first refusal. After as many possible refusals, attempts become rare, see ``seldom``.
+        /// The number of consecutive refusals by the server that end a session that was signed in before. Several are
+        /// needed because a network's services may refuse everyone while they restart. A session that was never signed
+        /// in ends at the first refusal. After as many possible refusals, attempts become rare, see ``seldom``.
         package var refusals = 3
         /// The maximum delay before an attempt that follows possible refusals. They may have another cause, because a
         /// server that restarts also closes connections without an error.
@@ -78,6 +78,7 @@ package struct SessionSupervisor: Sendable {
     /// The state that is passed to the next connection.
     package private(set) var memory: ChatMemory
 
+    /// Creates the supervisor of a session that has not started.
     /// - Parameters:
     ///   - wasSignedIn: Whether the server has accepted the current password before.
     ///   - seed: A number that differs between sessions, so that they do not reconnect at the same time.

@@ -15,7 +15,6 @@ package struct XMPPSession: ChatSession {
 
     package static func host(of account: String) -> String? { try? XMPPAccount(account).domain }
 
-    /// The way in which TLS begins.
     private enum Security: String, Hashable, Sendable, CaseIterable {
         /// TLS begins with a command in the XML stream (STARTTLS).
         case start
@@ -34,8 +33,8 @@ package struct XMPPSession: ChatSession {
 
     /// The maximum numbers of XML elements that a server may send.
     private enum Elements {
-        /// The maximum number before the session is signed in. It suffices for some lists of features and the steps of
-        /// the authentication.
+        /// The maximum number before the session is signed in. A server that sends more fails the session. It suffices
+        /// for some lists of features and the steps of the authentication.
         static let signIn = 1000
         /// The maximum number in ``Elements/window`` after the sign-in. Further elements stay in the socket's receive
         /// buffer. They do not end the session, because they include messages of strangers, which the next session
@@ -278,7 +277,7 @@ extension XMPPSession {
 
 /// The handling of stanzas in a signed-in session.
 extension XMPPSession {
-    /// The maximum number of the user's other clients whose presence is remembered.
+    /// The maximum number of the user's other clients whose presence is remembered. Further ones are ignored.
     private static let maximumPresent = 32
 
     private mutating func receivedOnline(_ element: XMLElement, at now: ClockReading) -> [ChatAction] {
@@ -297,7 +296,6 @@ extension XMPPSession {
         }
     }
 
-    /// Counts a received stanza, if stream management is enabled.
     private mutating func countReceived() {
         if self.isManaged { self.management?.countReceived() }
     }

@@ -8,7 +8,7 @@ struct ComponentLink: Sendable {
     static let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
     /// The time that a link must last until the delay before reconnecting is short again.
     private static let lasting = Duration.seconds(10)
-    /// The maximum number of requests that are processed at the same time.
+    /// The maximum number of requests that are processed at the same time. Further ones wait.
     private static let width = 32
 
     let connector: ComponentConnector

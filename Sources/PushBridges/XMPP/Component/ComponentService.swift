@@ -51,7 +51,6 @@ struct ComponentService: Service {
         )
     }
 
-    /// A running link, with what is needed to stop it.
     private struct Running {
         var bridge: ComponentBridge
         let stop: OneShotValue<Void>

@@ -21,7 +21,6 @@ struct ComponentSettings: BridgeSettings, Hashable {
         case none
     }
 
-    /// The default port on which servers listen for components.
     private static let standardPort: Int64 = 5347
 
     private enum Members {
@@ -143,7 +142,8 @@ struct ComponentBridge: Hashable, Sendable {
 }
 
 extension ComponentSettings {
-    /// Checks the server. The present server may stay, but a new one must be public.
+    /// Returns the member that restricts the server to public addresses. The present server keeps its restriction or
+    /// lack of one, but a new one is checked and restricted.
     func hiddenMembers(
         replacing bridge: BridgeRecord?,
         _ policy: AddressPolicy

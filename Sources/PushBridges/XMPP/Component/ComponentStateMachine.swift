@@ -6,9 +6,9 @@ import PushTypes
 /// An action that the state machine of a component's link requests from its handler.
 enum ComponentAction: Hashable, Sendable {
     case write(String)
-    /// The server has accepted the component.
+    /// Report that the server has accepted the component.
     case established
-    /// A request to which the service replies.
+    /// Pass on a request to which the service replies.
     case request(ComponentRequest)
     /// Close the connection, because of a failure, or without one because the component leaves. No actions follow.
     case close(ComponentFailure?)
@@ -46,17 +46,18 @@ enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
 /// It opens the stream, proves knowledge of the secret, replies to simple queries itself, and passes on publishes and
 /// registrations.
 struct ComponentStateMachine {
-    /// The maximum time until the server accepts the component.
+    /// The maximum time until the server accepts the component, after which the link fails.
     static let acceptance = TimeAmount.seconds(15)
     /// The interval at which whitespace is written, so that routers keep the connection.
     static let keepAlive = TimeAmount.seconds(60)
     /// The time without received bytes after which the component pings itself through the server to check the link.
     static let silence = TimeAmount.seconds(120)
-    /// The maximum time from a ping of the component to itself until any bytes are received.
+    /// The maximum time from a ping of the component to itself until any bytes are received, after which the link
+    /// fails.
     static let probe = TimeAmount.seconds(30)
     /// The maximum time for which a leaving component waits for the last replies.
     static let leaving = TimeAmount.seconds(10)
-    /// The maximum number of requests in flight.
+    /// The maximum number of requests in flight. A further one receives the error `resource-constraint`.
     ///
     /// Each domain may have at most as many of them as are still free (a dynamic threshold). A single domain thus gets
     /// at most half of the maximum, and a few busy domains leave room for others.
@@ -89,7 +90,6 @@ struct ComponentStateMachine {
     /// The start of the second in which elements are counted, and the total number of elements at that time.
     private var counted = (since: NIODeadline.uptimeNanoseconds(0), elements: 0)
     private var inFlight = 0
-    /// The number of requests in flight, by domain.
     private var inFlightByDomain: [String: Int] = [:]
 
     /// Creates the state machine of a component whose clients may register themselves in `dialects`.
@@ -137,7 +137,6 @@ struct ComponentStateMachine {
 
     private var isPaused: Bool { self.parser.elementsRead - self.counted.elements >= Self.elementsPerSecond }
 
-    /// Sends the reply to a request.
     mutating func answered(_ response: ComponentResponse, now: NIODeadline) -> [ComponentAction] {
         self.giveBack(response.stanza)
         guard self.isConnected else { return [] }
@@ -180,7 +179,7 @@ struct ComponentStateMachine {
         return self.isPaused ? min(deadline, self.counted.since + .seconds(1)) : deadline
     }
 
-    /// Begins to leave the server. The stream is closed once all requests in flight have replies.
+    /// Begins to leave the server. The stream is closed once all requests in flight have replies, or after ``leaving``.
     mutating func leave(now: NIODeadline) -> [ComponentAction] {
         switch self.phase {
         case .closed, .leaving: return []

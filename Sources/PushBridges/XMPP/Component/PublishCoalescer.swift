@@ -2,13 +2,13 @@ import PushTypes
 
 /// Coalesces the publishes for a node within an interval into one push.
 ///
-/// The first publish is sent at once. If others follow within the interval, one of them is sent at its end, so that the
-/// app is woken for the last of them too. An important publish does not wait for the end of an interval that an
+/// The first publish is sent immediately. If others follow within the interval, one of them is sent at its end, so that
+/// the app is woken for the last of them too. An important publish does not wait for the end of an interval that an
 /// unimportant one began.
 struct PublishCoalescer {
     /// The minimum time between two pushes for a node.
     static let interval = Duration.seconds(20)
-    /// The maximum number of nodes that are remembered. Publishes for further nodes are sent at once.
+    /// The maximum number of nodes that are remembered. Publishes for further nodes are sent immediately.
     static let maximumNodes = 100_000
 
     enum Decision: Hashable, Sendable {
@@ -40,7 +40,7 @@ struct PublishCoalescer {
         return self.send(node, at: isHigher ? now : entry.sentAt.advanced(by: Self.interval), isImportant)
     }
 
-    /// Forgets a node whose push could not be created, so that the next publish is sent at once.
+    /// Forgets a node whose push could not be created, so that its next publish is sent immediately.
     mutating func forget(_ node: String) { self.entries[node] = nil }
 
     private mutating func send(_ node: String, at time: Timestamp, _ isImportant: Bool) -> Decision {

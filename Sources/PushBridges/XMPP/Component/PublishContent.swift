@@ -19,7 +19,7 @@ struct PublishContent {
     /// Returns the notification request for the owner of the node.
     /// - Parameters:
     ///   - tokens: The tokens of the owner's devices.
-    ///   - delay: The delay until the push is sent.
+    ///   - delay: The delay until the push is sent, or zero to send it immediately.
     func request(tokens: [DeviceToken], delay: Duration, now: Timestamp) throws(RequestError) -> NotificationRequest {
         var members: [String: JSONValue] = [
             "to": self.audience(tokens), "payload": .object(self.payload),

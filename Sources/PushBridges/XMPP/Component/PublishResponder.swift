@@ -12,7 +12,7 @@ import Synchronization
 /// A reply ends a registration at the user's server only if the store proves that it is useless: the node is gone, the
 /// secret is wrong, or the push service has reported all devices as inactive. All other errors have the type *wait*.
 final class PublishResponder: Sendable {
-    /// The maximum number of an owner's devices that receive pushes.
+    /// The maximum number of devices of a node's owner that receive pushes.
     private static let maximumDevices = 50
 
     private let store: any XMPPNodeStore

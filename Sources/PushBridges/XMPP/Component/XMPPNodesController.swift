@@ -151,7 +151,8 @@ struct XMPPNodesController: Controller {
         return try .json(XMPPNodeResponse(node: node, secret: credentials.secret), status: .created)
     }
 
-    /// Returns the component for a new node: the requested one, or else one at the domain of the user's account.
+    /// Returns the component for a new node: the requested one, or else one below the domain of the user's account, or
+    /// else the app's first one by name.
     private func component(_ name: String?, _ domain: String, _ app: AppRecord) async throws -> String {
         let names = try await self.store.bridges(app: app.id).filter { $0.kind == .xmpp }.map(\.name).sorted()
         if let name {

@@ -28,7 +28,7 @@ package struct XMLElement: Hashable, Sendable {
         set { self.attributes[attribute] = newValue }
     }
 
-    /// Returns the first child with a name and namespace.
+    /// Returns the first child with a name and namespace, or `nil` if there is none.
     package func child(_ name: String, _ namespace: String) -> XMLElement? {
         self.children.first { $0.has(name, namespace) }
     }
@@ -37,7 +37,6 @@ package struct XMLElement: Hashable, Sendable {
         self.children.filter { $0.has(name, namespace) }
     }
 
-    /// Returns `true` if the element has this name and namespace.
     package func has(_ name: String, _ namespace: String) -> Bool { self.name == name && self.namespace == namespace }
 }
 

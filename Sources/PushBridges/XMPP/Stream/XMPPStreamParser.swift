@@ -6,7 +6,7 @@ import PushSupport
 /// are rejected with `restricted-xml`. Depth, sizes and counts are limited, and parsing takes linear time. Whitespace
 /// between stanzas is skipped.
 package struct XMPPStreamParser: Sendable {
-    /// The default maximum length of a stanza, in bytes.
+    /// The default maximum length of a stanza, in bytes. A longer one ends the stream, unless ``truncates`` is set.
     package static let maximumStanza = 512 * 1024
     /// The maximum depth of nested elements, including the stanza itself.
     package static let maximumDepth = 32
@@ -15,7 +15,7 @@ package struct XMPPStreamParser: Sendable {
     /// A server may expand a stranger's stanza to many times its length, because it escapes characters and may repeat a
     /// namespace on each element. The limit ensures that an endless stanza does not hide all later ones.
     package static let maximumTruncated = 64 * 1024 * 1024
-    /// The maximum number of elements in a stanza.
+    /// The maximum number of elements in a stanza. A stanza with more ends the stream, unless ``truncates`` is set.
     package static let maximumElements = 1000
     /// The maximum length of a stream header and the XML declaration before it, in bytes.
     package static let maximumHeader = 16 * 1024
