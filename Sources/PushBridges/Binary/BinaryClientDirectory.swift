@@ -30,11 +30,11 @@ enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     /// certificate has none.
     case unknownCertificate(fingerprint: String, topic: String?)
     case noApp
-    /// The rejection because the app cannot push to the environment: it has no credential there, or a fault of its
+    /// The rejection if the app cannot push to the environment, because it has no credential there, or a fault of its
     /// credential or topic has paused the environment.
     case cannotSend(PushEnvironment, reason: String)
-    /// The rejection because the bridges cannot be read, or the budget of connections is exhausted. The legacy provider
-    /// may try again.
+    /// The rejection if the bridges cannot be read, or the budget of connections is exhausted. The legacy provider may
+    /// try again.
     case unavailable(String)
 
     /// The status with which the first notification is rejected (reference 5.2). It tells the legacy provider whether

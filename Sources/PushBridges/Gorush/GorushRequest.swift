@@ -14,8 +14,8 @@ struct GorushRequest: Hashable, Sendable {
     /// The notifications for iOS. Those for other platforms are dropped, as by a gorush server that has these platforms
     /// disabled.
     let notifications: [GorushNotification]
-    /// The maximum total length of the log entries for all tokens in a response, in bytes. Shadow mode reserves as much
-    /// memory for the old server's response. Tokens of dropped notifications are included.
+    /// The maximum total length of the log entries for all tokens in a response, in bytes. Shadow mode limits the old
+    /// server's response by it. Tokens of dropped notifications are included.
     let longestEntries: Int
 
     /// Parses the body. `maximum` limits the number of notifications, including those for other platforms.

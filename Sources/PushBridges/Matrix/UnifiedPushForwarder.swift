@@ -170,7 +170,8 @@ extension UnifiedPushForwarder: NotificationForwarder {
 
 /// The results of recent discovery requests, by address: whether it is a UnifiedPush endpoint.
 private final class UnifiedPushEndpoints: Sendable {
-    /// The maximum number of addresses that are remembered. To add another, negative results are forgotten, then all.
+    /// The maximum number of addresses that are remembered. To add another, expired and negative results are forgotten
+    /// first, then all.
     private static let maximum = 10_000
     /// The times for which a positive and a negative result are remembered.
     private static let (trusted, refused) = (Duration.seconds(86_400), Duration.seconds(600))

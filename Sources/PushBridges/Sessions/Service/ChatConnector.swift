@@ -17,7 +17,7 @@ final class ChatConnector: Sendable {
     /// The TLS context of all connections. It is shared because the certificate authorities take megabytes of memory.
     private let tls: Result<NIOSSLContext, any Error>
 
-    /// Creates a connector. An error in the authorities fails each TLS handshake.
+    /// Creates a connector. If the authorities cannot be parsed, each connection fails.
     /// - Parameter authorities: Certificate authorities, in PEM, that are trusted besides those of the system.
     init(addresses: AddressPolicy, authorities: String?, resolver: any NameResolver, timeout: Duration) {
         self.tls = Result {
