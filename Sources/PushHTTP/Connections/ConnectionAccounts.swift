@@ -76,8 +76,8 @@ struct ConnectionAccounts {
     /// Returns the connection to close for a new one. It is chosen by the first applicable cause, then by the number of
     /// connections of its app, then of its account, and finally by how long the cause has applied. An account without
     /// an app counts as an app of its own.
-    /// - Parameter cause: Returns the cause for closing a connection and the time since which it applies; `nil` if the
-    ///   connection must stay open.
+    /// - Parameter cause: Returns the cause for closing a connection and the time from which it has applied; `nil` if
+    ///   the connection must stay open.
     func victim<Cause: Comparable>(
         _ scope: Scope,
         _ cause: (ID) -> (cause: Cause, since: NIODeadline)?

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// The number of requests in flight on a connection, and the times since which it is idle, stalled or unfinished.
+/// The number of requests in flight on a connection, and the times at which it became idle or last made progress.
 ///
 /// It is updated on the connection's event loop and read from any thread. Only bytes that the client reads count as
 /// progress. Further requests do not, because overlapping requests on HTTP/2 could keep a connection open forever.
@@ -25,8 +25,8 @@ final class ConnectionActivity: Sendable {
     /// The number of requests whose complete response was written but not yet taken by the socket.
     private let ending = Atomic<Int>(0)
     private let moved: Atomic<UInt64>
-    /// The time since which the rest of the client's requests is outstanding: the start of the first incomplete
-    /// request, or the arrival of the last ``bodyStep`` bytes of a body.
+    /// The time of the last progress in the client's requests: the start of the first incomplete request, or the
+    /// arrival of the last ``bodyStep`` bytes of a body.
     private let owed: Atomic<UInt64>
 
     init(now: NIODeadline) {
@@ -37,7 +37,8 @@ final class ConnectionActivity: Sendable {
     /// Indicates whether the connection has ever had a request.
     var hasBegun: Bool { self.begun.load(ordering: .relaxed) }
 
-    /// The time since which the connection has had no request; `nil` while a request is in flight.
+    /// The time at which the connection became idle, because it was opened or its last request ended; `nil` while a
+    /// request is in flight.
     var idleSince: NIODeadline? { self.requests.load(ordering: .acquiring) == 0 ? self.movedAt : nil }
 
     /// Indicates whether the connection has requests in flight, all of which are incomplete.
@@ -48,8 +49,8 @@ final class ConnectionActivity: Sendable {
         return self.requests.load(ordering: .relaxed) == requests
     }
 
-    /// Returns the time since which the client has read none of the bytes that wait for it; `nil` if no bytes wait,
-    /// such as between the events of a stream, or if the time is below ``stall``.
+    /// Returns the time at which the client last read some of the bytes that wait for it; `nil` if no bytes wait, such
+    /// as between the events of a stream, or if that is less than ``stall`` ago.
     /// - Parameter isWritable: Whether the connection accepts further bytes for writing.
     func stalledSince(now: NIODeadline, isWritable: Bool) -> NIODeadline? {
         let requests = self.requests.load(ordering: .acquiring)
@@ -61,8 +62,8 @@ final class ConnectionActivity: Sendable {
         return now - moved >= Self.stall ? moved : nil
     }
 
-    /// Returns the time since which the rest of all requests is outstanding; `nil` if a request is complete, or if
-    /// their bodies arrive fast enough.
+    /// Returns the time of the last progress in the incomplete requests; `nil` if a request is complete or none is in
+    /// flight, or if the progress is less than ``arrival`` ago.
     func unfinishedSince(now: NIODeadline) -> NIODeadline? {
         guard self.isUnfinished else { return nil }
         let owed = NIODeadline.uptimeNanoseconds(self.owed.load(ordering: .relaxed))

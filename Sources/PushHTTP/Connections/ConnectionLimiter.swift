@@ -19,8 +19,8 @@ package final class ConnectionLimiter: Sendable {
         /// Indicates whether a request has identified the account. Later requests do not change the account.
         var isKnown = false
 
-        /// Returns the cause for which the connection may be closed, and the time since which the cause applies; `nil`
-        /// if there is no cause.
+        /// Returns the cause for which the connection may be closed, and the time from which the cause has applied;
+        /// `nil` if there is no cause.
         func cause(_ now: NIODeadline) -> (cause: LimitedConnection.Cause, since: NIODeadline)? {
             let (opened, activity) = (self.connection.opened, self.connection.activity)
             let isNew = now - opened < ConnectionLimiter.minimumAge
@@ -52,7 +52,7 @@ package final class ConnectionLimiter: Sendable {
         case known, assigned(LimitedConnection, [Victim]), refused(BudgetRefusal, [Victim])
     }
 
-    /// The limits on the rate of new connections.
+    /// The limits on the rate of new connections, which are checked before the limits on open connections.
     package let rates: ConnectionRates
     private let budget: Budget
     private let maximumStrangers: Int
@@ -60,6 +60,7 @@ package final class ConnectionLimiter: Sendable {
     private let clock: @Sendable () -> NIODeadline
     private let state = Mutex(State())
 
+    /// Creates a limiter without connections.
     /// - Parameters:
     ///   - budgets: The budgets, among them the one of `BudgetedResource.connections`.
     ///   - maximumStrangers: The maximum number of connections of unknown networks; half of all at most.
@@ -267,7 +268,7 @@ final class LimitedConnection: Sendable {
         (self.opened, self.activity) = (now, ConnectionActivity(now: now))
     }
 
-    /// Returns the time since which the client has not read its response; `nil` if the response is not stalled.
+    /// Returns the time at which the client last read a part of its response; `nil` if the response is not stalled.
     func stalledSince(_ now: NIODeadline) -> NIODeadline? {
         self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
     }

@@ -22,7 +22,9 @@ package final class ConnectionRates: Sendable {
     private let clock: @Sendable () -> NIODeadline
     private let networks = Mutex(KnownNetworks())
 
-    /// - Parameter budgets: The budgets, among them those of `BudgetedResource.newConnections` and `BudgetedResource.strangerConnections`.
+    /// Creates the limits.
+    /// - Parameter budgets: The budgets. `BudgetedResource.newConnections` applies to networks that have recently shown
+    ///   a key, `BudgetedResource.strangerConnections` to all others.
     package init(_ budgets: BudgetRegistry, logger: Logger, clock: @escaping @Sendable () -> NIODeadline = { .now() }) {
         (self.known, self.strangers) = (budgets[.newConnections], budgets[.strangerConnections])
         (self.logger, self.clock) = (logger.rateLimited(), clock)
@@ -50,7 +52,7 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
-    /// Returns `true` if a client in the address's network has recently shown a key.
+    /// Returns `true` if a client in the address's network has shown a key within ``KnownNetworks/lifetime``.
     func knows(_ address: SocketAddress?) -> Bool {
         guard let network = address?.network else { return false }
         let now = self.clock()

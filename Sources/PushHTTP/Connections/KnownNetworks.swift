@@ -2,13 +2,15 @@ package import NIOCore
 package import PushSupport
 package import PushTypes
 
-/// The networks whose clients have recently shown a key or a session, each with the app of the key.
+/// The networks whose clients have recently shown a key or a session, each with the app of the key. Their connections
+/// have separate rates (``ConnectionRates``).
 ///
 /// It is a value without I/O.
 struct KnownNetworks {
     /// The time for which a network stays known after the last record of a key or session.
     static let lifetime: TimeAmount = .hours(24)
-    /// The maximum number of known networks.
+    /// The maximum number of known networks. To add another, expired ones are removed, then the oldest ones of the apps
+    /// with the most networks.
     static let maximum = 10_000
 
     private struct Entry {

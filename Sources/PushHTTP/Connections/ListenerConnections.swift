@@ -17,6 +17,7 @@ package final class ListenerConnections: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
+    /// Creates an object that does not listen yet.
     /// - Parameters:
     ///   - listener: The listener's name in the log.
     ///   - maximum: The maximum number of open connections. Further connections are closed immediately.
@@ -56,7 +57,7 @@ package final class ListenerConnections: Sendable {
 
     /// Tracks a new connection until it is closed.
     /// - Parameter others: The number of open connections that another limit covers. Default 0.
-    /// - Returns: `false` if the connection was rejected and closed.
+    /// - Returns: `false` if the connection was closed, because too many are open or the listener is closing.
     package func admit(_ channel: any Channel, besides others: Int = 0) -> Bool {
         let id = ObjectIdentifier(channel)
         let isAdmitted = self.state.withLock { state in
@@ -74,7 +75,7 @@ package final class ListenerConnections: Sendable {
     }
 
     /// Stops listening, and returns once all connections are closed.
-    /// - Parameter draining: Whether connections may finish their requests first.
+    /// - Parameter draining: Whether connections may finish their requests first. If not, they are closed immediately.
     package func close(draining: Bool) async {
         let (server, children) = self.state.withLock { state in
             state.isClosing = true

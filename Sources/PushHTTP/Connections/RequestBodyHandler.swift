@@ -7,7 +7,7 @@ package import NIOHTTPTypes
 /// It is set by an operation (``BodyDescription``). Once the request is identified and allowed, it is fired through the
 /// pipeline of the connection as a user event, and replaces the deadline for the request.
 package struct StreamedBody: Hashable, Sendable {
-    /// The minimum number of bytes that must arrive within each deadline.
+    /// The minimum number of bytes that must arrive within each deadline. If fewer arrive, the connection is closed.
     package let minimumBytes: Int
 
     package init(minimumBytes: Int) { self.minimumBytes = minimumBytes }
@@ -30,12 +30,12 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
-    /// The maximum number of bytes that are discarded after a response to an incomplete request.
+    /// The maximum number of bytes that are discarded after a response to an incomplete request, before the connection
+    /// is closed.
     static let maximumDiscarded = 256 * 1024
     /// The maximum time for which bytes are discarded after a response to an incomplete request.
     static let discardTime: TimeAmount = .seconds(1)
 
-    /// The phase of the connection.
     private enum Phase {
         case open
         /// The response that is being written is the last one on the connection.
@@ -55,14 +55,15 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var stream: StreamedBody?
     /// The number of body bytes received in the present window of the minimum rate, or since discarding began.
     private var received = 0
-    /// The time in the present window for which the server did not read, and the time since which it has not been
-    /// reading.
+    /// The time in the present window for which the server did not read, and the time at which it stopped reading;
+    /// `nil` while it reads.
     private var pausedTime: TimeAmount = .zero
     private var pausedSince: NIODeadline?
     private var timer: Scheduled<Void>?
     private var disconnection: ClientDisconnection?
     private var isInputClosed = false
 
+    /// Creates a handler.
     /// - Parameter deadline: The maximum time from the head of a request to its end.
     package init(deadline: TimeAmount, transport: HTTPTransport = .connection) {
         (self.deadline, self.transport) = (deadline, transport)

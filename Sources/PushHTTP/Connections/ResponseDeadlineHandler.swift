@@ -13,8 +13,8 @@ import Glibc
 /// requests.
 ///
 /// Each piece of ``pieceSize`` bytes has one deadline. A client that reads faster gains time, up to ``maximumGain``
-/// deadlines, because some clients read megabytes at once and then nothing for a minute. The socket's buffer of unsent
-/// bytes is kept small, so that a client that stops reading is noticed early.
+/// deadlines, because some clients read megabytes in one go and then nothing for a minute. The socket's buffer of
+/// unsent bytes is kept small, so that a client that stops reading is noticed early.
 package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableChannelHandler {
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
@@ -39,6 +39,7 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
     /// next response.
     private var pieceDeadline = NIODeadline.uptimeNanoseconds(0)
 
+    /// Creates a handler.
     /// - Parameter deadline: The maximum time for each piece of a response.
     package init(deadline: TimeAmount, transport: HTTPTransport = .connection) {
         (self.deadline, self.transport) = (deadline, transport)

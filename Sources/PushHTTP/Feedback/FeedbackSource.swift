@@ -3,7 +3,7 @@ package import PushSupport
 package import PushTypes
 package import PushWire
 
-/// The lists of a feedback service, and the clients that may read them (reference 6).
+/// The lists of unregistered tokens that a feedback service sends, and the clients that may read them (reference 6).
 package protocol FeedbackSource: Sendable {
     /// The identity of a client that may read feedback lists.
     associatedtype Identity: Sendable
@@ -22,12 +22,14 @@ package protocol FeedbackSource: Sendable {
     func identify(_ certificate: [UInt8]?) async -> Result<Identity, FeedbackRejection>
     /// Returns the topic under which the client's connections queue in ``readerQueue``.
     func queue(of identity: Identity) -> Topic
-    /// Returns the topics whose lists are sent to the client, in the order of sending.
+    /// Returns the topics whose feedback lists, which contain unregistered tokens, are sent to the client, in this
+    /// order.
     func topics(of identity: Identity) -> [Topic]
-    /// Returns the next entries of a topic in the order of their tokens.
+    /// Returns the next entries of a topic's feedback list, at most `limit`, in the order of their tokens.
     /// - Parameter token: The last token of the previous page; `nil` for the first page.
     func page(_ topic: Topic, of identity: Identity, after token: DeviceToken?, limit: Int) async throws -> [Entry]
-    /// Removes entries that a client has read, unless they have changed since.
+    /// Removes entries that a client has read from its feedback list, except those that have changed since they were
+    /// read.
     func clear(_ entries: [Entry]) async throws
     /// Returns the wire form of an entry.
     func tuple(_ entry: Entry) -> FeedbackTuple
@@ -42,7 +44,7 @@ package struct FeedbackRejection: Error, CustomStringConvertible {
 
 /// A queue that admits one connection at a time for each topic, so that no two connections are sent the same entries.
 package actor FeedbackReaderQueue {
-    /// The maximum number of connections that wait behind the one that is admitted.
+    /// The maximum number of connections that wait behind the one that is admitted. Further ones are rejected.
     private static let limit = 16
 
     /// The waiting connections, keyed by the topic that is being read.

@@ -6,13 +6,12 @@ package import PushSupport
 ///
 /// Field names are case-insensitive, because the publisher's own samples spell them differently (reference 10.1).
 package struct FormData: Equatable, Sendable {
-    /// A name and a value.
     package struct Field: Equatable, Sendable {
         package var name: String
         package var value: String
     }
 
-    /// The limits of a form.
+    /// The limits of a form. A form beyond one of them is rejected.
     package struct Limits: Equatable, Sendable {
         /// The maximum length of a body, in bytes. Default 64 KiB.
         package var body = 64 * 1024
@@ -39,8 +38,9 @@ package struct FormData: Equatable, Sendable {
     /// The value of the first field with this name; `nil` if there is no such field. It may be empty.
     package subscript(name: String) -> String? { self.values[name.lowercased()] }
 
+    /// Adds a field.
     /// - Throws: ``RequestError`` for too many fields, and for a field that is too long or contains a NUL, which would
-    ///   end a text in the store.
+    ///   end a string in the store.
     package mutating func add(_ name: String, _ value: String) throws(RequestError) {
         guard self.fields.count < self.limits.count else {
             throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
@@ -56,6 +56,7 @@ package struct FormData: Equatable, Sendable {
         if self.values[key] == nil { self.values[key] = value }
     }
 
+    /// Adds a file.
     /// - Throws: ``RequestError`` for too many fields. The limit on the body also limits the length of a file.
     mutating func add(_ file: FormFile) throws(RequestError) {
         guard self.fields.count + self.files.count < self.limits.count, file.name.utf8.count <= self.limits.name else {
@@ -74,7 +75,7 @@ package struct FormData: Equatable, Sendable {
         for field in other.fields { try self.add(field.name, field.value) }
     }
 
-    /// Returns an error about the form, or about one of its fields.
+    /// Returns an error about a field of the form, or about the whole form if `field` is `nil`.
     package static func error(_ code: String, _ message: String, field: String? = nil) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: field)
     }
@@ -94,7 +95,8 @@ extension FormData {
         return text
     }
 
-    /// Returns the value of a field, which must not be empty or absent.
+    /// Returns the value of a field. Throws ``RequestError`` if the field is empty, absent or longer than `maximum`
+    /// bytes.
     package func requiredText(_ name: String, maximum: Int) throws(RequestError) -> String {
         guard let text = try self.text(name, maximum: maximum) else {
             throw Self.error("missing_field", "this field is required", field: name)
@@ -102,7 +104,8 @@ extension FormData {
         return text
     }
 
-    /// Returns the value of a field as a number; `nil` if the field is empty or absent.
+    /// Returns the value of a field as a number; `nil` if the field is empty or absent. Throws ``RequestError`` for any
+    /// other value.
     package func number(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         guard let text = self[name], !text.isEmpty else { return nil }
         guard let number = Int64(text), range.contains(number) else {
@@ -139,7 +142,8 @@ extension FormData {
 
 /// Reads the form in a request.
 package enum FormRequest {
-    /// Returns the fields of the body, followed by those of the query, so that fields of the body take precedence.
+    /// Returns the fields of the body, followed by those of the query, so that fields of the body take precedence. The
+    /// body is read for a POST request only.
     package static func fields(of request: Request, limits: FormData.Limits = .init()) async throws -> FormData {
         var fields = FormData(limits: limits)
         if request.method == .post { fields = try await Self.body(of: request, limits: limits) }
@@ -167,8 +171,8 @@ package enum FormRequest {
 }
 
 extension FormData {
-    /// Parses a JSON object as a form. Members of a nested object are named as the web application's framework names
-    /// them: `apns_device[token]`.
+    /// Parses a JSON object as a form. Members of a nested object become fields with names such as
+    /// `apns_device[token]`.
     package init(json: [UInt8]) throws(RequestError) {
         self.init()
         guard case .object(let members) = try JSONValue(parsing: Data(json)) else {

@@ -27,7 +27,7 @@ package struct MultipartReader: Sendable {
         case ended
     }
 
-    /// The maximum length of a part's header section, in bytes.
+    /// The maximum length of a part's header section, in bytes. A longer one makes the form invalid.
     static let maximumHead = 4096
 
     private static let lineEnd: [UInt8] = [0x0d, 0x0a]
@@ -39,6 +39,7 @@ package struct MultipartReader: Sendable {
     /// The bytes that were not consumed yet.
     private var buffer: ByteBuffer
 
+    /// Creates a parser that has read nothing. Throws ``RequestError`` for a content type without a valid boundary.
     /// - Parameters:
     ///   - contentType: The value of `content-type`, which contains the boundary.
     ///   - limits: The limits of the form, including whether parts with a file name are files.
@@ -152,7 +153,6 @@ package struct MultipartReader: Sendable {
         return (name, disposition?["filename"], contentType)
     }
 
-    /// Returns a field once all of its bytes have arrived.
     private mutating func field(_ name: String) throws(RequestError) -> Event? {
         guard let length = self.index(of: self.mark) else {
             guard self.buffer.readableBytes <= self.limits.value + self.mark.count else {
@@ -203,6 +203,7 @@ package struct MultipartReader: Sendable {
 
 /// A parser of `multipart/form-data` (RFC 7578) for a body that is completely in memory.
 package enum MultipartForm {
+    /// Returns the fields and the files of a body.
     /// - Parameter contentType: The value of `content-type`, which contains the boundary.
     package static func fields(
         of body: [UInt8],

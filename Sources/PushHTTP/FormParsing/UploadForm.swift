@@ -68,7 +68,7 @@ package struct FormFileContent: AsyncSequence, AsyncIteratorProtocol, Sendable {
 /// The body of a form, which is parsed while it arrives.
 private final class FormSource: @unchecked Sendable {
     // Sending it is safe, because only one task reads at a time: first the fields, then the content of the file.
-    /// The maximum number of bytes that are read after the file: a delimiter and a few fields.
+    /// The maximum number of bytes that are read and discarded after the file: a delimiter and a few fields.
     private static let maximumRest = 64 * 1024
 
     private var reader: MultipartReader

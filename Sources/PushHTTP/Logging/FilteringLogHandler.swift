@@ -8,6 +8,7 @@ struct FilteringLogHandler: LogHandler {
     private var base: any LogHandler
     private let filter: @Sendable (inout LogEvent) -> Bool
 
+    /// Creates a handler that forwards events to `base`.
     /// - Parameter filter: Returns `false` for an event that is dropped.
     init(_ base: any LogHandler, filter: @escaping @Sendable (inout LogEvent) -> Bool) {
         (self.base, self.filter) = (base, filter)

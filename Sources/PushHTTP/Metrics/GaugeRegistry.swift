@@ -29,7 +29,6 @@ package final class GaugeRegistry: Sendable {
         var sources: [Samples]
     }
 
-    /// The metrics in the order in which they were added.
     private let metrics = Mutex<[Metric]>([])
 
     package init() {}

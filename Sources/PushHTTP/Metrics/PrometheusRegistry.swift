@@ -104,16 +104,16 @@ package final class PrometheusRegistry: MetricsFactory {
 private protocol PrometheusMetric: AnyObject, Sendable {
     static var kind: String { get }
 
-    /// - Parameter buckets: The upper bounds of the buckets, for a histogram.
+    /// Creates a metric with the value 0. Only a histogram uses `buckets`, their upper bounds.
     init(buckets: [Double])
 
+    /// Returns the lines of the metric in the text format.
     /// - Parameters:
     ///   - labels: The labels, already encoded in the text format.
     ///   - pairs: The same labels as pairs, for lines with an additional label.
     func lines(_ name: String, _ labels: String, _ pairs: [String: String]) -> String
 }
 
-/// A metric whose value only increases.
 private final class CounterValue: CounterHandler, PrometheusMetric {
     static let kind = "counter"
 
@@ -129,7 +129,6 @@ private final class CounterValue: CounterHandler, PrometheusMetric {
     }
 }
 
-/// A metric that keeps only its latest value.
 private final class GaugeValue: RecorderHandler, PrometheusMetric {
     static let kind = "gauge"
 

@@ -67,6 +67,7 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
 // MARK: Construction
 
 extension APIOperation {
+    /// Creates an operation, which needs no credential until ``scope(_:)`` or ``authenticated()`` is applied.
     /// - Parameters:
     ///   - id: The name of the operation, which is unique within its API.
     ///   - summary: The summary in the OpenAPI document, which is a single sentence.
@@ -267,7 +268,8 @@ package enum OperationEffect: Sendable {
 /// The amount of work that a response requires.
 package enum OperationCost: Sendable {
     case small
-    /// A query that may visit every row. It is cancelled when the client closes the connection or its side of it.
+    /// A query that may read every row of a table. It is cancelled when the client closes the connection or its side of
+    /// it.
     case query
 }
 

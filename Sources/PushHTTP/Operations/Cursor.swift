@@ -26,6 +26,7 @@ package struct Cursor: Hashable, Sendable {
         (self.list, self.position, self.second, self.third) = (list, position, second, third)
     }
 
+    /// Parses the cursor that a request contains.
     /// - Throws: ``RequestError`` for a string that is not a cursor of this list.
     package init(text: String, list: List) throws(RequestError) {
         guard let cursor = Self.parse(text, list: list), cursor.text == text else {

@@ -18,6 +18,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
     private let sources: [Source]
     private let scopeName: (Scope) -> String
 
+    /// Creates the document of an API.
     /// - Parameters:
     ///   - tags: The sections of the document, in order.
     ///   - pathParameters: The descriptions of path parameters, keyed by the names in braces.
@@ -62,7 +63,6 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         ])
     }
 
-    /// The schema of error responses.
     private static var error: Schema { .object(required: [("error", RequestError.schema)]).named("Error") }
 
     private func json(_ operation: APIOperation<Scope>) -> JSONValue {

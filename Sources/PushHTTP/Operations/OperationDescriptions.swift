@@ -2,7 +2,6 @@ package import PushSupport
 
 /// A parameter in the path, the query or the header of a request.
 package struct ParameterDescription: Sendable {
-    /// The location of a parameter in a request.
     enum Place: String, Sendable {
         case path, query, header
     }
@@ -33,7 +32,7 @@ package struct ParameterDescription: Sendable {
     )
 }
 
-/// The number of entries in one page of a list.
+/// The number of entries in one page of a list, which a request chooses with the query item `limit`.
 package enum PageSize {
     package static let standard: Int64 = 100
     package static let range: ClosedRange<Int64> = 1...1000

@@ -4,7 +4,7 @@ import PushSupport
 
 /// The PEM files with the certificate chain and the private key of a server.
 package struct TLSFiles: Hashable, Sendable {
-    /// The maximum length of a file, in bytes.
+    /// The maximum length of a file, in bytes. A longer one cannot be used.
     private static let maximumSize = 1024 * 1024
 
     /// The path of the file with the server's certificate, followed by those of its issuers.

@@ -9,9 +9,11 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
 
     /// The limits on all unauthenticated connections together.
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of bytes that all connections together retain. Default 8 MiB.
+        /// The maximum number of bytes that all connections together retain. Beyond it, the connection that retains the
+        /// most is closed. Default 8 MiB.
         package var bytes = 8 << 20
-        /// The maximum number of connections. Default 4,096.
+        /// The maximum number of connections. For a further one, an old one is closed, or else the new one. Default
+        /// 4,096.
         package var connections = 4096
         /// The maximum time from accepting a connection to its authentication. Default 60 s.
         package var deadline: TimeAmount = .seconds(60)
@@ -32,7 +34,6 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         case connections = "too many unauthenticated connections"
     }
 
-    /// A tracked connection.
     private struct Entry {
         let opened: NIODeadline
         var bytes = 0

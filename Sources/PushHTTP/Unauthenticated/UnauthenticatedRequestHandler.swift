@@ -20,6 +20,7 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
     /// The handler that tracks the connection; `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedConnectionHandler?
 
+    /// Creates the handler of one connection.
     /// - Parameter isAuthenticated: Returns `true` if a request and the head of its response show that the client is
     ///   authenticated.
     package init(
