@@ -8,7 +8,7 @@ public enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
     /// Command 2, which adds priority.
     case framed = 2
 
-    /// The maximum length of a payload, in bytes.
+    /// The maximum length of a payload, in bytes: 2,048 for command 2, and 256 for the older commands.
     public var maximumPayloadLength: Int { self == .framed ? 2048 : 256 }
 }
 
@@ -32,6 +32,7 @@ public struct FeedbackTuple: Hashable, Sendable {
     /// The token to which no more pushes should be sent.
     public var token: DeviceToken
 
+    /// Creates an entry.
     /// - Parameter seconds: The time in UNIX seconds, as in the binary format.
     public init(seconds: UInt32, token: DeviceToken) { (self.seconds, self.token) = (seconds, token) }
 
@@ -41,7 +42,7 @@ public struct FeedbackTuple: Hashable, Sendable {
 
 /// The reason why the feedback service's list could not be read to its end.
 public enum FeedbackError: Error, Hashable, Sendable {
-    /// The bytes are not a list of tuples.
+    /// The bytes are not a list of tuples, because a tuple states this length of its token, which is not valid.
     case malformed(tokenLength: Int)
     /// The connection was closed within a tuple, or without the TLS closure alert. The list was not complete.
     case truncated

@@ -61,17 +61,17 @@ extension DeviceToken: CustomStringConvertible {
 ///
 /// A push service rejects a push with another topic as `DeviceTokenNotForTopic`, even if the token is valid.
 package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
-    /// Alerts, badges, sounds and background updates. The tokens for MDM servers and for passes are of this kind too:
-    /// their topic has no suffix.
+    /// Tokens for alerts, badges, sounds and background updates. The tokens for MDM servers and for passes are of this
+    /// kind too: their topic has no suffix.
     case alert
     case voip
     case complication
     case fileProvider
     case location
     case pushToTalk
-    /// The start of Live Activities: one token per installation.
+    /// Tokens for the start of Live Activities: one token per installation of the app.
     case liveActivityStart
-    /// Updates and the end of one Live Activity: one token per activity (reference 3.4).
+    /// Tokens for updates and the end of one Live Activity: one token per activity (reference 3.4).
     case liveActivityUpdate
     case widgets
     case controls

@@ -66,7 +66,8 @@ public struct HeaderField: Hashable, Sendable {
 
 /// The transmission of one push: the connection that carried it, and the time until its outcome was known.
 package struct PushTrip: Hashable, Sendable {
-    /// The index of the connection among those of the call or page; negative if no connection carried the push.
+    /// The index of the connection among those of one call of the sender, or of a page of recipients, which takes
+    /// several calls; negative if no connection carried the push.
     package var connection: Int32
     /// The time from the call that sent the push until its outcome was known, in milliseconds.
     package var milliseconds: Int32

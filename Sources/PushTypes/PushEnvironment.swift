@@ -53,7 +53,7 @@ extension ProxyEndpoint: CustomDebugStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A connection that carried pushes, as recorded for their transmissions.
+/// A connection that carried pushes. Each ``PushTrip`` refers to one by its index.
 package struct OpenedConnection: Hashable, Sendable {
     /// The push service, as `host:port`.
     package var service: String

@@ -121,7 +121,7 @@ public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
     case low = 1
     /// The device's power is considered: deliveries may be grouped and deferred.
     case powerAware = 5
-    /// The notification is delivered at once. The default.
+    /// The notification is delivered immediately. The default.
     case immediate = 10
 }
 
