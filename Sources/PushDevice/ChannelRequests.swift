@@ -23,7 +23,8 @@ final class ChannelRequests: Sendable {
     private let state = Mutex(State())
     private let waiters = ResponseWaiters<Channel, Void>()
 
-    /// Sets the closure that writes to the connection, and requests all channels with it; `nil` when the session ends.
+    /// Sets the closure that writes to the connection, and requests all followed channels with it; `nil` when the
+    /// session ends.
     func attach(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
         let channels = self.state.withLock { state in
             state.write = write
@@ -34,6 +35,8 @@ final class ChannelRequests: Sendable {
     }
 
     /// Follows a channel and returns when the service has confirmed it.
+    /// - Throws: ``DeviceError`` if the service rejects the channel or does not respond within `timeout`,
+    ///   `CancellationError`.
     func follow(_ channel: Channel, timeout: Duration) async throws {
         let isNew = self.state.withLock { !$0.channels.contains(channel) }
         do {
@@ -60,7 +63,8 @@ final class ChannelRequests: Sendable {
         write?(packet)
     }
 
-    /// Passes the response to every caller that waits for its channel.
+    /// Passes the response to every caller that waits for its channel. A channel that the service rejects is no longer
+    /// followed.
     func receive(_ response: DeviceLinkChannelResponse) {
         let channel = Channel(topic: response.topic, id: response.channel)
         if response.status != .ok { _ = self.state.withLock { $0.channels.remove(channel) } }

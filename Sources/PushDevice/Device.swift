@@ -14,7 +14,8 @@ import Synchronization
 /// ``notifications``. When the queue is full, the device reconnects after a delay, and the service sends the
 /// unacknowledged notifications again.
 public final class Device: Service {
-    /// The maximum number of received notifications that wait to be read. A gateway has fewer in flight to one device.
+    /// The maximum number of received notifications that wait to be read. At the limit, the device reconnects later to
+    /// receive further ones again. A gateway has fewer in flight to one device.
     public static let queueLength = 4096
 
     /// The received notifications, oldest first, for one reader. The stream finishes when ``run()`` returns.
@@ -24,7 +25,8 @@ public final class Device: Service {
     private let queue: AsyncStream<ReceivedNotification>.Continuation
     private let tokens = TokenRequests()
     private let channels = ChannelRequests()
-    /// `isActive` is `true` if the device is in use. `write` sends a packet; it is `nil` while there is no connection.
+    /// The state to report to the service. `isActive` is `true` if the device is in use. `write` sends a packet; it is
+    /// `nil` while there is no connection.
     private let activity: Mutex<(isActive: Bool, write: (@Sendable (DeviceLinkPacket) -> Void)?)>
     private let currentIdentity: Mutex<DeviceIdentity>
     /// The selection between the first port and the fallback port; `nil` for a push service with a single port.
@@ -42,7 +44,8 @@ public final class Device: Service {
         self.init(identity: identity, configuration: configuration, time: SystemTime(), logger: logger)
     }
 
-    /// - Parameter sleep: Waits for the delay before a reconnect. Tests pass a closure that returns at once.
+    /// Creates a device with its own clock.
+    /// - Parameter sleep: Waits for the delay before a reconnect. Tests pass a closure that returns immediately.
     package init(
         identity: DeviceIdentity,
         configuration: DeviceConfiguration,
@@ -61,7 +64,7 @@ public final class Device: Service {
         (self.notifications, self.queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.queueLength))
     }
 
-    /// The identity with the latest base token. Store it once a device token has arrived.
+    /// The identity with the latest ``DeviceIdentity/baseToken``. Store it once a device token has arrived.
     public var identity: DeviceIdentity { self.currentIdentity.withLock { $0 } }
 
     /// Returns the device token for `topic` in hexadecimal, for a provider. Waits for a connection if there is none.
@@ -84,7 +87,7 @@ public final class Device: Service {
     }
 
     /// Stops following a broadcast channel, without waiting for the push service.
-    /// - Throws: ``DeviceError/badTopic(_:)``.
+    /// - Throws: ``DeviceError/badTopic(_:)`` if `bundleID` is not a topic.
     public func unfollow(channel: String, of bundleID: String) throws {
         self.channels.unfollow(.init(topic: TopicHash(try Self.topic(bundleID)), id: channel))
     }
@@ -101,7 +104,8 @@ public final class Device: Service {
 
     /// Connects and reconnects until the task is cancelled or the service is shut down. It may be called only once,
     /// because ``notifications`` finishes when it returns.
-    /// - Throws: ``DeviceError/badIdentity(_:)``.
+    /// - Throws: ``DeviceError/badIdentity(_:)`` for an identity that cannot be used. Failed connections are not
+    ///   errors.
     public func run() async throws {
         defer {
             self.queue.finish()
@@ -123,8 +127,8 @@ public final class Device: Service {
         DeviceLinkPacket(.setState, [.integer(1, (isActive ? DeviceLinkState.active : .inactive).rawValue)])
     }
 
-    /// Sets the closure that writes to the connection, and sends the state if it has changed since the *Connect*
-    /// packet.
+    /// Sets the closure that writes to the connection, `nil` after its end, and sends the state if it has changed since
+    /// the *Connect* packet.
     private func connected(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
         let isActive = self.activity.withLock { activity in
             activity.write = write
@@ -194,7 +198,7 @@ public final class Device: Service {
 
 /// A notification that the device has received.
 public struct ReceivedNotification: Hashable, Sendable {
-    /// The device token in lower-case hexadecimal; for a broadcast, the device's base token.
+    /// The device token in lower-case hexadecimal; for a broadcast, the device's ``DeviceIdentity/baseToken``.
     public var deviceToken: String
     /// The topic; `nil` if the device did not request a token for it.
     public var topic: String?

@@ -10,7 +10,7 @@ import X509
 
 /// Obtains a device certificate: generates a key and sends a certificate signing request to the gateway's admin API.
 public struct DeviceActivation: Sendable {
-    /// The maximum size of a response, in bytes.
+    /// The maximum size of a response, in bytes. Activation fails for a longer one.
     private static let maximumResponseLength = 64 * 1024
 
     /// The base URL of the admin API, such as `http://127.0.0.1:2198`.
@@ -36,8 +36,8 @@ public struct DeviceActivation: Sendable {
     }
 
     /// Creates a device at the gateway and returns its identity, which the caller has to store.
-    /// - Parameter name: The name of the device in the gateway's lists.
-    /// - Throws: ``DeviceError/activationFailed(_:)``.
+    /// - Parameter name: The name of the device in the gateway's lists; `nil` for none.
+    /// - Throws: ``DeviceError/activationFailed(_:)`` if the gateway cannot be reached or issues no certificate.
     public func activate(name: String? = nil) async throws -> DeviceIdentity {
         // A refused connection fails at once, instead of being tried again until the timeout.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)

@@ -17,7 +17,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         case nothingStored(token: [UInt8])
         case channel(DeviceLinkChannelResponse)
         case closed(DeviceLinkClientStateMachine.CloseReason)
-        /// The connection failed, for example because the service's certificate is not trusted.
+        /// The connection failed with this error, for example because the service's certificate is not trusted.
         case failed(String)
 
         /// The number of bytes in the variable-length fields that the push service sends: tokens, payload and strings.
@@ -52,7 +52,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         (self.connect, self.time, self.events, self.unread) = (connect, time, events, unread)
     }
 
-    /// Sends the first packet at once. TLS buffers it until its handshake is done.
+    /// Sends the first packet immediately. TLS buffers it until its handshake is done.
     func handlerAdded(context: ChannelHandlerContext) {
         self.perform(self.stateMachine.start(self.connect, now: self.time.steady), context: context)
     }
@@ -122,7 +122,7 @@ extension DeviceLinkMessage {
 
 /// Counts the bytes in the events that a session has not processed yet.
 final class UnreadBytes: Sendable {
-    /// The maximum number of unread bytes: 8 MiB.
+    /// The maximum number of unread bytes: 8 MiB. An event beyond it closes the connection.
     static let maximum = 8 << 20
 
     private let count = Mutex(0)

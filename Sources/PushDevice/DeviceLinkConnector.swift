@@ -16,7 +16,8 @@ struct DeviceLinkConnector: Sendable {
     private let certificate: [UInt8]
     private let privateKey: P256.Signing.PrivateKey
 
-    /// - Throws: ``DeviceError/badIdentity(_:)``.
+    /// Creates a connector for an identity.
+    /// - Throws: ``DeviceError/badIdentity(_:)`` for a certificate, key or authority that cannot be parsed.
     init(configuration: DeviceConfiguration, identity: DeviceIdentity) throws {
         self.configuration = configuration
         do {
@@ -53,7 +54,8 @@ struct DeviceLinkConnector: Sendable {
     }
 
     /// Connects, runs `session` until it ends and closes the connection.
-    /// - Returns: `true` if the service had accepted the device.
+    /// - Returns: `true` if the service had accepted the device before the connection ended.
+    /// - Throws: An error if no connection can be opened.
     func run(
         _ session: DeviceLinkSession,
         connect: DeviceLinkConnectRequest,

@@ -3,7 +3,8 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The processing of one connection: announces topics, requests tokens, and queues and acknowledges notifications.
+/// The processing of one connection: sends the topics, requests their tokens, and queues and acknowledges
+/// notifications.
 struct DeviceLinkSession: Sendable {
     let tokens: TokenRequests
     let channels: ChannelRequests
@@ -16,7 +17,7 @@ struct DeviceLinkSession: Sendable {
 
     /// Processes the events of a connection until it ends.
     /// - Parameter unread: The counter of unread bytes, from which each processed event is subtracted.
-    /// - Returns: `true` if the service had accepted the device.
+    /// - Returns: `true` if the service had accepted the device before the connection ended.
     func run(
         _ events: AsyncStream<DeviceLinkClientHandler.Event>,
         _ unread: UnreadBytes = UnreadBytes(),
@@ -82,7 +83,7 @@ struct DeviceLinkSession: Sendable {
 
     /// Queues a notification and acknowledges it.
     ///
-    /// - Returns: `false` if the queue is full.
+    /// - Returns: `false` if the queue is full, so that the session must end.
     private func receive(_ message: DeviceLinkMessage, write: (DeviceLinkPacket) -> Void) -> Bool {
         let notification = ReceivedNotification(message, topic: self.tokens.topic(for: message.topic))
         switch self.queue.yield(notification) {

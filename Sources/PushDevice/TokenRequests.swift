@@ -14,7 +14,7 @@ final class TokenRequests: Sendable {
     private let state = Mutex(State())
     private let waiters = ResponseWaiters<TopicHash, String>()
 
-    /// All topics that were requested so far.
+    /// All topics for which a token was requested so far.
     var topics: [Topic] { self.state.withLock { Array($0.topics.values) } }
 
     /// Returns the requested topic with this hash; `nil` if there is none.
@@ -23,7 +23,10 @@ final class TokenRequests: Sendable {
     /// Sets the closure that requests the token for each new topic. The session passes `nil` when it ends.
     func attach(_ request: (@Sendable (Topic) -> Void)?) { self.state.withLock { $0.request = request } }
 
-    /// Returns the token for a topic in hexadecimal: a known token at once, otherwise the token in the next response.
+    /// Returns the token for a topic in hexadecimal: a known token immediately, otherwise the token in the next
+    /// response.
+    /// - Throws: ``DeviceError`` if the service knows no such topic or does not respond within `timeout`,
+    ///   `CancellationError`.
     func token(for topic: Topic, timeout: Duration) async throws -> String {
         let hash = TopicHash(topic)
         if let token = self.state.withLock({ $0.tokens[hash] }) { return token }
@@ -41,7 +44,7 @@ final class TokenRequests: Sendable {
         }
     }
 
-    /// Passes the response to every caller that waits for its topic.
+    /// Passes the token, or the error for an unknown topic, to every caller that waits for the response's topic.
     func receive(_ response: DeviceLinkTokenResponse) {
         let token = response.status == 0 ? DeviceToken(bytes: response.token)?.hex : nil
         let topic = self.state.withLock { state in
