@@ -15,20 +15,22 @@ struct ErasureController: Controller {
     let direct: DirectDispatch
     /// The wake signal of the service that finishes erasures.
     let wake: WakeSignal
-    /// The maximum time for which a request waits for the erasure to complete.
+    /// The maximum time for which a request waits for the erasure. After that, it responds with 202, and a background
+    /// service completes the erasure.
     let patience: Duration
-    /// The closure that aborts the post in flight to a webhook.
+    /// The closure that aborts the request in flight to the webhook with the given id.
     let interrupt: @Sendable (UUID) async -> Void
-    /// The closure that calls ``ProviderExtension/erasureBegan()`` of the extension, if the provider has one.
+    /// The closure that notifies the provider's extension, if there is one, of an erasure, see
+    /// ``ProviderExtension/erasureBegan()``.
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
-    /// The state of an erasure in responses.
+    /// The state of an erasure in responses: `erasing` while rows remain or pushes are in flight, `erased` afterwards.
     private enum State: String, CaseIterable, Sendable, JSONRepresentable {
         case erased, erasing
     }
 
-    /// The response to a request for an erasure.
+    /// The response to a request for an erasure, with the number of pushes in flight whose outcome is not known yet.
     private struct Answer: ResponseObject {
         let state: State
         let underWay: Int
@@ -100,8 +102,8 @@ struct ErasureController: Controller {
         return try .json(Answer(state: .erased, underWay: count))
     }
 
-    /// Erases rows until none remain, or until a point in time.
-    /// - Returns: `true` if none remain.
+    /// Erases rows until none remain, or until the time `end`.
+    /// - Returns: `true` if none remain, `false` if the time has elapsed.
     private func erase(_ erasure: ErasureRecord, until end: ContinuousClock.Instant) async throws -> Bool {
         while try await self.store.continueErasure(erasure, now: self.time.recorded) {
             guard ContinuousClock.now < end else { return false }

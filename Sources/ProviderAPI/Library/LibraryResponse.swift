@@ -51,7 +51,7 @@ package struct NamedAudienceResponse: LibraryResponse {
 /// The JSON of a template in responses, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings about the content; `nil` except in responses to requests with a body.
+    /// The warnings about the content; `nil` except in responses to requests that save a template.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }
     private var content: JSONValue { .object(self.record.body) }

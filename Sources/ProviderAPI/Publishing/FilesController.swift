@@ -162,9 +162,9 @@ struct FilesController: Controller {
 }
 
 extension BudgetCaller.Identity {
-    /// Creates the identity of a reader without a credential, which is the reader's network.
+    /// Creates the identity of a reader who has no credential: the reader's network.
     ///
-    /// It is `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
+    /// Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
     init?(ofReaderOn channel: any Channel) {
         // For an HTTP/2 stream, the address is that of its connection.
         guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress,

@@ -256,7 +256,7 @@ package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
     /// The warnings; `nil` except in the response to a publication.
     var warnings: [ContentWarning]?
-    /// The number of pushes in flight when the issue was withdrawn; `nil` in all other responses.
+    /// The number of pushes that were already in flight when the issue was withdrawn; `nil` in all other responses.
     var underWay: Int?
 
     package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }

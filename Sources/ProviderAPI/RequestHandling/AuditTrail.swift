@@ -29,8 +29,8 @@ final class AuditTrail: Sendable {
     /// made.
     /// - Parameters:
     ///   - action: The HTTP method and the path.
-    ///   - resource: The id of the object that the request created.
-    ///   - isFrequent: Whether equal changes within a minute share an entry.
+    ///   - resource: The id of the object that the request created; `nil` if it created none.
+    ///   - isFrequent: Whether equal changes of the caller within a minute share an entry.
     func record(
         _ action: String,
         resource: String? = nil,

@@ -83,7 +83,7 @@ package struct SystemResponse: ResponseObject {
         ]
     }
 
-    /// The state of one process of the provider.
+    /// The state of one process of the provider, with its version.
     struct Node: ResponseObject {
         let name, version: String
         let startedAt: Timestamp
