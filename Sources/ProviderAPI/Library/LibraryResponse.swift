@@ -12,7 +12,6 @@ package protocol LibraryResponse: ResponseObject {
 /// The JSON members that are common to named audiences and templates.
 private struct LibraryItemResponse: ResponseObject {
     let item: LibraryItem
-    /// The bundle id of the app.
     let app: Topic
 
     static let members: [ResponseMember<Self>] = [

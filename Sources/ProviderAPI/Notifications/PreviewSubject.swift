@@ -68,7 +68,6 @@ struct PreviewSubjectResolver {
         return device
     }
 
-    /// Returns the device that the member `subject` describes.
     private static func invented(_ fields: JSONFields) throws -> PreviewSubject {
         guard let fields = try fields.value(PreviewRequest.subject) else { return PreviewSubject() }
         let profile = RecipientProfile(

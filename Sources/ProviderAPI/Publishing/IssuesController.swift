@@ -185,7 +185,6 @@ struct IssuesController: Controller {
         return CoverFile(hash: hash, contentType: format.rawValue)
     }
 
-    /// Returns the hash of the file that the body names.
     private func file(_ request: OperationRequest) async throws -> ContentHash {
         try await request.fields(IssueRequest.fileChoice).required(IssueRequest.file)
     }

@@ -87,7 +87,6 @@ final class AuditTrail: Sendable {
         self.counted.withLock { isFailure ? body(&$0.failed) : body(&$0.made) }
     }
 
-    /// Writes an entry to the store, and returns its id.
     private func write(_ action: String, _ resource: String?, _ status: Int, _ caller: APICaller) async throws -> Int64
     {
         let record = AuditRecord(

@@ -251,7 +251,6 @@ extension RecurringSchedule {
 /// The JSON of a schedule in responses, with the notification that it sends.
 package struct ScheduleResponse: ResponseObject {
     package let schedule: ScheduleRecord
-    /// The bundle id of the app.
     package let app: Topic
     /// The warnings; `nil` except in responses to requests that add or replace a schedule.
     var warnings: [ContentWarning]?

@@ -119,7 +119,7 @@ struct AdminDeviceChangesController: Controller {
         return .noContent
     }
 
-    /// Removes an app in one or all environments.
+    /// Removes an app from a device in the environment that the query names, or in all environments if it names none.
     private func removeApp(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         let wanted = try request.environment()

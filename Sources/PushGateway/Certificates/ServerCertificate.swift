@@ -52,7 +52,7 @@ struct ServerCertificate {
         (self.certificate, self.privateKeyPEM) = (certificate, privateKeyPEM)
     }
 
-    /// Issues an expired certificate with the same key and names, for ``FaultAction/expiredCertificate``.
+    /// Issues a certificate with the same key and names that expired yesterday, for ``FaultAction/expiredCertificate``.
     func expired(authority: CertificateAuthority, now: Date) throws -> Self {
         let expired = try Self.issue(
             authority,

@@ -13,7 +13,8 @@ package struct ProviderRules: Hashable, Sendable {
         /// The maximum number of requests in one burst, which is the capacity of the bucket.
         package var burst: Int
 
-        /// - Parameter burst: The capacity of the bucket; by default the same as `requests`.
+        /// Creates a rate.
+        /// - Parameter burst: The capacity of the bucket; `nil` for the same as `requests`.
         package init(requests: Int, window: Duration, burst: Int? = nil) {
             (self.requests, self.window) = (requests, window)
             self.burst = burst ?? requests
@@ -48,14 +49,14 @@ package struct ProviderRules: Hashable, Sendable {
     /// The maximum rate of accepted pushes per device token. Further pushes are rejected with `TooManyRequests`
     /// (reference 7.8). Default: no limit.
     package var deviceRate: Rate?
-    /// The number of consecutive rejections after which the stream limit is 1, until a request is accepted (reference
-    /// 1.3). Default: never.
+    /// The number of consecutive rejections after which a connection may have only one stream at a time, until a
+    /// request is accepted (reference 1.3). Default `nil`: never.
     package var refusalsBeforeSlowdown: Int?
-    /// The number of consecutive rejections after which the connection is closed (reference 7.8). Default: never.
+    /// The number of consecutive rejections after which the connection is closed (reference 7.8). Default `nil`: never.
     package var refusalsBeforeEnd: Int?
-    /// The number of rejections that a `BadDeviceToken` counts as. A 410 does not count (reference 1.9). Default 5.
+    /// The number of rejections as which a `BadDeviceToken` counts. A 410 does not count (reference 1.9). Default 5.
     package var badDeviceTokenWeight = 5
-    /// The time without requests after which the connection is closed with `IdleTimeout`. Default: never.
+    /// The time without requests after which the connection is closed with `IdleTimeout`. Default `nil`: never.
     package var idleTimeout: Duration?
     /// The header `retry-after` of responses 429 and 503, in seconds (reference 11, row 4). Default: not sent.
     package var retryAfter: Int?

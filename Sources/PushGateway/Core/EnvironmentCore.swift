@@ -72,7 +72,6 @@ final class EnvironmentCore: Sendable {
         )
     }
 
-    /// Returns the number of rows of a table.
     func count(_ table: GatewayTables.Counted) async throws -> Int {
         let environment = self.environment
         return try await self.database.read { try $0.count(table, in: environment) }

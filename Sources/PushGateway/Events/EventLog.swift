@@ -111,7 +111,6 @@ final class EventLog: Sendable {
         return stored + recent.lazy.filter { $0.id > id && filter.matches($0) }.prefix(limit - stored.count)
     }
 
-    /// Returns the number of events on disk.
     func stored() async throws -> Int { try await self.database.read { try $0.events.count() } }
 
     /// Returns the newest `limit` matching events, newest first.

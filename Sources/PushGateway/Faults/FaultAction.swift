@@ -71,7 +71,7 @@ enum FaultAction: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the action applies at the request or message number `ordinal` (``FaultSubject/ordinal``).
+    /// Returns whether the action takes effect at the request or message with the number `ordinal` on its connection.
     func isDue(at ordinal: Int) -> Bool {
         switch self {
         case .goAway(let goAway): ordinal >= goAway.after

@@ -32,6 +32,7 @@ final class DeviceAuthenticator: Sendable {
 
     /// Returns the id of a device with a valid certificate. A proof in *Connect* takes precedence over that of TLS.
     /// - Parameter tlsCertificate: The certificate of the handshake in DER, whose key TLS has verified; `nil` if none.
+    /// - Throws: The reason for which the device is rejected.
     func device(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?, now: Timestamp) throws(Failure) -> UUID {
         guard let tlsCertificate else { return try self.device(connect, now: now) }
         if connect.signature != nil, let device = try? self.device(connect, now: now) { return device }
@@ -88,9 +89,9 @@ final class DeviceAuthenticator: Sendable {
 /// The nonces of each device are stored separately, so that a device that connects often does not displace the nonces
 /// of other devices.
 struct NonceCache: Sendable {
-    /// The maximum difference between a device's clock and the gateway's.
+    /// The maximum difference between a device's clock and the gateway's. A nonce beyond it is rejected.
     static let window: Duration = .seconds(5 * 60)
-    /// The maximum number of nonces that are remembered for each device.
+    /// The maximum number of nonces that are remembered for each device. Beyond it, the oldest is forgotten.
     static let maximum = 64
 
     /// The remembered nonces of one device.

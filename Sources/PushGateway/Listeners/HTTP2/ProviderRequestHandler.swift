@@ -9,12 +9,12 @@ import PushWire
 struct ProviderRequestHandler: ProviderRequestDelegate {
     private let listener: ProviderListener
     private var session: ProviderSession
-    /// The reason to close the connection at once: an invalid certificate (reference 1.2). `nil` for none.
+    /// The reason to close the connection immediately, for an invalid certificate (reference 1.2); `nil` for none.
     private let certificateError: Reason?
     private var handle: ProviderConnectionProxy?
     /// The number of requests so far, by which fault rules count.
     private var ordinal = 0
-    /// Indicates whether a fault or too many invalid tokens stopped the handling of requests.
+    /// A Boolean value that indicates whether a fault or too many invalid tokens stopped the handling of requests.
     private var ignoresRequests = false
 
     init(listener: ProviderListener, session: ProviderSession, certificateError: Reason?) {
@@ -132,7 +132,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
 
 /// The application of configured faults to requests.
 extension ProviderRequestHandler {
-    /// Returns the fault that applies to a request.
+    /// Returns the fault that applies to a request; `nil` for none.
     private func fault(
         _ request: ProviderRequest,
         _ decision: ProviderSession.Decision,
