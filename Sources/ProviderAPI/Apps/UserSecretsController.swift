@@ -16,7 +16,6 @@ struct UserSecretsController: Controller {
     let store: any AppStore & UserSecretStore
     let time: any TimeSource
 
-    /// The JSON of a user secret in responses.
     private struct Secret: ResponseObject {
         let record: UserSecretRecord
         /// The secret itself; `nil` except in the response to its creation.

@@ -149,7 +149,6 @@ struct CompatibilityRoutes: Sendable {
 
     private static let noSuchApp = RequestError(.notFound, code: "no_such_app", message: "no app has this bundle id")
 
-    /// Registers a device for the app in the path.
     private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
     {
         guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
@@ -164,7 +163,6 @@ struct CompatibilityRoutes: Sendable {
 }
 
 extension CompatibilityRoutes {
-    /// The format of an error response to a form.
     private enum ErrorFormat {
         case text, json
     }

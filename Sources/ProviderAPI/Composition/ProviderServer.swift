@@ -29,7 +29,6 @@ package final class ProviderServer: Service {
     private let addition: (any ProviderExtension)?
     /// The pages that are served in addition to the API; `nil` if there are none.
     private let pages: (any ProviderPages)?
-    /// The certificate of the API; `nil` without TLS.
     private let certificate: TLSCertificate?
     /// The port of the listener, which is resolved once requests are served.
     private let bound = OneShotValue<Int>()
@@ -218,7 +217,6 @@ extension ProviderServer {
 }
 
 extension ProviderServer {
-    /// Accepts connections and serves requests until shutdown.
     private func serve() async throws {
         // This has no effect if the listener is bound.
         defer { self.listening.resolve(.failure(ProviderError.ended)) }

@@ -112,7 +112,6 @@ package struct OverviewResponse: ResponseObject {
 }
 
 extension StatisticPoint {
-    /// Adds the numbers of another interval.
     fileprivate mutating func add(_ other: StatisticPoint) {
         self.accepted += other.accepted
         self.rejected += other.rejected

@@ -32,7 +32,6 @@ package struct CatalogueEntry: ResponseObject {
         .required("renditions", \.renditions, "The sizes, the smallest first."),
     ]
 
-    /// The JSON of an issue's cover in responses.
     private struct Cover: ResponseObject {
         let file: FileRecord
         let address: String

@@ -72,7 +72,6 @@ struct FilesController: Controller {
         return Response(status: status, headers: headers, body: try await self.body(download, part, request))
     }
 
-    /// Returns the file that the signed URL of a request names.
     private func file(_ request: OperationRequest) async throws -> UsedFile {
         let issue = request.query["issue"].flatMap { UUID(uuidString: $0) }
         let expires = request.query["expires"].flatMap { Int64($0) }

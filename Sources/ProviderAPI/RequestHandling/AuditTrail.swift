@@ -14,7 +14,6 @@ final class AuditTrail: Sendable {
     private let logger: Logger
     private let counted = Mutex(Counted())
 
-    /// The requests that share entries.
     private struct Counted {
         var failed = AuditAggregator()
         /// The frequent changes, such as registrations and sent notifications.

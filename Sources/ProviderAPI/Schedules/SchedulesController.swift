@@ -230,7 +230,6 @@ struct SchedulesController: Controller {
         return rule
     }
 
-    /// Returns the schedule that the path names, and its app.
     private func schedule(_ request: OperationRequest) async throws -> (ScheduleRecord, AppRecord) {
         try await request.object("schedule") { id in
             guard let schedule = try await self.store.schedule(id) else { return nil }

@@ -36,7 +36,6 @@ struct HistoryController: Controller {
         ]
     }
 
-    /// Returns an operation that responds with a page of merged histories.
     private func history(_ path: String, id: String, _ handler: @escaping ProviderOperation.Handler)
         -> ProviderOperation
     {

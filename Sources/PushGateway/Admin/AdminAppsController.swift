@@ -54,7 +54,6 @@ struct AdminAppsController: Controller {
         ]
     }
 
-    /// Responds with a page of the apps, in the order of their bundle ids.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { $0.bundleID.name }

@@ -72,13 +72,11 @@ struct AdminDeviceChangesController: Controller {
         return try self.response(.created, id, certificate)
     }
 
-    /// Returns the device that the member `restoreOf` names.
     private func replaced(_ text: String) throws -> ActivatedDevice {
         guard let device = UUID(uuidString: text).flatMap(self.devices.device) else { throw Self.nothingToRestore }
         return device
     }
 
-    /// The error for a `restoreOf` that names no existing device.
     private static let nothingToRestore = RequestError.noSuch("device", at: "restoreOf")
 
     /// Issues a new certificate to a reinstalled device. Its earlier tokens become invalid; its messages are discarded.

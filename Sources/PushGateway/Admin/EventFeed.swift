@@ -106,7 +106,6 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Writes all of the events with a single call of `write`.
     @concurrent private func send(_ events: [Event], write: Write) async throws {
         guard !events.isEmpty else { return }
         var buffer = ByteBuffer()

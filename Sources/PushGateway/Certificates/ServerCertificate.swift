@@ -139,7 +139,6 @@ extension ServerKeyType {
 
     fileprivate var keyFile: String { self == .p256 ? "server.key" : "server-rsa.key" }
 
-    /// The name of the kind in error messages.
     fileprivate var title: String { self == .p256 ? "P-256" : "RSA" }
 
     fileprivate func newKeyPEM() throws -> String {

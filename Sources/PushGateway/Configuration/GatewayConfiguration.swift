@@ -79,7 +79,8 @@ package struct GatewayConfiguration: Sendable {
     /// The length of device tokens, in bytes, for apps that set none: 32 for apps whose providers accept no other
     /// length, 0 for encrypted tokens of varying length. Default 0.
     package var tokenLength = 0
-    /// Indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know nothing newer. Default no.
+    /// A Boolean value that indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know
+    /// nothing newer. Default no.
     package var allowsOldTLS = false
     /// The faults that apply from the start, each in its text form, such as `reason=TooManyRequests,percent=20`.
     package var faults: [String] = []

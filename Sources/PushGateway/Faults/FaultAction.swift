@@ -34,8 +34,8 @@ enum FaultAction: Hashable, Sendable {
         var code = FaultErrorCode.none
         /// The `reason` in the JSON debug data of the frame; `nil` for no debug data.
         var text: String?
-        /// Indicates whether the current request still receives its response and the last stream id includes it. If
-        /// not, this request and later ones are not processed.
+        /// A Boolean value that indicates whether the current request still receives its response and the last stream
+        /// id includes it. If not, this request and later ones are not processed.
         var finishesStreams = true
     }
 

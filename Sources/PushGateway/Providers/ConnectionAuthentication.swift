@@ -11,7 +11,6 @@ struct ConnectionAuthentication: Sendable {
     /// The maximum number of remembered verified tokens. A connection uses one at a time, or two with a related key.
     static let maximumTokens = 4
 
-    /// A verified token.
     private struct Verified: Sendable {
         /// The value of the `authorization` field.
         var header: String

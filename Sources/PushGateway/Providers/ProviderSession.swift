@@ -139,7 +139,6 @@ struct ProviderSession: Sendable {
         }
     }
 
-    /// Checks a broadcast or a request of channel management.
     private mutating func channel(_ request: ProviderRequest, _ path: ProviderPath, _ now: Timestamp) -> Decision {
         let requestID = self.id(request.fields.requestID ?? request.fields.id)
         do throws(ProviderRejection) {

@@ -68,9 +68,11 @@ struct DeviceSession: Sendable {
     /// makes no progress for too long is disconnected.
     var progressedAt = Timestamp(milliseconds: .min)
     var loads = PendingLoads()
-    /// Indicates whether messages in the store wait for a wake-up, for use of the device, or for another filter.
+    /// A Boolean value that indicates whether messages in the store wait for a wake-up, for use of the device, or for
+    /// another filter.
     var hasHeld = false
-    /// Indicates whether messages in the store wait until the device has acknowledged earlier ones.
+    /// A Boolean value that indicates whether messages in the store wait until the device has acknowledged earlier
+    /// ones.
     var hasBacklog = false
     /// The time at which a device that is not in use is woken next for power-aware notifications.
     var nextWindow = Timestamp(milliseconds: .max)
@@ -160,7 +162,7 @@ struct UnacknowledgedMessages: Sendable {
 struct PendingLoads: Sendable {
     /// The number of unfinished reads.
     private(set) var count = 0
-    /// Indicates whether a read of the device's messages is unfinished.
+    /// A Boolean value that indicates whether a read of the device's messages is unfinished.
     private var isLoadingMessages = false
     /// The next read of the device's messages, which begins when the current one has finished; `nil` for none.
     private var next: StoreLoad?

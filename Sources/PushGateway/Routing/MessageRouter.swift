@@ -132,7 +132,6 @@ final class MessageRouter: PushSubmitter, Sendable {
         }
     }
 
-    /// Returns whether a fault drops an acknowledgement.
     private func dropsAck(of message: @autoclosure () -> Message?, now: Timestamp) -> Bool {
         let decision = self.services.faults.decide(
             at: .acknowledgement,

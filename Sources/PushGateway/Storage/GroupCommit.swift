@@ -6,7 +6,6 @@ import Synchronization
 /// Writes run in the order in which they were added, each completely or not at all. The completion of a write is called
 /// on the database's queue, once the transaction that contains the write has been committed.
 final class GroupCommit: Sendable {
-    /// One write.
     private struct Step: Sendable {
         /// Performs the write and returns the function to call after the end of the transaction.
         var run: @Sendable (GatewayTables) -> Finish

@@ -18,7 +18,6 @@ final class DeviceAuthenticator: Sendable {
         case unknownDevice = "device unknown or deleted"
     }
 
-    /// The authority that signs device certificates.
     private let authority: CertificateAuthority
     private let devices: DeviceRegistry
     private let nonces = Mutex(NonceCache())
@@ -53,7 +52,6 @@ final class DeviceAuthenticator: Sendable {
         return device
     }
 
-    /// Parses a certificate and checks its signature and validity.
     private func certificate(_ der: [UInt8], now: Timestamp) throws(Failure) -> Certificate {
         guard let certificate = try? Certificate(derEncoded: der),
             self.authority.vouches(for: certificate, now: now.date)

@@ -5,7 +5,8 @@ import Synchronization
 
 /// A connection that performs the commands of a ``ProviderConnectionProxy`` on its event loop.
 protocol ProviderCommandHandler: AnyObject {
-    /// Indicates whether the connection is handling events. All output is written once they are handled.
+    /// A Boolean value that indicates whether the connection is handling events. All output is written once they are
+    /// handled.
     var isWorking: Bool { get }
 
     func perform(_ command: ProviderConnectionProxy.Command)
@@ -33,7 +34,7 @@ final class ProviderConnectionProxy: Sendable {
         /// The connection; `nil` once it is closed.
         var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
-        /// Indicates whether a task is scheduled that empties the mailbox.
+        /// A Boolean value that indicates whether a task is scheduled that empties the mailbox.
         var isScheduled = false
         /// The responses to send once the router has settled their pushes, by stream id.
         var pending: [UInt32: ProviderResponse] = [:]

@@ -93,7 +93,6 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         }
     }
 
-    /// Passes the results of a batch to the connection and the router.
     private func finish(_ batch: Batch) {
         if !batch.responses.isEmpty { batch.handle.respond(batch.responses) }
         guard !batch.submissions.isEmpty else { return }
