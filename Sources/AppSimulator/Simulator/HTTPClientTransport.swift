@@ -27,7 +27,7 @@ package struct HTTPClientTransport: DownloadTransport {
 
     fileprivate static func configuration(proxy: ProxyEndpoint?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        // A refused connection fails at once, instead of being retried until the deadline.
+        // A refused connection fails immediately, instead of being retried until the deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.proxy = proxy.map { proxy in
             let authorization = proxy.user.map {

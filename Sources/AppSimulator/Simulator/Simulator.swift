@@ -189,7 +189,7 @@ package actor Simulator: Service {
         self.advance()
     }
 
-    /// Changes the Live Activities whose time has come, and schedules the next change.
+    /// Marks Live Activities as stale and removes ended ones when that is due, and schedules the next change.
     private func advance() {
         self.timer?.cancel()
         self.timer = nil

@@ -13,7 +13,7 @@ struct ErasureController: Controller {
     let faults: ConfigurationFaultTracker
     /// The queue of pushes in memory. An erasure removes the pushes of the user or the app from it.
     let direct: DirectDispatch
-    /// The wake signal of the service that finishes erasures.
+    /// The signal that wakes the service that completes erasures.
     let wake: WakeSignal
     /// The maximum time for which a request waits for the erasure. After that, it responds with 202, and a background
     /// service completes the erasure.
@@ -68,7 +68,7 @@ struct ErasureController: Controller {
             let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
         else { throw RequestError.noSuch("app", by: "bundle id") }
         self.noteErasure()
-        // Pushes are removed from the queue at once, because the erasure of the rows may take longer.
+        // Pushes are removed from the queue immediately, because the erasure of the rows may take longer.
         _ = self.direct.apply(.app(app.id))
         self.faults.forget(app: app.id)
         for webhook in webhooks { await self.interrupt(webhook.id) }

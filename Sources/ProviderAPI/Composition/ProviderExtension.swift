@@ -64,7 +64,7 @@ package struct ProviderInterface: Sendable {
     package let api: any HTTPResponder<APIContext>
     package let signIn: SignInService
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections, to which pages report the caller of a connection.
+    /// The limiter of the listener's connections. Pages assign a connection to the account of its caller.
     package let connections: ConnectionLimiter
     /// The reporter that logs failures and converts them into errors that may be displayed, without internal details.
     package let failures: FailureReporter

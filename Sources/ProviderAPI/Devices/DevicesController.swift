@@ -11,7 +11,7 @@ struct DevicesController: Controller {
     let store: any AppStore & DeviceStore & WebPushStore
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
-    /// The policy for the addresses of browsers' push services.
+    /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
 

@@ -18,7 +18,7 @@ struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
-    /// The policy for the addresses of browsers' push services.
+    /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
 

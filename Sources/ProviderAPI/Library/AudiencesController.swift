@@ -52,8 +52,8 @@ struct AudiencesController: Controller {
         return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
-    /// Returns the audience in the body with the environment, `nil` for both, and the kind of token to which it is
-    /// limited.
+    /// Returns the conditions in the body: the audience, the environment, which is `nil` for both, and the kind of
+    /// token.
     private func conditions(
         _ fields: JSONFields,
         _ app: AppRecord

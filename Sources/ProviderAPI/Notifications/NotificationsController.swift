@@ -13,7 +13,7 @@ struct NotificationsController: Controller {
     let wakes: LaneWakeSignals
     /// The queue of pushes in memory. A pause or cancellation removes the notification's pushes from it.
     let direct: DirectDispatch
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let waits: HeldWaveRegistry

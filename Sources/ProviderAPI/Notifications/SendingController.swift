@@ -19,7 +19,7 @@ struct SendingController: Controller {
 
     let store: any Store
     let acceptor: NotificationAcceptor
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let time: any TimeSource

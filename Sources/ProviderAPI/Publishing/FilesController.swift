@@ -16,7 +16,7 @@ struct FilesController: Controller {
     let folder: FileFolder
     let addresses: FileAddresses
     let downloads: DownloadMonitor
-    /// The limiter of the listener's connections.
+    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
     let connections: ConnectionLimiter
     let files: FileMonitor
     let logger: Logger
@@ -145,7 +145,7 @@ struct FilesController: Controller {
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {
-                // If a client disconnects, its permit is released at once, however long the next chunk would wait.
+                // If a client disconnects, its permit is released immediately, however long the next chunk would wait.
                 let length = try await open.reserve(left: reader.rest.count) { delay in
                     try await channel.withClientConnected { try await Task.sleep(for: delay, clock: .continuous) }
                 }

@@ -30,8 +30,8 @@ struct AuditAggregator {
     static let others = "further refused requests"
     /// The action of the entry that aggregates all further changes.
     static let otherChanges = "further changes"
-    /// The maximum number of callers whose counts are kept in memory. If there are as many, ``add(_:of:now:)`` begins
-    /// anew for all of them.
+    /// The maximum number of callers whose counts are kept in memory. If it is reached, the current minute ends early
+    /// for all of them.
     private static let maximumKeys = 1000
 
     /// An audit entry, with its current count and the count that was last written to the store.

@@ -16,7 +16,7 @@ package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections.
+    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
     package let connections: ConnectionLimiter
     /// The maximum time that one query of the store may take before it is aborted.
     let queryBudget: Duration

@@ -10,7 +10,7 @@ package import PushTypes
 /// The operations at `/v1/schedules`, which manage recurring notifications.
 struct SchedulesController: Controller {
     let store: any AppStore & DeviceStore & LibraryStore & ScheduleStore
-    /// The wake signal of the schedule runner.
+    /// The signal that wakes the schedule runner after a change of a schedule.
     let wake: WakeSignal
     let time: any TimeSource
     var limits = ScheduleLimits()

@@ -72,7 +72,7 @@ package struct SystemResponse: ResponseObject {
         ]
     }
 
-    /// The state of one lane of the dispatcher.
+    /// The state of one lane of the dispatcher, urgent or bulk.
     struct Lane: ResponseObject {
         let lane: String
         let pagesInFlight: Int

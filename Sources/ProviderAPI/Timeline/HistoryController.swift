@@ -10,7 +10,8 @@ import PushTypes
 struct HistoryController: Controller {
     /// The maximum number of devices of one user whose histories are merged. Histories of further devices are omitted.
     private static let maximumDevices = 50
-    /// The maximum number of device lookups in campaigns for one response. It limits how far back a response reaches.
+    /// The maximum number of times that a response looks up a device in a campaign. It limits how far back a response
+    /// reaches.
     private static let maximumLookups = 5000
 
     /// The stores that the histories of devices and users need.

@@ -13,7 +13,7 @@ struct TimelineController: Controller {
     private static let limits = (standard: 5, most: 20)
     /// The maximum number of devices of one user whose deliveries are searched.
     private static let maximumDevices = 50
-    /// The maximum number of device lookups in campaigns for one response.
+    /// The maximum number of times that a response looks up a device in a campaign; the next page reaches further back.
     private static let maximumLookups = 5000
 
     /// The stores that the timeline and its reader need.

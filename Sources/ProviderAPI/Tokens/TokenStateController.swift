@@ -7,8 +7,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The operations at `/v1/apps/{app}/hygiene` and `tokens/events`, for invalidated tokens and the circuit breaker that
-/// limits their invalidation.
+/// The operations at `/v1/apps/{app}/hygiene` and `tokens/events`, for deactivated device tokens and the circuit
+/// breaker that limits their deactivation.
 struct TokenStateController: Controller {
     let store: any AppStore & TokenStateStore
     let invalidation: TokenInvalidationPolicy

@@ -11,7 +11,7 @@ package import PushTypes
 struct WebhooksController: Controller {
     let store: any AppStore & WebhookStore
     let addresses: AddressPolicy
-    /// The wake signal of the service that delivers webhook events.
+    /// The signal that wakes the service that delivers webhook events.
     let wake: WakeSignal
     /// The closure that aborts the request in flight to the webhook with the given id, before a change of the webhook
     /// is confirmed.

@@ -94,7 +94,7 @@ struct AdminDeviceChangesController: Controller {
         return try self.response(.ok, id, certificate)
     }
 
-    /// Closes the connections of a device, and responds with their number. The device may connect again at once.
+    /// Closes the connections of a device, and responds with their number. The device may reconnect immediately.
     private func disconnect(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }

@@ -78,7 +78,7 @@ extension RequestError {
     }
 }
 
-/// The limits of the page that a list request asks for: `?limit=100&after=NAME`.
+/// The start and the length of the page of a list that a request queries: `?limit=100&after=NAME`.
 struct AdminPage: Sendable {
     /// The query items that ``init(_:)`` reads.
     static let parameters: [ParameterDescription] = [.limit(), .after]

@@ -78,7 +78,8 @@ final class EnvironmentCore: Sendable {
     }
 }
 
-/// Looks up the credentials, which all environments share, and the device tokens of one environment.
+/// Looks up the credentials, which all environments share, and the device tokens of one environment, for checks of
+/// pushes.
 private struct EnvironmentDirectory: PushDirectory {
     let providers: ProviderRegistry
     let devices: DeviceRegistry

@@ -6,7 +6,7 @@ import PushWire
 
 /// Handles one provider connection: passes bytes, responses and time to its state machine and performs the results.
 ///
-/// All requests of one read are passed to the delegate together, and all output that they cause is written at once.
+/// All requests of one read are passed to the delegate together, and their output is written together.
 /// While the client does not read its responses, nothing more is read from the connection.
 final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer

@@ -17,7 +17,7 @@ protocol ProviderCommandHandler: AnyObject {
 
 /// Calls a provider connection from any thread, and keeps responses until the router has settled their pushes.
 ///
-/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that
+/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect immediately and is sent with the write that
 /// follows. Everywhere else it is added to a mailbox, which one task of the event loop empties: thousands of responses
 /// in a millisecond cost one wake-up. After the connection has closed, commands have no effect.
 final class ProviderConnectionProxy: Sendable {

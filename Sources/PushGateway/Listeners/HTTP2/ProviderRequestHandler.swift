@@ -4,8 +4,8 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Handles the requests of one provider connection. Rejections are sent at once, and responses to accepted pushes when
-/// the router has settled the pushes.
+/// Handles the requests of one provider connection. Rejections are sent immediately, and responses to accepted pushes
+/// when the router has settled the pushes.
 struct ProviderRequestHandler: ProviderRequestDelegate {
     private let listener: ProviderListener
     private var session: ProviderSession
