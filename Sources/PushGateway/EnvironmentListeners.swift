@@ -8,8 +8,8 @@ import PushWire
 
 /// The four TLS listeners of one environment.
 struct EnvironmentListeners: Sendable {
-    /// The maximum number of feedback connections. Each connection keeps its entries in memory until its client has
-    /// read them.
+    /// The maximum number of feedback connections; further ones are closed immediately. Each connection keeps its
+    /// entries in memory until its client has read them.
     private static let feedbackConnections = 100
     /// The cipher suites of TLS 1.2 for HTTP/2: only suites with forward secrecy and authenticated encryption, none of
     /// those that RFC 9113 appendix A prohibits. TLS 1.3 uses the suites of the TLS library.

@@ -20,6 +20,7 @@ package final class Gateway: Service {
     private var configuration: GatewayConfiguration { self.core.configuration }
     private var logger: Logger { self.core.shared.services.logger }
 
+    /// Creates a gateway and the files that are missing in its data directory.
     /// - Throws: ``GatewayError``, also for a data directory that is in use or damaged.
     package init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
         guard configuration.admin.isLoopback else { throw GatewayError.adminNotLoopback(configuration.admin.host) }

@@ -111,7 +111,7 @@ final class GatewayCore: Sendable {
 /// Adds metrics whose names begin with `martlet_gateway_`.
 struct GatewayGauges {
     let registry: GaugeRegistry
-    /// The labels of all samples, such as the listener and the environment.
+    /// The labels of all samples of the metrics, such as the listener and the environment.
     var labels: [String: String] = [:]
 
     /// Adds a metric, or another sample of a metric that exists with other labels.

@@ -6,7 +6,6 @@ import NIOCore
 /// The style sheet and the script of the pages. Their URLs contain a hash of their content, so that browsers can cache
 /// them for a year.
 package struct Assets: Sendable {
-    /// A static file that pages load.
     private struct File: Sendable {
         let content: ByteBuffer
         let contentType: String
@@ -17,6 +16,7 @@ package struct Assets: Sendable {
     package let style: String
     package let script: String
 
+    /// Creates the assets from the embedded files.
     /// - Parameter folder: The path under which ``response(to:name:)`` is reached, without a trailing slash.
     package init(folder: String) {
         let style = Self.file("style", "css", PageFiles.shared["style.css"], "text/css; charset=utf-8")

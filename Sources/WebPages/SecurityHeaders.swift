@@ -10,7 +10,7 @@ package enum SecurityHeaders {
         "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
     ].joined(separator: "; ")
 
-    /// Returns the header fields of a page, which also forbid caching it.
+    /// Returns the header fields of a page, which also forbid caching it. `isSecure` is `true` if browsers use TLS.
     package static func page(isSecure: Bool) -> HTTPFields {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",

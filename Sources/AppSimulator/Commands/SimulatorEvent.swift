@@ -25,7 +25,7 @@ package struct SimulatorEvent: Hashable, Sendable {
         case screen
         /// Receipts were sent to the provider; `wait` counts each receipt as one event.
         case receipts
-        /// An error has occurred after which the simulator continues.
+        /// An error has occurred, such as a failed connection, after which the simulator continues.
         case problem
         /// The steps of a reader from the catalogue to the downloaded issue.
         case catalogue, entitled, cover, downloading, paused, resumed, waiting, downloaded, skipped, failed
@@ -44,7 +44,7 @@ package struct SimulatorEvent: Hashable, Sendable {
     }
 
     package let name: Name
-    /// The number of events that `wait` counts for this event.
+    /// The number by which this event increases the count of its name, for which `wait` waits.
     package var count = 1
     /// The lines of human-readable output.
     package let lines: [String]

@@ -8,14 +8,15 @@ package struct LiveActivityPush: Hashable, Sendable {
 
     /// The requested change; `nil` for an unknown value, which is reported as a problem.
     package let event: Event?
-    /// The time at which the provider created the push. A push older than the last one is ignored.
+    /// The time at which the provider created the push, by which an outdated push is ignored; `nil` if it is missing.
     package let timestamp: Date?
     package let contentState: [String: JSONValue]?
     package let attributesType: String?
     package let attributes: [String: JSONValue]?
     package let staleDate: Date?
     package let dismissalDate: Date?
-    /// The broadcast channel that updates the Live Activity to start; `nil` for none.
+    /// The broadcast channel from which the started Live Activity receives its updates; `nil` if it receives them by
+    /// token.
     package let channel: String?
 
     init(_ aps: inout PayloadReader) {
@@ -44,7 +45,7 @@ package struct LiveActivity: Hashable, Sendable, Codable {
     package let type: String
     package let attributes: [String: JSONValue]
     package internal(set) var contentState: [String: JSONValue]
-    /// The timestamp of the newest push.
+    /// The timestamp of the newest push that has changed the Live Activity. Older pushes are ignored.
     var timestamp: Date
     /// The broadcast channel that updates the Live Activity; `nil` if a token does.
     let channel: String?
@@ -63,6 +64,6 @@ package struct LiveActivity: Hashable, Sendable, Codable {
     /// The maximum length of a Live Activity's id in a registration, in bytes.
     private static let longestID = 255
 
-    /// Indicates that the Live Activity has ended and is still on the Lock Screen.
+    /// A Boolean value that indicates whether the Live Activity has ended and is still on the Lock Screen.
     package var hasEnded: Bool { self.removeAt != nil }
 }

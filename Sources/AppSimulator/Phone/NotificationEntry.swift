@@ -43,9 +43,9 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
     package struct Action: Hashable, Sendable, Codable {
         package let id: String
         package let title: String?
-        /// Indicates that the action requests text input from the user; `nil` means `false`.
+        /// A Boolean value that indicates whether the action requests text input from the user; `nil` means `false`.
         package let input: Bool?
-        /// Indicates that the action brings the app to the foreground; `nil` means `false`.
+        /// A Boolean value that indicates whether the action brings the app to the foreground; `nil` means `false`.
         package let foreground: Bool?
 
         package init(id: String, title: String? = nil, input: Bool? = nil, foreground: Bool? = nil) {
@@ -77,7 +77,7 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
         return categories
     }
 
-    /// Returns the action with an id.
+    /// Returns the action with an id, for which the user has entered `text`; `nil` for no input.
     /// - Throws: ``PhoneError`` if the category has no such action, or if the text input is missing or unexpected.
     func action(_ id: String, text: String?) throws -> Action {
         guard let action = self.actions.first(where: { $0.id == id }) else {

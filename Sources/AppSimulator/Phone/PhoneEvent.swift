@@ -18,7 +18,7 @@ package enum PhoneEvent: Hashable, Sendable {
 
 /// The way in which a notification appears.
 package struct NotificationAppearance: Hashable, Sendable {
-    /// Indicates that the notification has replaced an earlier one.
+    /// A Boolean value that indicates whether the notification has replaced an earlier one.
     package let replaces: Bool
     package let lightsScreen: Bool
     /// The name of the notification's sound; `nil` for silence.

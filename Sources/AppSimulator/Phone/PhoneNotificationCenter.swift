@@ -8,9 +8,9 @@ import PushTypes
 package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     /// The maximum number of notifications in the list. If it is exceeded, the oldest are dropped.
     static let maximumEntries = 1000
-    /// The maximum number of Live Activities, including ended ones.
+    /// The maximum number of Live Activities, including ended ones. If it is exceeded, the oldest are dropped.
     private static let maximumActivities = 100
-    /// The maximum number of remembered pushes, by which a repeated push is recognized.
+    /// The maximum number of remembered pushes, by which a repeated push is recognized; the oldest are forgotten.
     private static let rememberedPushes = 1000
 
     /// The notifications in the list, in the order in which they were shown.
@@ -26,7 +26,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     private var allowed = Self.allCapabilities.names
     /// The `apns-id` values of the last pushes, oldest first, by which repeated pushes are recognized.
     private var handled: [String] = []
-    /// The number of times that the app was removed.
+    /// The number of times that the app was removed, which identifies the current installation of the app.
     package private(set) var installs = 0
     private var lastNumber = 0
     private var lastActivityNumber = 0
@@ -57,7 +57,8 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         case runExtension(PushContent)
         /// Pass the unchanged content to ``deliver(_:of:now:)``.
         case deliver(PushContent)
-        /// Show nothing: the push is a repetition, and its notification is no longer in the list.
+        /// Ends the handling: the push is a repetition, and its notification is no longer in the list. The events
+        /// report this.
         case drop([PhoneEvent])
     }
 
@@ -224,6 +225,7 @@ extension PhoneNotificationCenter {
     }
 
     /// Marks Live Activities whose stale date has passed as stale, and removes ended ones at their removal time.
+    /// Returns the events of these changes.
     package mutating func advance(to now: Date) -> [PhoneEvent] {
         var events: [PhoneEvent] = []
         for index in self.activities.indices {
@@ -252,7 +254,6 @@ extension PhoneNotificationCenter {
     /// The broadcast channels of the Live Activities that have not ended.
     var channels: Set<String> { Set(self.activities.filter { !$0.hasEnded }.compactMap(\.channel)) }
 
-    /// Starts, updates or ends a Live Activity.
     private mutating func change(_ content: PushContent, _ push: PhonePush, now: Date) -> [PhoneEvent] {
         guard let change = content.activity, let event = change.event, let timestamp = change.timestamp else {
             return [.notShown(apnsID: push.apnsID, .activityIncomplete)]

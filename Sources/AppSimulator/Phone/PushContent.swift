@@ -7,7 +7,8 @@ package import PushTypes
 ///
 /// Parsing never fails: a member that cannot be used is described in ``problems`` and treated as absent.
 package struct PushContent: Hashable, Sendable {
-    /// The maximum size of a payload in bytes. No push service delivers more than 5,120 (reference 3.6).
+    /// The maximum size of a payload in bytes; a larger one is not parsed. No push service delivers more than 5,120
+    /// (reference 3.6).
     package static let maximumLength = 64 * 1024
 
     package private(set) var title: String?
@@ -20,9 +21,10 @@ package struct PushContent: Hashable, Sendable {
     package private(set) var thread: String?
     package private(set) var category: String?
     package private(set) var level = InterruptionLevel.active
-    /// Indicates that the payload wakes the app (`content-available`).
+    /// A Boolean value that indicates whether the payload wakes the app (`content-available`).
     package private(set) var wakesApp = false
-    /// Indicates that the notification service extension may change the content (`mutable-content`).
+    /// A Boolean value that indicates whether the notification service extension may change the content
+    /// (`mutable-content`).
     package private(set) var isMutable = false
     /// The members for a Live Activity; `nil` if the payload has none.
     package private(set) var activity: LiveActivityPush?
@@ -33,7 +35,7 @@ package struct PushContent: Hashable, Sendable {
     /// The path of the file that the notification service extension has attached; `nil` for none.
     package var attachment: String?
 
-    /// Parses the JSON of a payload.
+    /// Parses the JSON of a payload. Data that cannot be parsed results in empty content with a problem.
     package init(payload data: Data) {
         guard data.count <= Self.maximumLength else {
             self.problems = ["the payload has \(data.count) bytes, more than \(Self.maximumLength)"]
@@ -51,10 +53,11 @@ package struct PushContent: Hashable, Sendable {
         }
     }
 
-    /// Indicates that the alert has a title, a subtitle or a body that is not empty.
+    /// A Boolean value that indicates whether the alert has a title, a subtitle or a body that is not empty.
     package var hasText: Bool { [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false } }
 
-    /// Indicates that the service extension runs before delivery, which requires an alert with text (reference 3.1).
+    /// A Boolean value that indicates whether the service extension runs before delivery, which requires an alert with
+    /// text (reference 3.1).
     package var runsExtension: Bool { self.isMutable && self.hasText }
 
     private mutating func read(_ members: [String: JSONValue]) {
@@ -204,7 +207,6 @@ struct PayloadReader {
     /// The last second of the year 9999, beyond which calendars cannot show a time.
     private static let latestTime: Double = 253_402_300_799
 
-    /// Records a problem with a member.
     mutating func reject(_ name: String, _ what: String) { self.problems.append("\(self.path).\(name) \(what)") }
 
     /// Adds the problems of an object that is nested in this one.

@@ -50,7 +50,7 @@ package final class PhoneFolder: Sendable {
         }
     }
 
-    /// Returns the file names of the attachments of an installation of the app.
+    /// Returns the file names of the attachments of an installation of the app; empty if there are none.
     func attachments(install: Int) -> Set<String> {
         let folder = Self.attachments(of: self.appFolder(install: install))
         return Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
@@ -59,7 +59,6 @@ package final class PhoneFolder: Sendable {
     /// Returns the file name in an attachment's path.
     static func name(of attachment: String) -> String { URL(filePath: attachment).lastPathComponent }
 
-    /// Removes the attachment with a file name.
     func removeAttachment(_ name: String, install: Int) {
         let folder = Self.attachments(of: self.appFolder(install: install))
         try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")

@@ -9,8 +9,9 @@ struct SimulatedApp: Sendable {
     let serviceExtension: ServiceExtension
     private let router: ScreenRouter?
 
+    /// Creates the app of one installation.
     /// - Parameters:
-    ///   - folder: The folder of one installation of the app.
+    ///   - folder: The folder of the installation.
     ///   - report: A closure that receives each event of MartletKit.
     init(
         _ configuration: SimulatorConfiguration,

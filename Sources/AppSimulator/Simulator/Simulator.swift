@@ -129,7 +129,6 @@ package actor Simulator: Service {
         self.session = nil
     }
 
-    /// Obtains the device tokens and registers them with the provider.
     private func register(_ device: Device) async {
         guard let token = await device.token(of: self.configuration.app, log: self.log) else { return }
         (self.deviceToken, self.identity) = (token, device.identity)
@@ -190,7 +189,7 @@ package actor Simulator: Service {
         self.advance()
     }
 
-    /// Changes the Live Activities whose time has come, and schedules the next change.
+    /// Marks Live Activities as stale and removes ended ones when that is due, and schedules the next change.
     private func advance() {
         self.timer?.cancel()
         self.timer = nil
@@ -276,9 +275,10 @@ package struct SimulatorConfiguration: Sendable {
     package var environment: PushTypes.PushEnvironment = .sandbox
     /// The address of the device link.
     package var device: DeviceConfiguration
-    /// The registered locale, time zone and version; `nil` for the system's locale and zone, and for no version.
+    /// The locale, time zone and app version that the app registers; `nil` for the system's locale and zone, and for no
+    /// version.
     package var locale, timeZone, appVersion: String?
-    /// The user proof with which the app attaches its user at the launch; `nil` for none.
+    /// The user proof with which the app attaches its user at the launch, see `UserProof`; `nil` for none.
     package var userProof: String?
     /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []

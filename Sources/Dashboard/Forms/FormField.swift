@@ -7,8 +7,8 @@ import WebPages
 struct FormField {
     /// The HTML control with which a field is shown.
     enum Control {
-        /// A single-line input. `type` is the type of the HTML input, such as `password`, and `list` is the id of a
-        /// list of suggestions.
+        /// A single-line input. `type` is the type of the HTML input, such as `password`, and `list` is the id of the
+        /// HTML list with suggestions; `nil` for none.
         case line(type: String, list: String? = nil)
         case area
         /// A multi-line text area with a monospaced font, such as for JSON.
@@ -27,7 +27,7 @@ struct FormField {
     let name: String
     let label: String
     var control = Control.line(type: "text")
-    /// The value of the field. A field with ``Control/checks(_:)`` has all checked values.
+    /// The values of the field: at most one, except for ``Control/checks(_:)``, for which they are all checked values.
     var values: [String] = []
     var hint: String?
     var isRequired = false
@@ -35,7 +35,7 @@ struct FormField {
     var maximum: Int?
     /// The range of numbers that can be entered; `nil` for a string, and for numbers without bounds.
     private var range: ClosedRange<Int64>?
-    /// The value of the HTML attribute `autocomplete`.
+    /// The value of the HTML attribute `autocomplete`, such as `new-password`; `off` by default.
     var completion = "off"
 
     init(
@@ -57,8 +57,8 @@ struct FormField {
     /// Creates the field for a member of an API request. The field has the bounds of the member, and is required if the
     /// member is.
     /// - Parameters:
-    ///   - list: The members of the request.
-    ///   - path: The path of the member in the list; `nil` if it equals the name of the field.
+    ///   - list: The description of the request's members.
+    ///   - path: The path of the member in `list`; `nil` if it equals the name of the field.
     init(
         _ name: String,
         of list: RequestObject,
@@ -122,7 +122,7 @@ struct FormField {
         ]
     }
 
-    /// The types of an HTML input whose value is a string.
+    /// The types of an HTML input whose value is a string, which may have a maximum length.
     private static let typesOfTexts: Set<String> = ["text", "url", "search", "email", "tel", "password"]
 
     private func options(_ options: [(value: String, label: String)]) -> [PageModel] {
@@ -132,7 +132,7 @@ struct FormField {
 
 /// The fields of a form with their values and error messages, in the form that templates need.
 struct FormModel {
-    /// Returns the variables of the partial `control` for each field.
+    /// Returns the variables of the partial `control` for each field. The field that caused `error` shows its message.
     /// - Parameters:
     ///   - name: The name of the form, which makes ids unique in the page.
     ///   - names: The names of fields by the paths of API members, where the two differ.
@@ -154,7 +154,7 @@ struct FormModel {
 /// option is `AREA.titleOptions.VALUE`.
 struct LabelledFields {
     let texts: LocalizedTexts
-    /// The path of the localized texts that contain the labels and hints.
+    /// The path of the localized texts that contain the labels and hints, such as `compose`.
     let area: String
     let values: [String: String]
     /// The error messages of the API, by the name of the field.
@@ -185,7 +185,6 @@ struct LabelledFields {
         self.model(text, name: name, .choice(self.options(text, name: name ?? text, options)))
     }
 
-    /// Returns a group of radio buttons.
     func radio(_ text: String, _ options: [String]) -> PageModel {
         self.model(text, .radio(self.options(text, name: text, options)))
     }
@@ -232,12 +231,12 @@ struct LabelledFields {
 
 /// Controls that offer the values of an API member, each with its label.
 extension FormField.Control {
-    /// Returns a drop-down list of the member's values.
+    /// Returns a drop-down list of the member's values. `label` returns the label of a value.
     static func choice(of member: Schema, _ label: (String) -> String) -> Self {
         .choice(member.choices.map { ($0, label($0)) })
     }
 
-    /// Returns a group of checkboxes for the member's values.
+    /// Returns a group of checkboxes for the member's values. `label` returns the label of a value.
     static func checks(of member: Schema, _ label: (String) -> String) -> Self {
         .checks(member.choices.map { ($0, label($0)) })
     }
@@ -291,7 +290,8 @@ enum TimeField {
         return .string(text.utf8.count == 16 ? "\(text):00Z" : "\(text)Z")
     }
 
-    /// Returns the value with which a page shows the field again. It is empty if a browser would reject the value.
+    /// Returns the value with which a page shows the field again. It is empty if a browser would not accept it as a
+    /// time.
     static func value(_ text: String?) -> String {
         guard let text, self.isTime(text) else { return "" }
         return text

@@ -3,7 +3,7 @@ import PushHTTP
 import PushSupport
 
 extension JSONValue {
-    /// The value as indented JSON with sorted members.
+    /// The value as indented JSON with sorted members; empty if it cannot be encoded.
     var indented: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
@@ -30,8 +30,8 @@ extension JSONValue {
         return members
     }
 
-    /// Returns this value merged with another one. Objects are merged member by member; any other value of `other`
-    /// replaces that of this object.
+    /// Returns this value merged with another one. Objects are merged member by member. If one of the two is no object,
+    /// the result is `other`.
     func merging(_ other: JSONValue) -> JSONValue {
         guard case .object(let left) = self, case .object(let right) = other else { return other }
         return .object(left.merging(right) { $0.merging($1) })
@@ -46,14 +46,15 @@ struct RemainingMembers {
         if case .object(let members)? = json { self.members = members } else { self.members = [:] }
     }
 
-    /// Removes a member that is a string, and returns it; `nil` for any other value.
+    /// Removes a member that is a string, and returns it; returns `nil` for any other value, which stays.
     mutating func text(_ name: String) -> String? {
         guard let text = self.members[name]?.stringValue else { return nil }
         self.members[name] = nil
         return text
     }
 
-    /// Removes a member that is a string or an integer, and returns it as a string; `nil` for any other value.
+    /// Removes a member that is a string or an integer, and returns it as a string; returns `nil` for any other value,
+    /// which stays.
     mutating func scalar(_ name: String) -> String? {
         if let number = self.members[name]?.integerValue {
             self.members[name] = nil

@@ -27,7 +27,7 @@ struct AnonymousPageRequest: Sendable {
         return (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress ?? ""
     }
 
-    /// The budget account of the client's network, to which wrong secrets are charged.
+    /// The budget account of the client's network, to which wrong API keys and links are charged.
     var client: BudgetCaller { BudgetCaller(from: self.context.channel) ?? BudgetCaller() }
 
     /// The field `user-agent` of the request, truncated to 200 characters.
@@ -87,7 +87,7 @@ struct AnonymousPageRequest: Sendable {
         self.renderer.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])
     }
 
-    /// Returns a page that does not use the dashboard's layout.
+    /// Returns a page that does not use the dashboard's layout, such as the sign-in page.
     func page(
         _ template: String,
         title: String,

@@ -18,11 +18,11 @@ struct LivePart: Sendable {
         let html: String
         /// The number to show in the title of the browser tab; `nil` to show none.
         var count: Int64?
-        /// Indicates whether the content is final, so that no further update follows.
+        /// A Boolean value that indicates whether the content is final, so that no further update follows.
         var isFinal = false
     }
 
-    /// The budget of event streams, which prevents open tabs from using up the connections.
+    /// The budget of event streams, which prevents open browser tabs from using up the connections.
     let liveStreams: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
@@ -71,7 +71,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(render: self.render, interval: self.interval, place: self.place) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// The maximum time for which a stream stays open.
+        /// The maximum time for which a stream stays open. When it has elapsed, the browser opens a new stream.
         private static let longest: Duration = .seconds(300)
         /// The number of renderings without a change after which a comment is sent, so that proxies keep the connection
         /// open.

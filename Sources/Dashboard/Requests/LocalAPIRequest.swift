@@ -15,7 +15,7 @@ struct LocalAPIRequest: Sendable {
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]
-    /// The name of the file that is sent as the body; `nil` for a JSON body.
+    /// The name of the file that is sent as the body; `nil` for a JSON body or none.
     var file: String?
 
     static func get(_ path: String) -> LocalAPIRequest { LocalAPIRequest(path: path) }
@@ -70,7 +70,7 @@ struct LocalAPIRequest: Sendable {
 }
 
 extension PageRequest {
-    /// The maximum length of an API response that a page reads, in bytes.
+    /// The maximum length of an API response that a page reads, in bytes; a longer one is an error.
     private static let maximumResponse = 16 * 1024 * 1024
 
     /// Sends a request to the API as the signed-in caller, and adds it to the page's list of API calls.

@@ -12,7 +12,7 @@ struct Menu {
 
     init(_ request: PageRequest) { self.request = request }
 
-    /// The variable `menu` of the layout.
+    /// The template variable `menu` of the layout: the groups of entries that the caller may see.
     var model: [PageModel] {
         let app = self.request.app
         var groups = [self.group(.top, nil)]

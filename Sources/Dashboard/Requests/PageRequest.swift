@@ -20,7 +20,6 @@ final class PageRequest: Sendable {
     let path: String
     private let state = Mutex(State())
 
-    /// The mutable state of one request.
     private struct State {
         var calls: [LocalAPIRequest] = []
         var form: FormData?
@@ -37,7 +36,7 @@ final class PageRequest: Sendable {
     var context: APIContext { self.visitor.context }
     var interface: ProviderInterface { self.visitor.interface }
 
-    /// Returns the value of a path parameter.
+    /// Returns the value of a path parameter; an empty string if the route has no such parameter.
     func parameter(_ name: String) -> String { self.context.path(name) }
 
     /// Returns the value of a query item; `nil` if it is absent or empty.
@@ -81,7 +80,8 @@ final class PageRequest: Sendable {
         }
     }
 
-    /// Runs the handler of a form with a file. The CSRF token, which precedes the file, is checked first.
+    /// Runs the handler of a form with a file, which is `nil` if none was chosen. The CSRF token, which precedes the
+    /// file, is checked first.
     func respond(toUpload handler: @Sendable (PageRequest, UploadForm.File?) async throws -> Response) async -> Response
     {
         do {
@@ -190,7 +190,7 @@ extension PageRequest {
     /// The path of the app's pages, below ``Dashboard/root``.
     var appPath: String { "/apps/\(URLText.encoded(self.parameter("app")))" }
 
-    /// Rejects a page of an app that the caller may not use, because some pages make no API request that would be
+    /// Checks that the caller may use the app of the page, because some pages make no API request that would be
     /// rejected.
     /// - Throws: ``RequestError`` if the caller may not use the app.
     private func checkApp() throws {
@@ -200,7 +200,7 @@ extension PageRequest {
         }
     }
 
-    /// Rejects a page that is useless without a scope. The API checks each request again.
+    /// Checks that the caller has the scope without which the page is useless. The API checks each request again.
     /// - Throws: ``RequestError`` if the caller lacks the scope.
     func require(_ scope: APIScope) throws {
         guard !self.may(scope) else { return }
@@ -221,7 +221,7 @@ extension PageRequest {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 
-    /// The bundle id of the app to which the page belongs.
+    /// The bundle id of the app to which the page belongs; an empty string for a page of the server.
     var app: String { self.parameter("app") }
 
     /// Returns the path of an app's pages below ``Dashboard/root``. With the prefix `/v1`, it is the app's path in the

@@ -31,7 +31,7 @@ struct MenuEntry: Sendable {
     /// The scope that a caller needs in order to see the entry.
     let scope: APIScope
 
-    /// Creates an entry. The path is by default the name with a leading slash.
+    /// Creates an entry. A `path` of `nil` stands for the name with a leading slash.
     init(_ group: Group, _ name: String, path: String? = nil, scope: APIScope = .read) {
         (self.group, self.name, self.path, self.scope) = (group, name, path ?? "/\(name)", scope)
     }
@@ -45,8 +45,8 @@ struct PageRoute: Sendable {
         case visitor(@Sendable (AnonymousPageRequest) async throws -> Response)
         /// A handler for requests of a signed-in caller. The CSRF token of a posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)
-        /// A handler for forms with a file that a signed-in caller posts. The handler reads the file while it arrives.
-        /// The CSRF token has been checked.
+        /// A handler for forms with a file that a signed-in caller posts; the file is `nil` if none was chosen. The
+        /// handler reads the file while it arrives. The CSRF token has been checked.
         case upload(@Sendable (PageRequest, UploadForm.File?) async throws -> Response)
     }
 

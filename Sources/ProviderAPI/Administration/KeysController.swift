@@ -31,7 +31,7 @@ struct KeysController: Controller {
         ]
     }
 
-    /// Issues a key. The store contains only a hash of it.
+    /// Issues a key, whose text only this response contains. The store contains only a hash of it.
     private func add(_ request: OperationRequest) async throws -> Response {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.addition), now: self.time.now)
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the key") }
@@ -67,7 +67,8 @@ struct KeysController: Controller {
         return try .json(self.response(record))
     }
 
-    /// Changes the members that are in the body, from the next request on. `null` removes a limit.
+    /// Changes the settings that are in the body; they apply from the next request with the key on. `null` removes the
+    /// limit to certain apps, the expiry or the rate limit.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in
@@ -115,7 +116,8 @@ struct KeysController: Controller {
         }
     }
 
-    /// Returns the response for a key, with the time of its last request, which may not be in the store yet.
+    /// Returns the response for a key, with the time of its last request, which may be in memory and not yet in the
+    /// store.
     private func response(_ key: APIKeyRecord) -> KeyResponse {
         var key = key
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()
@@ -147,7 +149,8 @@ package struct KeyResponse: ResponseObject {
 }
 
 extension JSONFields {
-    /// Calls `body`, and converts its `StoreError` about an app that does not exist into an error of the member `apps`.
+    /// Calls `body`, and converts its `StoreError` about an app that does not exist into a ``RequestError`` about the
+    /// member `apps`. All other errors are rethrown.
     func checkingApps<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

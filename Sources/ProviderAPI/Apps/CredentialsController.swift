@@ -95,7 +95,8 @@ struct CredentialsController: Controller {
         await self.expiry.check()
     }
 
-    /// Takes a permit from the budget of tests. Opening a certificate may take a second, because of its key derivation.
+    /// Takes a permit from the budget of tests, because opening a certificate may take a second for its key derivation.
+    /// - Throws: ``RetryLaterError`` if the budget is exhausted.
     private func takeTest(of app: AppRecord) throws -> BudgetPermit {
         do throws(BudgetRefusal) {
             return try self.tests.take(for: BudgetCaller(app: app.bundleID))
@@ -211,7 +212,8 @@ package struct CredentialResponse: ResponseObject {
     let record: CredentialRecord
     let transport: PushTransport
     package let environment: PushEnvironment
-    /// The credential in the form that a sender uses, or the reason why it cannot be used.
+    /// The credential in the form that a sender uses, or the reason why it cannot be used, such as a certificate that
+    /// does not parse.
     private let credential: Result<PushCredential, CredentialError>
 
     init(_ record: CredentialRecord, over transport: PushTransport, environment: PushEnvironment) {
@@ -251,7 +253,8 @@ package struct CredentialResponse: ResponseObject {
 
 extension PushTransport: JSONRepresentable {}
 
-/// The response to a request after which pushes are no longer sent (docs/decisions/0051).
+/// The response to the removal of a credential, with the number of pushes that were already in flight
+/// (docs/decisions/0051).
 private struct StopResponse: ResponseObject {
     let underWay: Int
 

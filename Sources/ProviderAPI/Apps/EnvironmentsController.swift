@@ -39,7 +39,7 @@ struct EnvironmentsController: Controller {
 }
 
 extension EnvironmentResponse {
-    /// Reads the current state of an environment.
+    /// Creates the response from the current state of an environment.
     init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaultTracker) async throws {
         let target = AppEnvironment(app: app.id, environment: environment)
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
@@ -58,7 +58,8 @@ extension EnvironmentResponse {
         )
     }
 
-    /// Returns the states of those environments of an app that have a fault.
+    /// Returns the states of those of the given environments that are paused or failing; an empty list if all are
+    /// running.
     static func faulty(
         _ app: AppRecord,
         _ environments: [PushEnvironment],
@@ -76,9 +77,9 @@ extension EnvironmentResponse {
 /// The JSON of an environment of an app in responses: running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
-    /// The state of the environment with its fault; `nil` without a fault.
+    /// The fault, its time, and whether sending is paused because of it; `nil` while the environment is running.
     let status: EnvironmentStatus?
-    /// The bundle id of the app.
+    /// The bundle id of the app, which the advice and the warning name; `nil` for the words *this app*.
     let app: Topic?
 
     package var state: String {

@@ -13,22 +13,24 @@ struct ErasureController: Controller {
     let faults: ConfigurationFaultTracker
     /// The queue of pushes in memory. An erasure removes the pushes of the user or the app from it.
     let direct: DirectDispatch
-    /// The wake signal of the service that finishes erasures.
+    /// The signal that wakes the service that completes erasures.
     let wake: WakeSignal
-    /// The maximum time for which a request waits for the erasure to complete.
+    /// The maximum time for which a request waits for the erasure. After that, it responds with 202, and a background
+    /// service completes the erasure.
     let patience: Duration
-    /// The closure that aborts the post in flight to a webhook.
+    /// The closure that aborts the request in flight to the webhook with the given id.
     let interrupt: @Sendable (UUID) async -> Void
-    /// The closure that calls ``ProviderExtension/erasureBegan()`` of the extension, if the provider has one.
+    /// The closure that notifies the provider's extension, if there is one, of an erasure, see
+    /// ``ProviderExtension/erasureBegan()``.
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
-    /// The state of an erasure in responses.
+    /// The state of an erasure in responses: `erasing` while rows remain or pushes are in flight, `erased` afterwards.
     private enum State: String, CaseIterable, Sendable, JSONRepresentable {
         case erased, erasing
     }
 
-    /// The response to a request for an erasure.
+    /// The response to a request for an erasure, with the number of pushes in flight whose outcome is not known yet.
     private struct Answer: ResponseObject {
         let state: State
         let underWay: Int
@@ -66,7 +68,7 @@ struct ErasureController: Controller {
             let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
         else { throw RequestError.noSuch("app", by: "bundle id") }
         self.noteErasure()
-        // Pushes are removed from the queue at once, because the erasure of the rows may take longer.
+        // Pushes are removed from the queue immediately, because the erasure of the rows may take longer.
         _ = self.direct.apply(.app(app.id))
         self.faults.forget(app: app.id)
         for webhook in webhooks { await self.interrupt(webhook.id) }
@@ -100,8 +102,8 @@ struct ErasureController: Controller {
         return try .json(Answer(state: .erased, underWay: count))
     }
 
-    /// Erases rows until none remain, or until a point in time.
-    /// - Returns: `true` if none remain.
+    /// Erases rows until none remain, or until the time `end`.
+    /// - Returns: `true` if none remain, `false` if the time has elapsed.
     private func erase(_ erasure: ErasureRecord, until end: ContinuousClock.Instant) async throws -> Bool {
         while try await self.store.continueErasure(erasure, now: self.time.recorded) {
             guard ContinuousClock.now < end else { return false }

@@ -8,7 +8,7 @@ import PushSupport
 import PushTypes
 
 /// The operations at `/v1/apps/{app}/user-secrets`, which manage the secrets with which an app's back end signs user
-/// proofs.
+/// proofs. A ``UserProof`` shows that an installation belongs to a user.
 struct UserSecretsController: Controller {
     /// The maximum number of user secrets of an app: the old and the new one of a rotation.
     private static let maximum = 2
@@ -16,7 +16,6 @@ struct UserSecretsController: Controller {
     let store: any AppStore & UserSecretStore
     let time: any TimeSource
 
-    /// The JSON of a user secret in responses.
     private struct Secret: ResponseObject {
         let record: UserSecretRecord
         /// The secret itself; `nil` except in the response to its creation.

@@ -68,7 +68,8 @@ struct BroadcastsController: Controller {
         }
     }
 
-    /// Returns the response to an accepted broadcast, whose path is in the `location` field.
+    /// Returns the response to an accepted broadcast, whose path is in the `location` field. If `isRepeated` is `true`,
+    /// an earlier request with the same idempotency key created the broadcast.
     private func accepted(
         _ notification: NotificationRecord,
         _ app: AppRecord,

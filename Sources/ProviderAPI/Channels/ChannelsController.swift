@@ -87,7 +87,8 @@ struct ChannelsController: Controller {
     }
 }
 
-/// The JSON of a channel in responses, with its state at the push service.
+/// The JSON of a channel in responses. In lists, it has a state: whether the channel exists at the push service, in the
+/// store, or in both.
 private struct ChannelResponse: ResponseObject {
     private let id: ChannelID
     private let environment: PushEnvironment

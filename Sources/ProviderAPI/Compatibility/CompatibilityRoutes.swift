@@ -149,7 +149,6 @@ struct CompatibilityRoutes: Sendable {
 
     private static let noSuchApp = RequestError(.notFound, code: "no_such_app", message: "no app has this bundle id")
 
-    /// Registers a device for the app in the path.
     private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
     {
         guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
@@ -164,12 +163,11 @@ struct CompatibilityRoutes: Sendable {
 }
 
 extension CompatibilityRoutes {
-    /// The format of an error response to a form.
     private enum ErrorFormat {
         case text, json
     }
 
-    /// Runs `body`, counts its response, and converts errors into responses that old clients can display.
+    /// Runs `body`, counts its response, and converts errors into responses in `format`, which old clients can display.
     ///
     /// Logs name the app instead of the path, because the path contains a key.
     /// - Parameter operation: The name of the operation at `/metrics`.
@@ -212,12 +210,12 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
 
     package init() {}
 
-    /// The credentials of the registration forms of one app.
+    /// The credentials with which the registration forms of one app are accepted: a key, the ids of accounts, or both.
     package struct FormAccess: Hashable, Sendable {
         /// The key that must be in the path of a form; `nil` if only accounts grant access.
         package let key: String?
         /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
-        /// key.
+        /// key; empty if only the key grants access.
         package let accounts: Set<String>
 
         /// The minimum length of a key, in bytes.
@@ -233,14 +231,14 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
             self.accounts = Set(accounts.map { $0.lowercased() })
         }
 
-        /// Returns `true` if `key` is the configured one. Hashes are compared, so that the time of the comparison does
-        /// not depend on the key.
+        /// Returns `true` if `key` is the configured one, and `false` if it is not or none is configured. Hashes are
+        /// compared, so that the time of the comparison does not depend on the key.
         func allows(key: String) -> Bool {
             guard let own = self.key else { return false }
             return SHA256.hash(data: Data(key.utf8)) == SHA256.hash(data: Data(own.utf8))
         }
 
-        /// Returns `true` if `account` is an allowed one, regardless of case.
+        /// Returns `true` if `account` is one of ``accounts``, regardless of case; `false` for `nil`.
         func allows(account: String?) -> Bool { account.map { self.accounts.contains($0.lowercased()) } ?? false }
     }
 }

@@ -18,19 +18,21 @@ struct PublisherNotify: Equatable {
     /// The default time between two waves, in seconds.
     static let defaultWaveInterval: Int64 = 300
 
-    /// The form field with the name of the API key.
+    /// The form field `adobeID`: the name of the API key.
     let account: String
-    /// The form field with the API key itself.
+    /// The form field `password`: the API key itself.
     let password: String
     let productID: String
     let waveSize: Int64
     /// The time between two waves, in seconds.
     let waveInterval: Int64
-    /// Indicates whether the form contains the size or the interval of waves.
+    /// A Boolean value that indicates whether the form contains the size or the interval of waves. If it contains
+    /// neither, a known issue is sent in the waves of its publication.
     let namesWaves: Bool
-    /// The field `again`: `true` to notify devices of a known issue once more.
+    /// The field `again`: `true` to notify devices of an issue of which they have already been notified.
     let again: Bool
-    /// The field `Id`. A form that is posted again with the same id is treated as the same request.
+    /// The field `Id`, from which the idempotency key is derived. A form that is posted again with the same id is
+    /// treated as the same request; `nil` makes each form a new request.
     let id: String?
 
     /// Parses the form. Throws ``RequestError`` that names the field at fault.
@@ -46,17 +48,19 @@ struct PublisherNotify: Equatable {
         self.id = try form.text("Id", maximum: 100)
     }
 
-    /// The environment: sandbox for product ids with the prefix `dev_test.`, else production.
+    /// The environment in which the notification is sent: sandbox for product ids with the prefix `dev_test.`, else
+    /// production.
     var environment: PushEnvironment { IssueNotifier.environment(of: self.productID) }
 
-    /// The waves that the form requests, which replace those of the publication of a known issue.
+    /// The size and the interval of the form's waves, which replace those of the issue's publication for this
+    /// notification; without changes if the form contains neither.
     var changes: PublicationChanges {
         var changes = PublicationChanges()
         if self.namesWaves { (changes.waveSize, changes.waveInterval) = (Int(self.waveSize), Int(self.waveInterval)) }
         return changes
     }
 
-    /// The message id in the push of a known issue: the field `Id`, if it is a positive number.
+    /// The message id in the push of a known issue: the field `Id`, if it is a positive number, else `nil`.
     var messageID: Int64? { self.id.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
     /// Returns the notification that the form requests: a background push to every device with Newsstand.

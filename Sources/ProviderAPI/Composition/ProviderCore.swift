@@ -32,7 +32,7 @@ struct ProviderCore: Sendable {
     let scheduleWake = WakeSignal()
     let webhookWake = WakeSignal()
     let erasureWake = WakeSignal()
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 
@@ -40,8 +40,9 @@ struct ProviderCore: Sendable {
     /// room for them.
     static let acceptedBeyond = 64
 
-    /// Opens the database and creates the shared components.
-    /// - Throws: ``StoreError``, ``ProviderError``.
+    /// Locks the data directory, opens the database and creates the shared components.
+    /// - Throws: ``StoreError`` if the database cannot be opened, ``ProviderError`` if another provider uses the data
+    ///   directory or a restoration was interrupted.
     init(
         _ configuration: ProviderConfiguration,
         metrics: PrometheusRegistry,
@@ -104,7 +105,7 @@ extension ProviderConfiguration {
 struct SendingComponents: Sendable {
     let source: any SenderSource
     let directory: SenderDirectory
-    /// The policy that decides which tokens are deactivated.
+    /// The policy that decides which device tokens are deactivated after rejections by the push service.
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
     /// The queue of pushes in memory, which passes urgent notifications to the dispatcher without a read from the
@@ -151,12 +152,13 @@ protocol ProviderFeature: Sendable {
     var controllers: [any Controller<APIScope>] { get }
 }
 
-/// The lock on a data directory, which ensures that no other provider uses it.
+/// The lock on a data directory, which prevents a second provider from using it.
 final class LockedDirectory: Sendable {
     private let lock: Mutex<DirectoryLock?>
 
-    /// Creates the directory if it does not exist, and locks it.
-    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)``, `StoreError`.
+    /// Creates the directory if it does not exist, and locks it until ``release()``.
+    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)`` if another process has locked it, `StoreError` if it cannot
+    ///   be created or locked.
     init(_ directory: String) throws {
         do {
             try FileManager.default.createDirectory(

@@ -15,8 +15,8 @@ package protocol ProviderExtension: Sendable {
     var services: [any Service] { get }
     /// Adds the routes that are not operations of the API. None of their paths begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
-    /// Notifies the extension that the erasure of a user or an app has begun, or is requested again. By then, the first
-    /// rows have been erased.
+    /// Notifies the extension that the erasure of a user or an app has begun, or is requested again, so that it can
+    /// discard what it keeps in memory. By then, the first rows have been erased.
     func erasureBegan()
 }
 
@@ -30,9 +30,10 @@ package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore
     package let acceptor: NotificationAcceptor
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     package let outcomes: OutcomeSignals
-    /// The messages that bridges are forwarding without the ledger. The stop of an app counts those in flight.
+    /// The counter of the messages that bridges are forwarding and that are not stored as notifications. The response
+    /// to the stop of an app includes those in flight.
     package let forwards: ForwardsInFlight
     /// The runner of operations, with the API keys, limits, metrics and audit trail.
     package let runner: OperationRunner
@@ -59,15 +60,15 @@ package protocol ProviderPages: Sendable {
 
 /// The components of a provider that its pages may use.
 package struct ProviderInterface: Sendable {
-    /// The REST API. A page's request names its caller in ``APIContext/caller``.
+    /// The responder of the REST API. A page calls it within the process and names its caller in ``APIContext/caller``.
     package let api: any HTTPResponder<APIContext>
     package let signIn: SignInService
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections.
+    /// The limiter of the listener's connections. Pages assign a connection to the account of its caller.
     package let connections: ConnectionLimiter
-    /// The reporter that converts failures into errors that people may see.
+    /// The reporter that logs failures and converts them into errors that may be displayed, without internal details.
     package let failures: FailureReporter
-    /// Indicates whether the API is reached over TLS.
+    /// A Boolean value that indicates whether the listener uses TLS.
     package let isSecure: Bool
     package let time: any TimeSource
     package let logger: Logger

@@ -29,7 +29,6 @@ package final class ProviderServer: Service {
     private let addition: (any ProviderExtension)?
     /// The pages that are served in addition to the API; `nil` if there are none.
     private let pages: (any ProviderPages)?
-    /// The certificate of the API; `nil` without TLS.
     private let certificate: TLSCertificate?
     /// The port of the listener, which is resolved once requests are served.
     private let bound = OneShotValue<Int>()
@@ -37,8 +36,10 @@ package final class ProviderServer: Service {
     /// is not valid yet.
     private let listening = OneShotValue<Int>()
 
-    /// Opens the database.
+    /// Creates a provider server and opens its database.
     /// - Parameters:
+    ///   - senders: The source of the senders that connect to the push services.
+    ///   - policy: The policy that decides when a failed push is sent again.
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
     ///   - addition: The closure that creates the extension of another module; default none.
     ///   - pages: The closure that creates the pages beside the API; default none.
@@ -46,7 +47,8 @@ package final class ProviderServer: Service {
     ///     admin key file, the key is valid by then; without one, it is about to be.
     ///   - showAdminLink: The closure that is called with the link that creates the first person, at every start at
     ///     which there is no person.
-    /// - Throws: ``StoreError``, ``ProviderError``.
+    /// - Throws: ``StoreError`` if the database cannot be opened, ``ProviderError`` if the data directory is in use, a
+    ///   restoration was interrupted, or the admin key file cannot be written.
     package init(
         configuration: ProviderConfiguration,
         senders: any SenderSource,
@@ -109,13 +111,13 @@ package final class ProviderServer: Service {
         self.pages = try pages(ProviderInterface(core, callers, api: self.api.responder))
     }
 
-    /// Waits until requests are served, and returns the port of the API.
+    /// Waits until requests are served, and returns the port of the API; 0 for a provider without a listener.
     /// - Throws: The error with which ``run()`` ended before that.
     package func port() async throws -> Int { try await self.bound.value }
 }
 
 extension ProviderServer {
-    /// Runs the server until shutdown. At shutdown, open requests and the page of pushes in flight may still complete.
+    /// Runs the server until shutdown. At shutdown, open requests and the batch of pushes in flight may still complete.
     package func run() async throws {
         // The lock is released here, because something may still refer to this object afterwards.
         defer { self.core.lock.release() }
@@ -215,7 +217,6 @@ extension ProviderServer {
 }
 
 extension ProviderServer {
-    /// Accepts connections and serves requests until shutdown.
     private func serve() async throws {
         // This has no effect if the listener is bound.
         defer { self.listening.resolve(.failure(ProviderError.ended)) }

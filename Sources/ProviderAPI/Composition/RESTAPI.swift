@@ -14,7 +14,7 @@ struct RESTAPI: Sendable {
     let compatibility: CompatibilityRoutes
     let logger: Logger
 
-    /// Creates the router for all operations, compatibility forms and pages.
+    /// Creates the router for all operations, the forms of older systems, the pages, and the routes of the extension.
     func router(with pages: (any ProviderPages)?, _ addition: (any ProviderExtension)?) -> Router<APIContext> {
         let router = self.operationRouter
         self.compatibility.addRoutes(to: router.group())
@@ -24,7 +24,7 @@ struct RESTAPI: Sendable {
         return router
     }
 
-    /// The responder to requests that pages make within the process.
+    /// The responder to requests that pages make within the process. It has the operations only.
     var responder: some HTTPResponder<APIContext> { self.operationRouter.buildResponder() }
 
     private var operationRouter: Router<APIContext> {

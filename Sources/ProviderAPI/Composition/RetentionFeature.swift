@@ -9,7 +9,7 @@ struct RetentionFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]
 
-    /// Creates the feature. `noteErasure` is called when an erasure has begun.
+    /// Creates the feature. `noteErasure` is called when an erasure of a user or an app has begun.
     init(
         _ core: ProviderCore,
         _ sending: SendingComponents,

@@ -80,7 +80,7 @@ struct DeviceListController: Controller {
 }
 
 extension DeviceSort {
-    /// The list to which cursors of this sort order belong. Cursors of another order are rejected.
+    /// The kind of list that cursors of this sort order name. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .oldest: .devices

@@ -14,7 +14,7 @@ struct DeviceTransferController: Controller {
     let direct: DirectDispatch
     let time: any TimeSource
     let logger: Logger
-    /// The maximum length of a file to import, in bytes.
+    /// The maximum length of a file to import, in bytes. The import of a longer file is interrupted there.
     let maximumFile: Int
 
     var operations: [ProviderOperation] {
@@ -49,7 +49,8 @@ struct DeviceTransferController: Controller {
         ]
     }
 
-    /// Imports a file of devices. Responds with 200 and an ``ImportResponse``, however many lines are invalid.
+    /// Imports a file of devices. Responds with 200 and an ``ImportResponse`` that lists the invalid lines, however
+    /// many there are.
     private func importDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let headers = request.http.headers

@@ -11,7 +11,7 @@ struct DevicesController: Controller {
     let store: any AppStore & DeviceStore & WebPushStore
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
-    /// The policy for the addresses of browsers' push services.
+    /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
@@ -114,16 +114,17 @@ struct DevicesController: Controller {
 
 /// The JSON of the results of a batch of registrations.
 struct BatchResponse: ResponseObject {
-    /// The result of one registration.
+    /// The result of one registration of the batch, in the order of the request.
     struct Entry: ResponseObject {
-        /// The result: `added`, `refreshed`, `tokenReplaced` or `refused`.
+        /// The result: `added`, `refreshed`, `tokenReplaced`, or `refused` with an error.
         var result: String
         var id: Int64?
         var error: RequestError?
 
         init(_ error: RequestError) { (self.result, self.error) = ("refused", error) }
 
-        /// Creates the entry for the registration at the position `index` of the request.
+        /// Creates the entry for the registration at the position `index` of the request, which the path of an error
+        /// names.
         init(_ result: RegistrationResult?, index: Int) {
             switch result?.kind {
             case .rejected(let excess):
@@ -159,8 +160,8 @@ extension DeviceTokenKind: JSONRepresentable {}
 /// The JSON of a device in responses, with its profile and its state.
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
-    /// The number of pushes in flight when the registration changed the preferences or the user; `nil` for a
-    /// registration that changes neither.
+    /// The number of pushes that were in flight when the registration changed the preferences or the user, and that
+    /// disregard the change; `nil` for a registration that changes neither.
     var underWay: Int?
 
     private var capabilities: [String] {
@@ -175,7 +176,7 @@ package struct DeviceResponse: ResponseObject {
     /// `active`, or `inactive` once the token is known to be invalid.
     package var state: String { self.device.isActive ? "active" : "inactive" }
 
-    /// The description of ``underWay``, which other responses use as well.
+    /// The description of ``underWay`` in the OpenAPI document, which other responses use as well.
     static let tooLate =
         "The pushes that the change of preferences or of the user came too late for; absent without one."
 

@@ -5,11 +5,12 @@ import HummingbirdCore
 import PushHTTP
 import PushSupport
 
-/// The secret with which a caller proves that an installation is its own (docs/decisions/0024).
+/// The secret with which a caller proves that an installation of the app is its own (docs/decisions/0024).
 enum InstallationSecret {
     private static let field = HTTPField.Name("installation-secret")
 
-    /// Checks the secret in a request. Throws ``RequestError`` if it is not that of the installation.
+    /// Checks the header field `installation-secret` of a request.
+    /// - Throws: ``RequestError`` with status 403 if the field is missing or is not the secret of the installation.
     static func check(in request: OperationRequest, _ secret: String) throws {
         let sent = Self.field.flatMap { request.http.headers[$0] } ?? ""
         guard Self.isEqual(sent, secret) else {

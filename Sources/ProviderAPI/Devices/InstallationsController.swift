@@ -18,14 +18,14 @@ struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
-    /// The policy for the addresses of browsers' push services.
+    /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
     /// The response to a registration, with the secret of the installation.
     private struct Registered: ResponseObject {
         let secret: String
-        /// The number of pushes in flight, see ``DeviceResponse/underWay``.
+        /// The number of pushes that were already in flight, see ``DeviceResponse/underWay``.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"
@@ -94,6 +94,7 @@ struct InstallationsController: Controller {
 
 extension OperationRequest {
     /// Returns the id of the installation in the path.
+    /// - Throws: ``RequestError`` unless the id has 8 to ``DeviceRequest/maximumText`` bytes.
     package func installation() throws -> String {
         let installation = self.path("installation")
         guard (8...DeviceRequest.maximumText).contains(installation.utf8.count) else {
@@ -115,7 +116,7 @@ extension ParameterDescription {
 }
 
 extension OperationRequest {
-    /// Returns the installation in the path, after checking the request's secret.
+    /// Returns the id of the installation in the path, after checking the request's secret.
     /// - Throws: ``RequestError`` for a request without the installation's secret.
     package func ownInstallation(of app: AppRecord, _ store: any UserSecretStore) throws -> String {
         let installation = try self.installation()

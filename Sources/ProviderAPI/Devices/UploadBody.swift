@@ -10,9 +10,10 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     private let maximum: Int
     private let announced: Int?
     private let tooLong: String
-    /// The number of bytes that have been received.
+    /// The number of bytes that have been received, which is compared with `maximum` and `announced`.
     private var count = 0
 
+    /// Creates the sequence of a body's chunks.
     /// - Parameters:
     ///   - maximum: The maximum length of the body, in bytes.
     ///   - announced: The value of `content-length`; `nil` for a chunked body, which marks its own end.
@@ -24,7 +25,8 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
 
     func makeAsyncIterator() -> UploadBody { self }
 
-    /// Returns the next chunk. Throws ``RequestError``, or the error of the connection.
+    /// Returns the next chunk; `nil` at the end of the body.
+    /// - Throws: ``RequestError`` for a body that is too long or incomplete, or the error of the connection.
     @concurrent mutating func next() async throws -> ByteBuffer? {
         guard let buffer = try await self.body.next() else {
             guard self.count >= self.announced ?? 0 else {

@@ -12,7 +12,6 @@ struct UserPreferencesController: Controller {
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
 
-    /// The schema of the response to a request that sets preferences.
     private static let response = Schema.object(
         required: [
             (

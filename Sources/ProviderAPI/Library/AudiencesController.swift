@@ -52,7 +52,8 @@ struct AudiencesController: Controller {
         return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
-    /// Returns the audience, the environment and the kind of token by which devices are selected.
+    /// Returns the conditions in the body: the audience, the environment, which is `nil` for both, and the kind of
+    /// token.
     private func conditions(
         _ fields: JSONFields,
         _ app: AppRecord
@@ -86,7 +87,7 @@ struct NamedAudiencesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// Creates the controller. `turns` is the budget that lets long lists be encoded one after the other.
+    /// Creates the controller. `turns` is the budget for encoding long lists, which are encoded one after the other.
     init(store: any AppStore & LibraryStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .audience, store: store, turns: turns, time: time)
         self.time = time

@@ -10,7 +10,7 @@ import PushTypes
 struct LibraryOperations {
     let kind: LibraryItem.Kind
     let store: any AppStore & LibraryStore
-    /// The budget that lets long lists be encoded one after the other.
+    /// The budget for encoding long lists, which are encoded one after the other.
     let turns: Budget
     let time: any TimeSource
     var limits = LibraryLimits()
@@ -19,13 +19,13 @@ struct LibraryOperations {
     private var plural: String { "\(self.kind.rawValue)s" }
     /// The capitalized name of the kind in operation ids, such as `Audience`.
     private var title: String { self.kind.rawValue.capitalized }
-    /// The list to which cursors of the operations belong, both for items and for names.
+    /// The list to which the cursors of pages belong, both of items and of names. Cursors of other lists are rejected.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
     /// The path of the operations on one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
 
-    /// The maximum length of a page, in bytes. The entry with which a page reaches ``LibraryLimits/pageBytes`` is its
-    /// last.
+    /// The maximum length of a page, in bytes: an entry of the maximum length may follow when the page is still shorter
+    /// than ``LibraryLimits/pageBytes``.
     private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
     /// Returns the description of the path parameter that names an item.
@@ -33,7 +33,8 @@ struct LibraryOperations {
         ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
     }
 
-    /// Returns the operations that are common to audiences and templates.
+    /// Returns the operations that are common to audiences and templates: list, show, delete, list versions, and
+    /// restore.
     /// - Parameters:
     ///   - item: The response type for an item.
     ///   - response: The closure that creates the response for an item.
@@ -78,6 +79,7 @@ struct LibraryOperations {
     // MARK: Reading
 
     /// Returns the item whose id or name is in the path, and its app.
+    /// - Throws: ``RequestError`` with status 404 if the app or the item does not exist.
     func item(_ request: OperationRequest) async throws -> (LibraryItem, AppRecord) {
         let app = try await request.app(self.store)
         let name = try self.name(request)
@@ -157,13 +159,15 @@ struct LibraryOperations {
 
     // MARK: Changes
 
-    /// Saves the item that a request body describes.
+    /// Adds or replaces the named audience or template that a request body describes.
     /// - Parameters:
     ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet. `false` if the path names
-    ///     the item.
-    ///   - bodies: The descriptions of both request bodies.
-    ///   - member: The name of the member with the item's content.
+    ///     the item, which is replaced, or added if it does not exist.
+    ///   - bodies: The descriptions of the body of a request that adds an item, and of one that replaces it.
+    ///   - member: The name of the member with the item's content, for the error if the content is too long.
     ///   - check: Validates and returns the content, which is required.
+    /// - Returns: The saved item, its app, and whether the item was added.
+    /// - Throws: ``RequestError`` for an invalid body, a name in use, or a version that is not the one in the body.
     func save(
         _ request: OperationRequest,
         isNew: Bool,
@@ -240,7 +244,7 @@ struct LibraryOperations {
 
     private var missing: RequestError { .noSuch(self.kind.rawValue, by: "id or name") }
 
-    /// Returns the error for a change that was not carried out.
+    /// Returns the error for a change that was not carried out, such as a conflict with the change of another request.
     private func error(_ result: LibraryChangeResult) -> RequestError {
         let name = self.kind.rawValue
         switch result {

@@ -91,7 +91,7 @@ struct NotificationListController: Controller {
 }
 
 extension NotificationSort {
-    /// The list to which cursors of this sort order belong. Cursors of another order are rejected.
+    /// The kind of list that cursors of this sort order name. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .newest: .notifications

@@ -15,8 +15,8 @@ package struct NotificationResponse: ResponseObject {
     package let app: Topic?
     /// The current time by both clocks, from which the sending rate and the time of completion are estimated.
     let clocks: ClockReading
-    /// The start in the first time zone, see ``NotificationForecast/firstStart(of:in:)``; `nil` in lists, which omit
-    /// it.
+    /// The time at which the notification starts in the first time zone, see
+    /// ``NotificationForecast/firstStart(of:in:)``; `nil` in lists.
     var firstStart: Timestamp?
     /// The audience; `nil` in lists.
     var audience: Audience?
@@ -24,13 +24,13 @@ package struct NotificationResponse: ResponseObject {
     package var content: ContentResponse?
     /// The scopes of the caller; `nil` except in the response to the request that sends the notification.
     var scopes: [String]?
-    /// The outcomes; `nil` except in the response to a request that sends the notification and waits.
+    /// The outcomes of the recipients; `nil` except in the response to a request that sends the notification and waits.
     package var outcomes: [OutcomeResponse]?
     /// The number of recipients without a final state; `nil` without ``outcomes``.
     var pending: Int?
     /// The warnings; `nil` except in the response to the request that sends the notification.
     var warnings: [ContentWarning]?
-    /// The environments that are paused or failing; `nil` in lists.
+    /// The environments that are paused or failing, for which pushes of the notification wait or fail; `nil` in lists.
     var environments: [EnvironmentResponse]?
 
     /// The stop of the app; `nil` in lists, and while the app is not stopped.
@@ -42,17 +42,19 @@ package struct NotificationResponse: ResponseObject {
     /// The numbers of receipts, by event; `nil` in lists.
     package var receiptCounts: [ReceiptCountResponse]?
 
-    /// The number of pushes in flight when the notification was paused or cancelled; `nil` in all other responses.
+    /// The number of pushes that were already in flight when the notification was paused or cancelled; `nil` in all
+    /// other responses.
     var underWay: Int?
 
-    /// The wave that is held back until downloads finish; `nil` if there is none.
+    /// The next wave, if it is held back until devices have finished their downloads; `nil` if it is not.
     package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
-    /// The expiration in the JSON form of requests.
+    /// The expiration in the JSON form of requests: RFC 3339, or 0 for pushes that are not stored for devices that are
+    /// offline. `nil` leaves it to the push service.
     package var expiration: JSONValue? {
         switch self.headers.expiration {
         case .servicePolicy: nil
@@ -112,7 +114,7 @@ package struct NotificationResponse: ResponseObject {
             .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
-    /// The state, and the members that do not change while the notification is being sent.
+    /// The members that do not change while the notification is being sent, and the state.
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),
@@ -229,8 +231,8 @@ extension Audience {
         }
     }
 
-    /// The number of recipients of an audience that consists of tokens or a channel; `nil` for an audience of devices,
-    /// which the store must count.
+    /// The number of recipients of an audience that consists of tokens, or 1 for a channel; `nil` for an audience of
+    /// devices, which the store must count.
     var namedCount: Int? {
         switch self {
         case .tokens(let tokens): tokens.count
@@ -249,9 +251,9 @@ package struct ContentResponse: ResponseObject {
 
     /// The payload, whose template variables are not replaced; `nil` if it is too long or damaged.
     package let payload: JSONValue?
-    /// The payloads of the localizations, by locale.
+    /// The payloads of the localizations, by locale; `nil` unless the content is a template that is not too long.
     package let localizations: [String: JSONValue]?
-    /// The number that is added to the user's badge count.
+    /// The number that is added to the user's badge count; `nil` if the content does not increment the count.
     let badgeIncrement: Int?
     let isTemplate: Bool
     let bytes: Int

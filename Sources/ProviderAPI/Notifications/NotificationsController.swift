@@ -13,7 +13,7 @@ struct NotificationsController: Controller {
     let wakes: LaneWakeSignals
     /// The queue of pushes in memory. A pause or cancellation removes the notification's pushes from it.
     let direct: DirectDispatch
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let waits: HeldWaveRegistry
@@ -90,7 +90,8 @@ struct NotificationsController: Controller {
     }
 
     /// Returns the notification after a change of its state; `nil` if it does not exist.
-    /// - Throws: ``RequestError`` for a damaged record; its message names the effect of the change.
+    /// - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
+    ///   change.
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
         do {
             return try await self.store.setState(change, of: id, now: self.time.recorded)
@@ -141,7 +142,7 @@ struct NotificationsController: Controller {
 }
 
 extension StateChange {
-    /// Returns `true` if the notification is in a state to which this change leads.
+    /// Returns `true` if the notification is in a state that this change leads to, so that the change was carried out.
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {
         case .pause: notification.state == .paused

@@ -9,12 +9,14 @@ package import PushTypes
 /// The JSON of a notification's preview in responses: the push that one device would receive.
 package struct PreviewResponse: ResponseObject {
     private let request: NotificationRequest
-    /// The current number of recipients; `nil` if it is not known.
+    /// The current number of recipients; `nil` if it was not requested or counting takes too long.
     package let recipients: Int?
     private let result: Result<ContentPreview, RenderFailure>
-    /// The numbers of recipients that would be skipped, by reason; `nil` if they are not known.
+    /// The numbers of recipients that would be skipped, by reason; `nil` if they were not requested or counting takes
+    /// too long.
     private let forecast: ConsentForecast?
-    /// Indicates whether the preview includes the number of recipients, which that of a template does not.
+    /// A Boolean value that indicates whether the preview includes the number of recipients: `true` for a notification,
+    /// `false` for a template, which has no recipients.
     private let countsRecipients: Bool
 
     /// Creates the preview of a template.
@@ -25,6 +27,7 @@ package struct PreviewResponse: ResponseObject {
     /// Creates the preview of a notification.
     /// - Parameters:
     ///   - subject: The device for which the notification is rendered.
+    ///   - countsRecipients: Whether the response includes the number of recipients.
     ///   - recipients: The current number of recipients; `nil` if it is not known.
     ///   - forecast: The numbers of recipients that would be skipped; `nil` if they are not known.
     init(

@@ -9,10 +9,10 @@ import PushTypes
 struct PreviewSubject {
     /// The profile of the device; `nil` renders the default variant.
     var profile: RecipientProfile?
-    /// The badge count that the device would show.
+    /// The badge count that the device would show; `nil` if the push sets none or the request names none.
     var badge: Int?
     var key: InstallationPublicKey?
-    /// Indicates whether the device is a registered one. Otherwise, the request describes it.
+    /// A Boolean value that indicates whether the device is a registered one. Otherwise, the request describes it.
     var isRegistered = false
 }
 
@@ -20,7 +20,9 @@ struct PreviewSubject {
 struct PreviewSubjectResolver {
     let store: any DeviceStore & UserStore
 
-    /// Returns the device that `device` or `user` names, or the one that `subject` describes.
+    /// Returns the device that the member `device` or `user` names, or the one that `subject` describes; without any of
+    /// them, a device without a profile.
+    /// - Throws: ``RequestError`` if the request contains several of them, or if no device of the app matches.
     func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> PreviewSubject {
         let given = PreviewRequest.subjects.map { $0.name }.filter { fields.members[$0] != nil }.sorted()
         if given.count > 1 {
@@ -39,7 +41,7 @@ struct PreviewSubjectResolver {
         )
     }
 
-    /// Returns the registered device that the request names; `nil` if it names none.
+    /// Returns the registered device that the request names by its token or its user; `nil` if it names none.
     private func registered(
         _ fields: JSONFields,
         _ app: AppRecord,
@@ -66,7 +68,6 @@ struct PreviewSubjectResolver {
         return device
     }
 
-    /// Returns the device that the member `subject` describes.
     private static func invented(_ fields: JSONFields) throws -> PreviewSubject {
         guard let fields = try fields.value(PreviewRequest.subject) else { return PreviewSubject() }
         let profile = RecipientProfile(

@@ -19,7 +19,7 @@ struct SendingController: Controller {
 
     let store: any Store
     let acceptor: NotificationAcceptor
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let time: any TimeSource
@@ -165,7 +165,7 @@ struct SendingController: Controller {
         return response
     }
 
-    /// Parses the body of a repeated request again; `nil` if it would be rejected now.
+    /// Parses the body of a repeated request again, for its warnings; `nil` if it would be rejected now.
     private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async -> NotificationRequest? {
         guard let fields = try? JSONFields(body, known: NotificationRequest.object.known) else { return nil }
         return try? await NotificationRequest.read(fields, of: app, now: now, in: self.store)
@@ -259,7 +259,8 @@ struct SendingController: Controller {
         }
     }
 
-    /// Rejects a notification if the app has no credential for it.
+    /// Checks that the app has a credential with which the notification can be sent.
+    /// - Throws: ``RequestError`` for a missing credential or, for Web Push, a missing VAPID key.
     private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
         guard !wanted.content.isWeb else {
             guard try await !self.store.vapidKeys(app: app.id).isEmpty else { throw RequestError.noVAPIDKey }
@@ -280,6 +281,7 @@ struct SendingController: Controller {
     private static let keyField = HTTPField.Name("idempotency-key")
 
     /// Returns the idempotency key in the header of a request; `nil` without one.
+    /// - Throws: ``RequestError`` for a key that is empty, too long, or contains characters other than visible ASCII.
     static func idempotencyKey(_ request: Request) throws -> String? {
         guard let name = Self.keyField, let key = request.headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {

@@ -9,7 +9,8 @@ import PushTypes
 
 /// The query item `wait` of a request that sends: the time for which the response waits for outcomes.
 package struct WaitParameter {
-    /// The maximum number of recipients for which a request may wait.
+    /// The maximum number of recipients of a notification whose outcomes a request may wait for; for more, the request
+    /// is rejected.
     static let maximumRecipients = 100
     /// The maximum time for which a request may wait, in seconds.
     static let maximumSeconds: Int64 = 30
@@ -26,7 +27,7 @@ package struct WaitParameter {
 
     package init(limit: Duration) { self.limit = limit }
 
-    /// Parses the query item; returns `nil` if it is absent.
+    /// Parses the query item; returns `nil` if it is absent, in which case the request does not wait.
     init?(_ request: OperationRequest) throws {
         let text = "use true, or 1 to \(Self.maximumSeconds) seconds"
         let read: (String) -> Int64? = { value in
@@ -37,8 +38,9 @@ package struct WaitParameter {
         self.limit = .seconds(seconds)
     }
 
-    /// Rejects a notification whose outcomes the request may not wait for. It is called before the notification is
-    /// accepted.
+    /// Checks, before a notification is accepted, that a request may wait for its outcomes.
+    /// - Throws: ``RequestError`` for a notification that is scheduled, or that has more than ``maximumRecipients``
+    ///   tokens.
     func check(_ request: NotificationRequest) throws(RequestError) {
         guard request.delivery == nil else {
             throw Self.error(

@@ -41,7 +41,8 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the time range in the query, whose end must be after its start.
+    /// Returns the time range in the query parameters `from` and `to`; `nil` for an end that is absent.
+    /// - Throws: ``RequestError`` unless the end is after the start.
     func timeRange() throws -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try self.time("from"), try self.time("to"))
         if let from, let to, to <= from {
@@ -66,7 +67,8 @@ extension OperationRequest {
         )
     }
 
-    /// Returns `true` if the query requests the total. Only the first page of a list includes one.
+    /// Returns `true` if the query requests the number of all entries and no cursor. Only the first page of a list
+    /// includes it.
     func wantsTotal() throws -> Bool {
         let wanted = try self.value(
             "total",
@@ -76,7 +78,8 @@ extension OperationRequest {
         return wanted == true && self.query["cursor"] == nil
     }
 
-    /// Returns the position in a sorted list at which the previous page ended; `nil` for the first page.
+    /// Returns the position in a sorted list at which the previous page ended, from the cursor in the query; `nil` for
+    /// the first page.
     func position(_ list: Cursor.List) throws -> ListPosition? {
         try self.cursor(list).map { cursor in
             cursor.second.map { ListPosition(key: cursor.position, number: $0) }
@@ -86,7 +89,8 @@ extension OperationRequest {
 }
 
 extension ListPosition {
-    /// Returns the cursor for the position. In a sorted list, it contains the sort key as well as the number.
+    /// Returns the cursor for the position. In a sorted list, it contains the sort key as well as the number of the
+    /// entry.
     func cursor(_ list: Cursor.List, isSorted: Bool) -> String {
         (isSorted
             ? Cursor(list: list, position: self.key, second: self.number)
@@ -110,7 +114,8 @@ extension Schema {
 }
 
 extension Response {
-    /// Returns a page of a list that may include a total.
+    /// Returns a page of a list. A `total` of `nil` omits the number of all entries, a `next` of `nil` marks the last
+    /// page.
     static func countedPage(
         _ name: String,
         _ entries: [some JSONRepresentable],

@@ -19,7 +19,8 @@ extension OperationRequest {
         try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
     }
 
-    /// Returns the app that the query names, or all apps that the caller may use if it names none.
+    /// Returns the app that the query parameter `app` names, or all apps that the caller may use if it is absent.
+    /// - Throws: ``RequestError`` if the named app does not exist or the caller may not use it.
     func queriedApps(_ store: any AppStore) async throws -> [AppRecord] {
         let apps = try await store.apps().filter { self.caller?.mayUse($0.bundleID) ?? true }
         guard let name = self.query["app"] else { return apps }
@@ -34,6 +35,7 @@ extension OperationRequest {
 
 extension OperationRequest {
     /// Returns the app whose bundle id is in the path.
+    /// - Throws: ``RequestError`` with status 404 if there is none.
     package func app(_ store: any AppStore) async throws -> AppRecord {
         guard let app = try await self.context.app(store) else { throw RequestError.noSuch("app", by: "bundle id") }
         return app
@@ -50,6 +52,7 @@ extension OperationRequest {
     }
 
     /// Returns the environment in the path.
+    /// - Throws: ``RequestError`` with status 404 for an unknown name.
     package func pathEnvironment() throws -> PushEnvironment {
         guard let environment = PushEnvironment(named: self.path("environment")) else {
             throw RequestError.invalidEnvironment(.notFound)
@@ -58,12 +61,14 @@ extension OperationRequest {
     }
 
     /// Returns the device token in the path.
+    /// - Throws: ``RequestError`` if it is not hexadecimal, or too long.
     package func pathToken() throws -> DeviceToken {
         guard let token = DeviceToken(hex: self.path("token")) else { throw RequestError.invalidToken }
         return token
     }
 
     /// Returns the id of the user in the path.
+    /// - Throws: ``RequestError`` for an empty id, or one of more than ``DeviceRequest/maximumText`` bytes.
     package func user() throws -> String {
         let user = self.path("user")
         guard (1...DeviceRequest.maximumText).contains(user.utf8.count) else {
@@ -77,7 +82,7 @@ extension APIContext {
     /// The bundle id in the path; `nil` if it is not valid.
     package var bundleID: Topic? { Topic(self.path("app")) }
 
-    /// Returns the app whose bundle id is in the path; `nil` if there is none.
+    /// Returns the app whose bundle id is in the path; `nil` if the bundle id is not valid or the app does not exist.
     package func app(_ store: any AppStore) async throws -> AppRecord? {
         guard let bundleID else { return nil }
         return try await store.app(bundleID: bundleID)
@@ -92,7 +97,10 @@ extension RequestError {
     package static var noSuchDevice: RequestError { .noSuch("device", by: "token", at: "token") }
 
     /// Returns the error for an environment without a credential.
-    /// - Parameter environment: The name of the environment that has no credential.
+    /// - Parameters:
+    ///   - environment: The name of the environment that has no credential.
+    ///   - hint: Text that is appended to the message.
+    ///   - path: The member of the request at fault; `nil` for none.
     package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil)
         -> RequestError
     {

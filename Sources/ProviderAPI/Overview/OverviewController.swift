@@ -60,7 +60,7 @@ struct OverviewController: Controller {
         return try .json(CampaignsResponse(campaigns: campaigns))
     }
 
-    /// Returns the campaigns that are being sent, wait or are paused, the newest of each state first.
+    /// Returns the campaigns that are being sent, are queued, paused or scheduled, the newest of each state first.
     private func campaigns(_ apps: [AppRecord]) async throws -> [NotificationResponse] {
         var campaigns: [NotificationRecord] = []
         for state in [NotificationRecord.State.sending, .accepted, .paused, .scheduled] {
@@ -78,7 +78,7 @@ struct OverviewController: Controller {
         return campaigns.map { NotificationResponse(notification: $0, app: names[$0.app], clocks: clocks) }
     }
 
-    /// Returns the latest midnight in a time zone.
+    /// Returns the latest midnight in a time zone, at which the counts for *today* begin.
     private static func midnight(before now: Timestamp, in zone: TimeZone) -> Timestamp {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
@@ -112,7 +112,6 @@ package struct OverviewResponse: ResponseObject {
 }
 
 extension StatisticPoint {
-    /// Adds the numbers of another interval.
     fileprivate mutating func add(_ other: StatisticPoint) {
         self.accepted += other.accepted
         self.rejected += other.rejected

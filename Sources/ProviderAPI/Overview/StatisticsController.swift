@@ -11,7 +11,7 @@ struct StatisticsController: Controller {
     let store: any AppStore & StatisticsStore
     let time: any TimeSource
 
-    /// The maximum number of intervals in a response, which equals the minutes of a day.
+    /// The maximum number of intervals in a response, which equals the minutes of a day. A range with more is rejected.
     private static let maximumIntervals: Int64 = 1440
     /// The maximum number of failure reasons in a response.
     private static let reasons = 20
@@ -61,7 +61,7 @@ struct StatisticsController: Controller {
     }
 
     /// Returns the shortest interval of at least `step` for which the counters at the start of the range are still
-    /// kept.
+    /// kept. Counters of longer intervals are kept for longer.
     private static func kept(_ step: StatisticStep, from: Timestamp, now: Timestamp) -> StatisticStep {
         guard let next = step.next, from < now.advanced(by: .zero - step.retention) else { return step }
         return Self.kept(next, from: from, now: now)

@@ -123,8 +123,9 @@ package struct SessionResponse: ResponseObject {
     package let isCurrent: Bool
     private let createdAt, lastUsedAt, expiresAt: String
 
+    /// Creates the response for a session.
     /// - Parameters:
-    ///   - current: The id of the session of the request.
+    ///   - current: The id of the session of the request; `nil` for a request without one.
     ///   - now: The current time by both clocks, which converts the times of a session from the steady clock to the
     ///     wall clock.
     init(_ record: SessionRecord, current: UUID?, now: ClockReading) {

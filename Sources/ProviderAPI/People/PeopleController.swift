@@ -81,7 +81,7 @@ struct PeopleController: Controller {
         }
     }
 
-    /// Removes a person, except the last one who can sign in and administer everything.
+    /// Removes a person, except the last one who can sign in and administer everything, for whom it responds with 409.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("person") else { throw RequestError.noSuch("person") }
         switch try await self.store.deletePerson(id) {
@@ -129,7 +129,8 @@ extension PersonRole: JSONRepresentable {}
 /// The JSON of a person in responses, which never contains the password.
 package struct PersonResponse: ResponseObject {
     package let record: PersonRecord
-    /// The link with which the person chooses a password; `nil` except in the response to its creation.
+    /// The link with which the person chooses a password; `nil` except in the response to the request that creates the
+    /// link.
     var link: PeopleService.NewLink?
 
     package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }

@@ -13,7 +13,7 @@ import PushTypes
 /// The operations of publishing that an app calls with its public key: `catalogue`, `entitlements` and
 /// `issues/{productId}:download` of `/v1/apps/{app}`.
 struct CatalogueController: Controller {
-    /// The maximum length of a cached page, in bytes.
+    /// The maximum length of a cached page, in bytes. Longer pages are created anew for each request.
     private static let maximumKeptPage = 256 * 1024
     let store: any AppStore & PublishingStore
     let entitlements: EntitlementChecker
@@ -170,7 +170,8 @@ struct CatalogueController: Controller {
         return issues.filter { visible.contains($0.publication) }
     }
 
-    /// Returns the entitlement decisions about issues. It stops early if the client disconnects.
+    /// Returns the entitlement decisions about issues, in their order. It throws `CancellationError` if the client
+    /// disconnects.
     private func decide(
         _ issues: [IssueRecord],
         _ app: AppRecord,
@@ -193,7 +194,7 @@ struct CatalogueController: Controller {
 }
 
 extension RequestError {
-    /// The refusal of an issue that is not published, with the code and the message of the error.
+    /// The refusal of entitlement to an issue that is not published, with the code and the message of the error.
     fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
 }
 

@@ -32,7 +32,6 @@ package struct CatalogueEntry: ResponseObject {
         .required("renditions", \.renditions, "The sizes, the smallest first."),
     ]
 
-    /// The JSON of an issue's cover in responses.
     private struct Cover: ResponseObject {
         let file: FileRecord
         let address: String
@@ -59,7 +58,7 @@ extension EntitlementGrounds: JSONRepresentable {}
 
 /// The JSON of the decision about the entitlement to one product in responses.
 struct EntitlementResponse: ResponseObject {
-    /// The error code for a decision that cannot be made at present.
+    /// The error code in place of a decision that cannot be made at present; another request later may obtain it.
     static let unavailable = "entitlement_unavailable"
 
     let productID: String
@@ -103,7 +102,8 @@ struct EntitlementResponse: ResponseObject {
 struct DownloadResponse: ResponseObject {
     let issue: IssueRecord
     let rendition: RenditionRecord
-    /// Indicates whether the rendition has exactly the requested size. Otherwise, it is the next smaller one.
+    /// A Boolean value that indicates whether the rendition has exactly the requested screen size. Otherwise, it is
+    /// that for the next smaller one.
     let isExact: Bool
     let grounds: EntitlementGrounds
     let address: FileAddresses.Address

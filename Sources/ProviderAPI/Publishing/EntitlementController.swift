@@ -119,7 +119,7 @@ extension EntitlementChecker.Grounds: ResponseObject {
 /// The JSON of a publisher's server in responses.
 package struct EntitlementServerResponse: ResponseObject {
     let server: EntitlementServerRecord
-    /// The secret; `nil` except in the response to the request that created it.
+    /// The secret that signs the queries to the server; `nil` except in the response to the request that created it.
     package var secret: String?
 
     package var url: String { self.server.url }

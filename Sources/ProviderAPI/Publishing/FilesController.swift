@@ -16,7 +16,7 @@ struct FilesController: Controller {
     let folder: FileFolder
     let addresses: FileAddresses
     let downloads: DownloadMonitor
-    /// The limiter of the listener's connections.
+    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
     let connections: ConnectionLimiter
     let files: FileMonitor
     let logger: Logger
@@ -72,7 +72,6 @@ struct FilesController: Controller {
         return Response(status: status, headers: headers, body: try await self.body(download, part, request))
     }
 
-    /// Returns the file that the signed URL of a request names.
     private func file(_ request: OperationRequest) async throws -> UsedFile {
         let issue = request.query["issue"].flatMap { UUID(uuidString: $0) }
         let expires = request.query["expires"].flatMap { Int64($0) }
@@ -146,7 +145,7 @@ struct FilesController: Controller {
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {
-                // If a client disconnects, its permit is released at once, however long the next chunk would wait.
+                // If a client disconnects, its permit is released immediately, however long the next chunk would wait.
                 let length = try await open.reserve(left: reader.rest.count) { delay in
                     try await channel.withClientConnected { try await Task.sleep(for: delay, clock: .continuous) }
                 }
@@ -162,9 +161,9 @@ struct FilesController: Controller {
 }
 
 extension BudgetCaller.Identity {
-    /// Creates the identity of a reader without a credential, which is the reader's network.
+    /// Creates the identity of a reader who has no credential: the reader's network.
     ///
-    /// It is `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
+    /// Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
     init?(ofReaderOn channel: any Channel) {
         // For an HTTP/2 stream, the address is that of its connection.
         guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress,

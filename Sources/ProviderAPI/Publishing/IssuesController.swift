@@ -185,7 +185,6 @@ struct IssuesController: Controller {
         return CoverFile(hash: hash, contentType: format.rawValue)
     }
 
-    /// Returns the hash of the file that the body names.
     private func file(_ request: OperationRequest) async throws -> ContentHash {
         try await request.fields(IssueRequest.fileChoice).required(IssueRequest.file)
     }
@@ -256,7 +255,7 @@ package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
     /// The warnings; `nil` except in the response to a publication.
     var warnings: [ContentWarning]?
-    /// The number of pushes in flight when the issue was withdrawn; `nil` in all other responses.
+    /// The number of pushes that were already in flight when the issue was withdrawn; `nil` in all other responses.
     var underWay: Int?
 
     package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }

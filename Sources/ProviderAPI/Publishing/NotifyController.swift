@@ -89,7 +89,7 @@ struct NotifyController: Controller {
     }
 }
 
-/// The JSON of the plan of *Notify* for an issue in responses.
+/// The JSON of the plan of *Notify* for an issue in responses: the devices, the waves, and the reason for a refusal.
 package struct NotifyPreview: ResponseObject {
     package let plan: IssueNotifier.Plan
 
@@ -118,7 +118,8 @@ package struct NotifyPreview: ResponseObject {
 
 /// The JSON of an app's open downloads in responses.
 package struct OpenDownloadsResponse: ResponseObject {
-    /// The numbers of downloads; `nil` in the first ten seconds after a start, while they are not known.
+    /// The number of open downloads and their rate; `nil` in the first ten seconds after a start, while they are not
+    /// known.
     package let figures: DownloadFigures?
 
     package static let schemaName: String? = "Downloads"

@@ -116,7 +116,8 @@ struct UploadsController: Controller {
         return Response(status: .noContent, headers: headers)
     }
 
-    /// Appends the bytes of the body to an upload. The last byte of the file completes the upload.
+    /// Appends the bytes of the body to an upload. The last byte of the file completes the upload; until then, the
+    /// response contains the number of bytes received.
     private func receive(_ request: OperationRequest) async throws -> Response {
         let upload = try await request.object("upload") { try await self.store.upload($0) }
         let headers = request.http.headers
@@ -247,7 +248,8 @@ private struct UploadResponse: ResponseObject {
     ]
 }
 
-/// The header fields that requests and responses about uploads have.
+/// The header fields of requests and responses about uploads: the offset, the length, and whether the upload is
+/// complete.
 private enum UploadField {
     // The names are those of the draft. The fallback is never used, because they are valid.
     static let offset = HTTPField.Name("upload-offset") ?? .range

@@ -44,7 +44,6 @@ struct ReceiptSubmissionResponse: ResponseObject {
 }
 
 extension ReceiptRefusal {
-    /// The explanation of the refusal for the app's developer.
     fileprivate var explanation: String {
         switch self {
         case .unknownNotification: "the app has no such notification, or this installation has not had it"

@@ -68,6 +68,7 @@ struct ReceiptsController: Controller {
 
     /// Returns the app of a request, after checking the secret of its installation. The app is read from the store only
     /// for an error, because a valid secret proves that the app exists or has existed.
+    /// - Throws: ``RequestError`` for an unknown app or a wrong secret.
     private func app(of request: OperationRequest) async throws -> Topic {
         guard let app = request.context.bundleID else { throw RequestError.noSuch("app", by: "bundle id") }
         do {
@@ -112,7 +113,7 @@ struct ReceiptsController: Controller {
 /// The JSON of a receipt in responses.
 struct ReceiptResponse: ResponseObject {
     let receipt: ReceiptRecord
-    /// The id of the device; `nil` where all receipts are from one device.
+    /// The id of the device that submitted the receipt; `nil` where all receipts are from one device.
     var device: Int64?
 
     static let schemaName: String? = "Receipt"

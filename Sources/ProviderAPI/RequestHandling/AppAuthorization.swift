@@ -12,7 +12,7 @@ enum AppSubject: Hashable, Sendable {
     case app
     /// The app that owns the record whose id is in the path.
     case record(Kind)
-    /// All apps of the caller. The operation's handler omits all others.
+    /// All apps that the caller may use. The operation's handler omits records of other apps.
     case filtered
     /// No particular app, because the request acts on the server or on all apps.
     case server
@@ -43,7 +43,9 @@ extension ProviderOperation {
 struct AppAuthorization: Sendable {
     let store: any AppStore
 
-    /// Checks a request. Throws ``RequestError`` for a caller that may not act on the app of the request.
+    /// Checks that a caller may act on the app of the request, which `operation` and the path determine.
+    /// - Throws: ``RequestError`` if it may not; for a record of another app, the error of a record that does not
+    ///   exist.
     func check(_ caller: APICaller, _ operation: ProviderOperation, _ context: APIContext) async throws {
         guard caller.apps != nil else { return }
         switch operation.subject {

@@ -11,17 +11,18 @@ struct AuditAggregator {
         var status: Int
     }
 
-    /// The action that the caller of ``add(_:of:now:)`` must perform.
+    /// The write to the store that the caller of ``add(_:of:now:)`` must perform.
     enum Step: Equatable {
         /// Write an entry, and call ``written(_:as:of:)`` with its id.
         case write(Kind)
-        /// Write the count of an existing entry.
+        /// Write the count, which is the first value, of an existing entry.
         case count(Int, entry: Int64)
-        /// Do nothing, because the count is written later.
+        /// Write nothing now, because the count is written later.
         case none
     }
 
-    /// The maximum number of entries of one caller per minute, besides those for all further requests.
+    /// The maximum number of entries of one caller per minute. All further requests share one entry for each class of
+    /// status, such as 4xx.
     static let maximumKinds = 10
     /// The time within which equal requests share an entry.
     static let window: Duration = .seconds(60)
@@ -29,7 +30,8 @@ struct AuditAggregator {
     static let others = "further refused requests"
     /// The action of the entry that aggregates all further changes.
     static let otherChanges = "further changes"
-    /// The maximum number of callers whose counts are kept in memory.
+    /// The maximum number of callers whose counts are kept in memory. If it is reached, the current minute ends early
+    /// for all of them.
     private static let maximumKeys = 1000
 
     /// An audit entry, with its current count and the count that was last written to the store.
@@ -46,7 +48,8 @@ struct AuditAggregator {
     }
 
     private var minutes: [UUID: Minute] = [:]
-    /// The counts of entries whose minute has ended, by the id of the entry.
+    /// The counts of entries whose minute has ended, by the id of the entry. ``takePending(now:)`` returns them to be
+    /// written.
     private var pending: [Int64: Int] = [:]
 
     /// Counts a request, and returns the write to the store that it requires.
@@ -77,7 +80,7 @@ struct AuditAggregator {
     /// Records that an entry could not be written. The next equal request leads to another attempt.
     mutating func writeFailed(_ kind: Kind, of key: UUID) { self.minutes[key]?.entries[kind] = nil }
 
-    /// Removes and returns the counts that have not been written, by the id of the entry.
+    /// Removes and returns the counts that have not been written to the store, by the id of the entry.
     mutating func takePending(now: ContinuousClock.Instant) -> [Int64: Int] {
         self.forget(now)
         for key in self.minutes.keys {
@@ -91,7 +94,7 @@ struct AuditAggregator {
         return self.pending
     }
 
-    /// Moves the counts of minutes that have ended to the pending ones. If there are too many callers, all counts are
+    /// Moves the counts of minutes that have ended to ``pending``. If there are ``maximumKeys`` callers, all counts are
     /// moved.
     private mutating func forget(_ now: ContinuousClock.Instant) {
         let isFull = self.minutes.count >= Self.maximumKeys

@@ -14,7 +14,6 @@ final class AuditTrail: Sendable {
     private let logger: Logger
     private let counted = Mutex(Counted())
 
-    /// The requests that share entries.
     private struct Counted {
         var failed = AuditAggregator()
         /// The frequent changes, such as registrations and sent notifications.
@@ -29,8 +28,8 @@ final class AuditTrail: Sendable {
     /// made.
     /// - Parameters:
     ///   - action: The HTTP method and the path.
-    ///   - resource: The id of the object that the request created.
-    ///   - isFrequent: Whether equal changes within a minute share an entry.
+    ///   - resource: The id of the object that the request created; `nil` if it created none.
+    ///   - isFrequent: Whether equal changes of the caller within a minute share an entry.
     func record(
         _ action: String,
         resource: String? = nil,
@@ -87,7 +86,6 @@ final class AuditTrail: Sendable {
         self.counted.withLock { isFailure ? body(&$0.failed) : body(&$0.made) }
     }
 
-    /// Writes an entry to the store, and returns its id.
     private func write(_ action: String, _ resource: String?, _ status: Int, _ caller: APICaller) async throws -> Int64
     {
         let record = AuditRecord(

@@ -27,7 +27,8 @@ package struct FailureReporter: Sendable {
         return .error(error, headers: headers)
     }
 
-    /// Counts and logs a failure of the store or a refusal of a budget.
+    /// Counts and logs a failure of the store or a refusal of a budget. Before it returns an error with status 429, it
+    /// waits for a moment, which slows down clients that ignore `retry-after`.
     /// - Parameter place: The metadata of the log line, such as the path.
     /// - Returns: The error for the caller, with the header fields of its response; `nil` for any other error.
     package func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
@@ -36,14 +37,14 @@ package struct FailureReporter: Sendable {
         return (known, headers)
     }
 
-    /// Counts and logs a failure of a page, as ``report(_:_:)`` does.
-    /// - Returns: The error for the person, with the header fields of its response.
+    /// Counts and logs a failure of a page, as ``report(_:_:)`` does, but without a delay.
+    /// - Returns: The error that the page displays, with the header fields of its response.
     package func pageFailure(_ error: any Error, _ place: Logger.Metadata) -> (RequestError, HTTPFields) {
         if let error = error as? RequestError { return (error, [:]) }
         return self.known(error, place) ?? (self.unknown(error, "page failed", place), [:])
     }
 
-    /// Logs an error of any other kind.
+    /// Logs an error that is neither a failure of the store nor a refusal of a budget.
     /// - Returns: The error for the caller, which does not reveal the cause.
     package func unknown(_ error: any Error, _ message: String, _ place: Logger.Metadata) -> RequestError {
         self.log.log(.error, message, place.merging(["error": "\(error)"]) { $1 })
@@ -105,7 +106,7 @@ extension RetryLaterError {
 private enum TooManyRequestsDelay {
     private static let length: Duration = .milliseconds(250)
 
-    /// Waits before the response to an error with status 429. For any other error, it returns at once.
+    /// Waits 250 ms before the response to an error with status 429. For any other error, it returns immediately.
     static func wait(before error: RequestError) async {
         guard error.kind == .rateLimited else { return }
         try? await Task.sleep(for: Self.length, clock: .continuous)

@@ -16,16 +16,17 @@ package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections.
+    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
     package let connections: ConnectionLimiter
-    /// The maximum time that one query of the store may take.
+    /// The maximum time that one query of the store may take before it is aborted.
     let queryBudget: Duration
     let audit: AuditTrail
     package let metrics: RequestMetrics
     let refusals: RefusedKeyLog
     package let failures: FailureReporter
 
-    /// Responds to a request. Errors are converted into responses, which are counted and audited like others.
+    /// Responds to a request for an operation. Errors are converted into responses, which are counted and audited like
+    /// others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         var known: APICaller?
@@ -149,8 +150,8 @@ package struct OperationRunner: Sendable {
         }.joined()
     }
 
-    /// Returns the caller of a request: the one in its context, or that of its API key; `nil` for an operation that
-    /// needs no caller.
+    /// Returns the caller of a request: the one in its context, if a page made the request, or that of its API key;
+    /// `nil` for an operation that needs no caller.
     /// - Throws: ``RequestError`` for a request without a valid key.
     private func caller(
         for operation: ProviderOperation,
@@ -216,6 +217,7 @@ extension OperationRunner {
     ///   - operation: The name of the operation at `/metrics`.
     ///   - place: The metadata of log lines, which replaces the path because the path may contain a secret.
     ///   - failure: The closure that creates the response to an error.
+    ///   - body: The handler.
     package func respond(
         _ operation: String,
         at place: Logger.Metadata,

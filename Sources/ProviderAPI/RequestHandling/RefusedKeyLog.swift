@@ -8,7 +8,8 @@ import Synchronization
 final class RefusedKeyLog: Service {
     /// The time between two summaries.
     private static let interval: Duration = .seconds(60)
-    /// The maximum number of lines in a summary, each with the count of one kind of requests.
+    /// The maximum number of lines in a summary, each with the count of one kind of requests. One further line has the
+    /// count of all others.
     private static let maximumLines = 10
 
     /// The kind of requests that are counted together.

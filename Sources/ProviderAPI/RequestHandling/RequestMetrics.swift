@@ -54,12 +54,11 @@ package final class RequestMetrics: Sendable {
         return handles
     }
 
-    /// Counts a request that exceeded a limit or was aborted.
-    /// - Parameter code: The code of the request's error.
+    /// Counts a request that exceeded a limit or was aborted, and may succeed later.
+    /// - Parameter code: The error code in the response, such as `too_many_requests`.
     func countThrottled(_ code: String) {
         Counter(label: "martlet_api_throttled", dimensions: [("code", code)], factory: self.factory).increment()
     }
 
-    /// Counts a failed write to the store.
     func countWriteFailure() { self.writeFailures.increment() }
 }

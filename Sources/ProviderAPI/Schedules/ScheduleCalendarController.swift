@@ -13,9 +13,9 @@ struct ScheduleCalendarController: Controller {
     let store: any AppStore & ScheduleStore
     let time: any TimeSource
 
-    /// The maximum length of the time range, in days.
+    /// The maximum length of the time range, in days. A longer one is rejected.
     private static let maximumDays: Int64 = 93
-    /// The maximum number of runs in a response.
+    /// The maximum number of runs in a response, which is marked as incomplete if there are more.
     private static let maximumRuns = 1000
 
     var operations: [ProviderOperation] {

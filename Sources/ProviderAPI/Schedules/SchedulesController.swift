@@ -10,12 +10,13 @@ package import PushTypes
 /// The operations at `/v1/schedules`, which manage recurring notifications.
 struct SchedulesController: Controller {
     let store: any AppStore & DeviceStore & LibraryStore & ScheduleStore
-    /// The wake signal of the schedule runner.
+    /// The signal that wakes the schedule runner after a change of a schedule.
     let wake: WakeSignal
     let time: any TimeSource
     var limits = ScheduleLimits()
 
-    /// The maximum number of attempts to pause or resume a schedule that other requests change at the same time.
+    /// The maximum number of attempts to pause or resume a schedule that other requests change at the same time. After
+    /// that, it responds with 409.
     private static let maximumAttempts = 16
 
     private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
@@ -48,7 +49,7 @@ struct SchedulesController: Controller {
         return operations.map { $0.tag(.schedules) }
     }
 
-    /// Returns the operation that pauses or resumes a schedule.
+    /// Returns the operation that pauses the schedule in the path if `isPaused` is `true`, and otherwise resumes it.
     private func pause(_ name: String, _ summary: String, isPaused: Bool) -> ProviderOperation {
         .init(.post, "/v1/schedules/{schedule}:\(name)", .audited, id: "\(name)Schedule", summary) {
             try await self.pause($0, isPaused)
@@ -165,7 +166,7 @@ struct SchedulesController: Controller {
         throw self.error(.stale)
     }
 
-    /// Wakes the schedule runner, and returns the response to a change.
+    /// Wakes the schedule runner, and returns the response to a change. A `warnings` of `nil` omits the member.
     /// - Throws: ``RequestError`` for a change that was not carried out.
     private func response(
         _ result: ScheduleChangeResult,
@@ -180,7 +181,6 @@ struct SchedulesController: Controller {
         return try .json(response, status: status)
     }
 
-    /// Returns the error for a change that was not carried out.
     private func error(_ result: ScheduleChangeResult) -> RequestError {
         switch result {
         case .changed, .missing: .noSuch("schedule")
@@ -230,7 +230,6 @@ struct SchedulesController: Controller {
         return rule
     }
 
-    /// Returns the schedule that the path names, and its app.
     private func schedule(_ request: OperationRequest) async throws -> (ScheduleRecord, AppRecord) {
         try await request.object("schedule") { id in
             guard let schedule = try await self.store.schedule(id) else { return nil }
@@ -251,9 +250,8 @@ extension RecurringSchedule {
 /// The JSON of a schedule in responses, with the notification that it sends.
 package struct ScheduleResponse: ResponseObject {
     package let schedule: ScheduleRecord
-    /// The bundle id of the app.
     package let app: Topic
-    /// The warnings; `nil` except in responses to requests with a body.
+    /// The warnings; `nil` except in responses to requests that add or replace a schedule.
     var warnings: [ContentWarning]?
 
     /// The notification, as the body of a request that sends it.
@@ -287,7 +285,7 @@ package struct ScheduleResponse: ResponseObject {
         static let maximumNotification = 2048
 
         package let response: ScheduleResponse
-        /// The length of the stored notification, in bytes.
+        /// The length of the notification, in bytes, even if the list omits it.
         let notificationBytes: Int
 
         private var notification: JSONValue? {

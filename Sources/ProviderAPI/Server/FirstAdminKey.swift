@@ -13,7 +13,7 @@ import PushSupport
 /// | before the key is stored | deletes the pending file, and issues another key |
 /// | afterwards, before the file is renamed | renames the file |
 struct FirstAdminKey: Sendable {
-    /// The maximum number of bytes that are read from a file.
+    /// The maximum size of a file that may contain a key, in bytes. A larger file is not read.
     private static let maximumFileSize = 1024
 
     /// The key; `nil` if the store already contains a key.

@@ -13,6 +13,7 @@ struct FirstAdminLink: Sendable {
     private let logger: Logger
     private let show: @Sendable (String) -> Void
 
+    /// Creates the issuer of the link. The link itself is created by ``issue(port:)``.
     /// - Parameter show: The closure that is called with the link once the link is valid and written to its file.
     init(
         _ people: PeopleService,
@@ -57,12 +58,12 @@ struct FirstAdminLink: Sendable {
 
 extension ProviderConfiguration {
     /// The path of the file for the link that creates the first person: that of the admin key file, with the extension
-    /// `link`.
+    /// `link`; `nil` without an admin key file.
     package var adminLinkFile: String? {
         self.adminKeyFile.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("link").path }
     }
 
-    /// Returns the URL at which this host reaches the pages.
+    /// Returns the URL of the pages for a browser on this host, without a path.
     func base(port: Int) -> String {
         let isAny = ["0.0.0.0", "::"].contains(self.host)
         let host = isAny ? "localhost" : self.host.contains(":") ? "[\(self.host)]" : self.host

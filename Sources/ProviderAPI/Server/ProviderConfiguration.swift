@@ -21,13 +21,14 @@ package struct ProviderConfiguration: Sendable {
     /// The certificate of the listener, which then speaks HTTP/2 and HTTP/1.1. Default none: HTTP/1.1 without TLS.
     package var tls: TLSFiles?
     package var dispatch = DispatchLimits()
-    /// The limits of the circuit breaker, beyond which no token is deactivated automatically.
+    /// The limits of the circuit breaker. If a push service rejects more tokens than they allow, no token is
+    /// deactivated automatically until an operator decides.
     package var breaker = CircuitBreaker.Limits()
     package var schedules = ScheduleRunner.Settings()
     /// The durations for which records are kept.
     package var retention = RetentionSettings()
-    /// Indicates whether an operator has confirmed that the wall clock is right, however far it is ahead of the time of
-    /// the last start.
+    /// A Boolean value that indicates whether an operator has confirmed that the wall clock is right, however far it is
+    /// ahead of the time of the last start.
     package var confirmsClock = false
     /// The policy for the addresses of webhooks and publishers' servers. By default, it allows public addresses.
     package var webhookAddresses = AddressPolicy()
@@ -36,7 +37,7 @@ package struct ProviderConfiguration: Sendable {
     package var publicOrigin: String?
     /// The settings for checking the entitlement to retail issues.
     package var entitlement = EntitlementSettings()
-    /// The client that reads events from the gateway to which the provider sends. Default none.
+    /// The client that reads events, such as deliveries, from the gateway to which the provider sends. Default none.
     package var gatewayEvents: GatewayEventClient?
     /// The endpoints of push services' feedback services. Default none, because Apple has shut down its own.
     package var feedback: [PushEnvironment: PushServiceEndpoint] = [:]
@@ -55,11 +56,11 @@ package struct ProviderConfiguration: Sendable {
     package var openFiles: Int?
     /// The limits that replace those which budgets have by default or because of other settings. Default none.
     package var budgetLimits: [BudgetedResource: BudgetLimits] = [:]
-    /// Indicates whether there is a listener for the API and the pages. Default `true`.
+    /// A Boolean value that indicates whether there is a listener for the API and the pages. Default `true`.
     package var hasListener = true
-    /// Indicates whether the listener serves only the REST API and no pages. Default `false`.
+    /// A Boolean value that indicates whether the listener serves only the REST API and no pages. Default `false`.
     package var isAPIOnly = false
-    /// The apps that accept compatibility forms. Default none.
+    /// The apps that accept the registration and notify forms of older systems. Default none.
     package var compatibility = CompatibilityConfiguration()
 
     package init(dataDirectory: String, masterKeyPath: String? = nil) {
@@ -67,7 +68,7 @@ package struct ProviderConfiguration: Sendable {
         self.masterKeyPath = masterKeyPath ?? "\(dataDirectory)/master.key"
     }
 
-    /// Indicates whether only this host can reach the API.
+    /// A Boolean value that indicates whether the listener's address is reachable from this host only.
     var isLoopback: Bool {
         if self.host == "localhost" { return true }
         guard let bytes = IPAddress(self.host)?.bytes else { return false }

@@ -11,6 +11,7 @@ struct ProviderMetrics: Sendable {
     private let gauges = GaugeRegistry()
     private let registry: PrometheusRegistry
 
+    /// Creates the gauges of the components.
     /// - Parameter registry: The counters, which follow the gauges in the output.
     init(
         registry: PrometheusRegistry,

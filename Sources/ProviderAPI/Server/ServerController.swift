@@ -41,8 +41,9 @@ actor ReadyProbe {
     private var last: (at: ContinuousClock.Instant, result: Result<Void, any Error>)?
     private var running: Task<Void, any Error>?
 
+    /// Creates a probe.
     /// - Parameters:
-    ///   - clock: A monotonic clock.
+    ///   - clock: A monotonic clock, by which the age of the last result is measured.
     ///   - probe: The closure that throws an error if the store is not ready.
     init(
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -59,7 +60,8 @@ actor ReadyProbe {
         }
     }
 
-    /// Checks the store, or reuses the last result. Throws ``StoreError/cannotWrite(why:)``.
+    /// Checks the store, or reuses the result of the last check if it is at most a second old. Throws
+    /// ``StoreError/cannotWrite(why:)`` if the store is not ready.
     func check() async throws {
         if let last, self.clock() < last.at + Self.lifetime { return try last.result.get() }
         if let running { return try await running.value }

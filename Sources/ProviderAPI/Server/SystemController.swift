@@ -72,7 +72,7 @@ package struct SystemResponse: ResponseObject {
         ]
     }
 
-    /// The state of one lane of the dispatcher.
+    /// The state of one lane of the dispatcher, urgent or bulk.
     struct Lane: ResponseObject {
         let lane: String
         let pagesInFlight: Int
@@ -83,7 +83,7 @@ package struct SystemResponse: ResponseObject {
         ]
     }
 
-    /// The state of one process of the provider.
+    /// The state of one process of the provider, with its version.
     struct Node: ResponseObject {
         let name, version: String
         let startedAt: Timestamp

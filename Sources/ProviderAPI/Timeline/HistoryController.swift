@@ -8,9 +8,10 @@ import PushTypes
 
 /// The operations for the history of a token or a user, the lookup of a delivery by `apns-id`, and badge counts.
 struct HistoryController: Controller {
-    /// The maximum number of devices of one user whose histories are merged.
+    /// The maximum number of devices of one user whose histories are merged. Histories of further devices are omitted.
     private static let maximumDevices = 50
-    /// The maximum number of device lookups in campaigns for one response. It limits how far back a response reaches.
+    /// The maximum number of times that a response looks up a device in a campaign. It limits how far back a response
+    /// reaches.
     private static let maximumLookups = 5000
 
     /// The stores that the histories of devices and users need.
@@ -36,7 +37,6 @@ struct HistoryController: Controller {
         ]
     }
 
-    /// Returns an operation that responds with a page of merged histories.
     private func history(_ path: String, id: String, _ handler: @escaping ProviderOperation.Handler)
         -> ProviderOperation
     {
@@ -70,8 +70,10 @@ struct HistoryController: Controller {
     ///
     /// Every list is read from the end of the previous page back to the horizon, which is the oldest campaign that is
     /// searched for this response. The horizon bounds the number of lookups.
-    /// - Parameter tokens: The tokens, each with the time after which its deliveries are included; `nil` includes all
-    ///   of them.
+    /// - Parameters:
+    ///   - devices: The devices that the response describes.
+    ///   - periods: The devices with the times during which their deliveries are included.
+    ///   - tokens: The tokens, each with the time after which its deliveries are included; `nil` includes all of them.
     private func response(
         _ request: OperationRequest,
         app: Int64,

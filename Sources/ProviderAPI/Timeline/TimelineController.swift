@@ -13,7 +13,7 @@ struct TimelineController: Controller {
     private static let limits = (standard: 5, most: 20)
     /// The maximum number of devices of one user whose deliveries are searched.
     private static let maximumDevices = 50
-    /// The maximum number of device lookups in campaigns for one response.
+    /// The maximum number of times that a response looks up a device in a campaign; the next page reaches further back.
     private static let maximumLookups = 5000
 
     /// The stores that the timeline and its reader need.
@@ -46,7 +46,7 @@ struct TimelineController: Controller {
         ]
     }
 
-    /// The subject of a timeline, which the request's query determines.
+    /// The subject of a timeline, which the request's query determines: a push, a notification, a token or a user.
     private enum Subject {
         case push(String)
         case notification(String)
@@ -129,7 +129,7 @@ struct TimelineController: Controller {
         return app
     }
 
-    /// Returns the notification if the caller may see it; otherwise `nil`.
+    /// Returns the notification if the caller may use its app; otherwise, and for `nil`, returns `nil`.
     private func visible(
         _ notification: NotificationRecord?,
         _ request: OperationRequest
@@ -156,6 +156,9 @@ struct TimelineController: Controller {
 
     /// Responds with the timelines of the newest deliveries to the given devices and tokens. Recipients that wait for
     /// an attempt come first, followed by deliveries with a state.
+    /// - Parameters:
+    ///   - periods: The devices with the times during which their deliveries are included.
+    ///   - tokens: The tokens, each with the time after which its deliveries are included; `nil` includes all of them.
     private func deliveries(
         of devices: [DeviceRecord],
         _ periods: [UserPeriod],
@@ -182,7 +185,8 @@ struct TimelineController: Controller {
         return try .page("timelines", timelines.map(TimelineResponse.init), next: cursorText)
     }
 
-    /// Returns the recipients among the given devices and tokens that wait for an attempt.
+    /// Returns the recipients among the given devices and tokens that wait for an attempt. The value of a token is the
+    /// time after which its notifications are included, or `nil` for all.
     private func waiting(
         for devices: [DeviceRecord],
         _ tokens: [DeviceToken: Timestamp?],
@@ -206,7 +210,7 @@ struct TimelineController: Controller {
         return Array(waiting.filter { seen.insert($0).inserted }.prefix(limit))
     }
 
-    /// Returns the newest deliveries that have a state, as a page of a history.
+    /// Returns the newest deliveries that have a state, as a page of a history, see `deliveries(of:_:tokens:_:_:)`.
     private func page(
         of periods: [UserPeriod],
         _ tokens: [DeviceToken: Timestamp?],

@@ -47,7 +47,6 @@ struct FeedbackController: Controller {
     }
 }
 
-/// The JSON of a feedback service read in responses.
 private struct FeedbackResponse: ResponseObject {
     let run: FeedbackRun
     let environment: PushEnvironment

@@ -7,8 +7,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The operations at `/v1/apps/{app}/hygiene` and `tokens/events`, for invalidated tokens and the circuit breaker that
-/// limits their invalidation.
+/// The operations at `/v1/apps/{app}/hygiene` and `tokens/events`, for deactivated device tokens and the circuit
+/// breaker that limits their deactivation.
 struct TokenStateController: Controller {
     let store: any AppStore & TokenStateStore
     let invalidation: TokenInvalidationPolicy
@@ -36,7 +36,8 @@ struct TokenStateController: Controller {
         ]
     }
 
-    /// Returns the operation that applies or discards the withheld deactivations of one environment.
+    /// Returns the operation that settles the deactivations that the open circuit breaker has withheld in one
+    /// environment: `deactivates` applies them, otherwise they are discarded. The breaker is closed.
     private func settle(_ name: String, _ summary: String, deactivates: Bool) -> ProviderOperation {
         .init(.post, "/v1/apps/{app}/hygiene/{environment}:\(name)", .audited, id: "\(name)Withheld", summary) {
             request in
@@ -90,7 +91,8 @@ struct TokenStateController: Controller {
     }
 }
 
-/// The JSON of the circuit breaker's state in one environment in responses.
+/// The JSON of the circuit breaker's state in one environment in responses. While it is open, `withheld` is the number
+/// of tokens that wait for a decision; otherwise it is `nil`.
 package struct BreakerResponse: ResponseObject {
     let environment: PushEnvironment
     let health: EnvironmentHealth

@@ -38,7 +38,8 @@ struct AdminAppsController: Controller {
     /// The registry of broadcast channels, from which an app's channels are deleted with the app.
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
-    /// Indicates whether an app may use broadcasts if its registration omits the member `broadcast`.
+    /// A Boolean value that indicates whether an app may use broadcasts if its registration omits the member
+    /// `broadcast`.
     let allowsBroadcastByDefault: Bool
 
     var operations: [AdminOperation] {
@@ -53,7 +54,6 @@ struct AdminAppsController: Controller {
         ]
     }
 
-    /// Responds with a page of the apps, in the order of their bundle ids.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { $0.bundleID.name }
@@ -78,7 +78,6 @@ struct AdminAppsController: Controller {
         }
     }
 
-    /// Responds with one app.
     private func show(_ request: OperationRequest) async throws -> Response {
         guard let app = try self.registry.app(Self.bundleID(request)) else { throw Self.noSuchApp }
         return try .json(app)
@@ -100,7 +99,7 @@ struct AdminAppsController: Controller {
         return try .json(app)
     }
 
-    /// Removes an app. Devices keep its tokens, but pushes to them are rejected.
+    /// Removes an app. Devices keep its tokens, but pushes to them are rejected because the topic is unknown.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let bundleID = try Self.bundleID(request)
         guard try await self.registry.remove(app: bundleID) else { throw Self.noSuchApp }

@@ -114,8 +114,8 @@ struct AdminCertificatesController: Controller {
         }
     }
 
-    /// Returns the kind of a topic in the form that Apple lists it in a certificate: `app`, or the push type of the
-    /// topic's suffix.
+    /// Returns the kind of a topic as Apple lists it in a certificate: `app`, or the push type whose suffix the topic
+    /// has, such as `voip`.
     private static func kind(of topic: Topic) -> String {
         TopicGrant(topic, isApp: false).suffixType?.rawValue ?? "app"
     }

@@ -84,7 +84,6 @@ struct AdminChannelsController: Controller {
         return app
     }
 
-    /// Parses the name of an environment.
     private static func environment(_ text: String?) throws -> PushEnvironment {
         guard let environment = text.flatMap(PushEnvironment.init(rawValue:)) else {
             throw RequestError.invalidEnvironment()

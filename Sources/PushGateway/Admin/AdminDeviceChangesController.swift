@@ -72,13 +72,11 @@ struct AdminDeviceChangesController: Controller {
         return try self.response(.created, id, certificate)
     }
 
-    /// Returns the device that the member `restoreOf` names.
     private func replaced(_ text: String) throws -> ActivatedDevice {
         guard let device = UUID(uuidString: text).flatMap(self.devices.device) else { throw Self.nothingToRestore }
         return device
     }
 
-    /// The error for a `restoreOf` that names no existing device.
     private static let nothingToRestore = RequestError.noSuch("device", at: "restoreOf")
 
     /// Issues a new certificate to a reinstalled device. Its earlier tokens become invalid; its messages are discarded.
@@ -96,7 +94,7 @@ struct AdminDeviceChangesController: Controller {
         return try self.response(.ok, id, certificate)
     }
 
-    /// Closes the connections of a device, and responds with their number. The device may connect again at once.
+    /// Closes the connections of a device, and responds with their number. The device may reconnect immediately.
     private func disconnect(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
@@ -119,7 +117,7 @@ struct AdminDeviceChangesController: Controller {
         return .noContent
     }
 
-    /// Removes an app in one or all environments.
+    /// Removes an app from a device in the environment that the query names, or in all environments if it names none.
     private func removeApp(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         let wanted = try request.environment()

@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/events`, `/v1/notifications` and `/v1/counters`: the event log.
 struct AdminEventsController: Controller {
-    /// The maximum number of events in the timeline of one notification.
+    /// The maximum number of events in the timeline of one notification. If there are more, the oldest are omitted.
     private static let maximumTimeline = 1000
     /// The number of entries on a page if the request sets no `limit`.
     private static let pageSize: Int64 = 50
@@ -72,8 +72,8 @@ struct AdminEventsController: Controller {
         return try .page("events", events)
     }
 
-    /// Streams the events with ids above the id of the last event that the client has received. Browsers send that id
-    /// as `last-event-id`.
+    /// Streams the events with ids above the last one that the client has received, which is in `last-event-id` or the
+    /// query item `after`. Without either, the stream begins with the next event.
     private func stream(_ request: OperationRequest) async throws -> Response {
         let last = try request.http.headers[.lastEventID] ?? request.text("after")
         guard let start = last.map(Int64.init) ?? self.events.lastID, start >= 0 else {

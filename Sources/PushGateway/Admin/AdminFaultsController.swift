@@ -21,7 +21,6 @@ struct AdminFaultsController: Controller {
         try .page("faults", self.plan.entries(now: self.time.now))
     }
 
-    /// Adds a fault, and responds with its id.
     private func add(_ request: OperationRequest) async throws -> Response {
         let rule = try FaultRule(try await request.fields(FaultRule.object))
         let added = try self.plan.add(rule, source: .api, now: self.time.now)

@@ -36,7 +36,6 @@ struct AdminKeysController: Controller {
     let registry: ProviderRegistry
     let time: any TimeSource
 
-    /// A key in a response.
     private struct KeyResponse: ResponseObject {
         let key: RegisteredKey
         /// The generated private key in `.p8` format, in this response only; `nil` for a key from the request.
@@ -135,7 +134,6 @@ extension AdminKeysController {
         }
     }
 
-    /// Returns the key of the member `key`, or generates one.
     private static func material(_ fields: JSONFields) throws -> Material {
         if try fields.value(AdminKeyRequest.generate) == true {
             guard fields.members["key"] == nil else {

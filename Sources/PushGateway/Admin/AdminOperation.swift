@@ -71,13 +71,14 @@ extension OperationRequest {
 }
 
 extension RequestError {
-    /// Creates the error for a table that has reached its maximum of `limit` entries.
+    /// Creates the error for a table that has reached its maximum of `limit` entries, which `entries` names in the
+    /// plural.
     static func full(_ entries: String, _ limit: Int) -> RequestError {
         .conflict("too_many", "there are \(limit) \(entries), and no room for more")
     }
 }
 
-/// The limits of the page that a list request asks for: `?limit=100&after=NAME`.
+/// The start and the length of the page of a list that a request queries: `?limit=100&after=NAME`.
 struct AdminPage: Sendable {
     /// The query items that ``init(_:)`` reads.
     static let parameters: [ParameterDescription] = [.limit(), .after]
@@ -87,6 +88,7 @@ struct AdminPage: Sendable {
     /// The name of the last entry on the previous page; `nil` for the first page.
     let after: String?
 
+    /// Reads the query items `limit` and `after`.
     /// - Throws: ``RequestError`` for a limit out of range.
     init(_ request: OperationRequest) throws {
         self.limit = try request.limit()

@@ -79,7 +79,6 @@ final class AdminConnections: AvailableConnectionsDelegate {
 
     private let open = Atomic<Int>(0)
 
-    /// The number of open connections.
     var count: Int { self.open.load(ordering: .relaxed) }
 
     func connectionOpened() { self.open.add(1, ordering: .relaxed) }
@@ -96,7 +95,8 @@ private struct AdminGuard: RouterMiddleware {
     /// The host names of this machine, without a port.
     private static let ownNames = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// - Throws: ``RequestError`` for a request that a web page may have sent.
+    /// Rejects a request that a web page may have sent, or passes it on to the operation.
+    /// - Throws: ``RequestError`` for a rejected request.
     func handle(
         _ request: Request,
         context: APIContext,

@@ -53,7 +53,7 @@ struct AdminStatusController: Controller {
         ])
     }
 
-    /// Returns the address of each open listener, as `HOST:PORT`.
+    /// Returns the address of each open listener, as `HOST:PORT`, by the name of the listener.
     private func addresses(_ environment: PushEnvironment, _ open: GatewayAddresses) -> [String: String] {
         guard let configured = self.configuration.listeners[environment], let ports = open.ports[environment]
         else {

@@ -19,13 +19,14 @@ struct EventFeed: Sendable {
     private static let page = 500
 
     let log: EventLog
-    /// The filter that an event must match to be sent.
+    /// The filter of the client. Events that do not match it are not sent.
     let filter: EventFilter
     /// The id after which the feed begins: only events with higher ids are sent.
     let start: Int64
     /// The id of the first event that is published to the watcher. The log contains all earlier events.
     private let first: Int64
 
+    /// Creates a feed for one client.
     /// - Parameter start: The id after which the client wants events. An id that the log has not assigned yet comes
     ///   from another log, such as that of a data directory that was removed; the feed then sends all events.
     init(log: EventLog, filter: EventFilter, start: Int64) {
@@ -34,6 +35,7 @@ struct EventFeed: Sendable {
         self.start = start > last ? 0 : start
     }
 
+    /// Returns the response that streams the events until the client disconnects or the gateway shuts down.
     /// - Throws: ``RequestError`` if too many streams are open.
     func response(to request: Request) throws -> Response {
         guard let watcher = self.log.stream.watch() else {
@@ -104,7 +106,6 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Writes all of the events with a single call of `write`.
     @concurrent private func send(_ events: [Event], write: Write) async throws {
         guard !events.isEmpty else { return }
         var buffer = ByteBuffer()

@@ -17,7 +17,8 @@ struct CertificateAuthority: Sendable {
 
     var pem: String { get throws { PEMText.file(try self.certificate.serializeAsPEM().pemString) } }
 
-    /// Loads `name.pem` and `name.key` from the data directory, or creates them.
+    /// Loads the certificate and the key from `name.pem` and `name.key` in the data directory, or creates these files.
+    /// - Throws: ``GatewayError`` for a damaged file.
     init(name: String, commonName: String, in directory: borrowing DataDirectory, now: Date) throws {
         let keyFile = "\(name).key"
         let keyPEM = try directory.loadPEM(keyFile) { P256.Signing.PrivateKey().pemRepresentation }
@@ -119,9 +120,7 @@ struct Authorities: Sendable {
 
     /// The authority that signs the gateway's server certificate. Providers and devices trust it.
     let gateway: CertificateAuthority
-    /// The authority that signs device certificates.
     let devices: CertificateAuthority
-    /// The authority that signs provider certificates.
     let providers: CertificateAuthority
     let server: ServerCertificate
 
@@ -161,6 +160,8 @@ struct DeviceCertificateIssuer: Sendable {
     let authorityPEM: String
 
     /// Issues a certificate, in PEM, for the key of `signingRequest`, with the device id as common name.
+    /// - Returns: The certificate, and its serial number in lower-case hexadecimal.
+    /// - Throws: ``RequestError`` for a signing request that is damaged or not signed by its own key.
     func certificate(signingRequest: String, device: UUID, now: Timestamp) throws -> (pem: String, serial: String) {
         guard let publicKey = CertificateAuthority.publicKey(ofRequest: signingRequest) else {
             throw RequestError(.invalid, code: "invalid_csr", message: Self.signingRequestRule, path: "csr")

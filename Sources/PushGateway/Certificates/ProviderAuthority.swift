@@ -37,7 +37,7 @@ struct ProviderAuthority: Sendable {
     }
 
     enum Failure: Error {
-        /// The signing request is not PKCS#10 in PEM, or not signed by its own key.
+        /// The failure for a signing request that is not PKCS#10 in PEM, or not signed by its own key.
         case badSigningRequest
     }
 
@@ -159,7 +159,8 @@ struct CertificateIdentity: Hashable, Sendable {
     var defaultTopic: Topic
     /// All topics that the provider may push to: OID …6.3.6, else the default topic alone.
     var topics: Set<Topic>
-    /// The time at which the certificate expires. A connection can stay open beyond it.
+    /// The time at which the certificate expires, after which requests are rejected even on an open connection. By
+    /// default never.
     var expiresAt = Timestamp(milliseconds: .max)
 }
 
@@ -168,7 +169,7 @@ struct CertificateCheck: Sendable {
     let environment: PushEnvironment
     /// Returns the identity in a certificate in DER, or the reason to reject it.
     let identify: @Sendable ([UInt8]) -> Result<CertificateIdentity, Reason>
-    /// Returns whether an identity that was valid still is: neither revoked nor expired.
+    /// Returns whether an identity that was valid when its connection began still is: neither revoked nor expired.
     var isStillValid: @Sendable (CertificateIdentity) -> Bool = { _ in true }
 
     /// Returns the identity of a client, or the reason to reject it.

@@ -52,7 +52,7 @@ struct ServerCertificate {
         (self.certificate, self.privateKeyPEM) = (certificate, privateKeyPEM)
     }
 
-    /// Issues an expired certificate with the same key and names, for ``FaultAction/expiredCertificate``.
+    /// Issues a certificate with the same key and names that expired yesterday, for ``FaultAction/expiredCertificate``.
     func expired(authority: CertificateAuthority, now: Date) throws -> Self {
         let expired = try Self.issue(
             authority,
@@ -139,7 +139,6 @@ extension ServerKeyType {
 
     fileprivate var keyFile: String { self == .p256 ? "server.key" : "server-rsa.key" }
 
-    /// The name of the kind in error messages.
     fileprivate var title: String { self == .p256 ? "P-256" : "RSA" }
 
     fileprivate func newKeyPEM() throws -> String {

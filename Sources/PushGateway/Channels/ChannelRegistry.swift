@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Channel ids are random and have 128 bits, so that no two are equal.
 final class ChannelRegistry: Sendable {
-    /// The maximum number of channels of one app in one environment (reference 4.1).
+    /// The maximum number of channels of one app in one environment (reference 4.1); beyond it, none can be created.
     static let capacity = 10_000
     private static let idLength = 16
 
@@ -42,8 +42,8 @@ final class ChannelRegistry: Sendable {
         return self.apps.withLock { Array($0[app, default: [:]].keys) }.sorted()
     }
 
-    /// Creates a channel.
-    /// - Returns: Its id; `nil` if the app has too many channels.
+    /// Creates a channel with a random id.
+    /// - Returns: The id; `nil` if the app has ``capacity`` channels in this environment.
     func create(
         _ policy: ChannelPolicy,
         app bundleID: Topic,
@@ -73,7 +73,7 @@ final class ChannelRegistry: Sendable {
     }
 
     /// Deletes a channel.
-    /// - Returns: Whether it existed.
+    /// - Returns: Whether it existed. Of two concurrent calls, only one returns `true`.
     func delete(_ id: String, app bundleID: Topic, in environment: PushEnvironment) async throws -> Bool {
         guard self.policy(of: id, app: bundleID, in: environment) != nil else { return false }
         let name = ChannelName(bundleID: bundleID, id: id)

@@ -13,7 +13,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(self.host):\(self.port)" }
 
-    /// Indicates whether the address is reachable from this machine only.
+    /// A Boolean value that indicates whether the address is reachable from this machine only.
     var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(self.host) }
 }
 
@@ -79,7 +79,8 @@ package struct GatewayConfiguration: Sendable {
     /// The length of device tokens, in bytes, for apps that set none: 32 for apps whose providers accept no other
     /// length, 0 for encrypted tokens of varying length. Default 0.
     package var tokenLength = 0
-    /// Indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know nothing newer. Default no.
+    /// A Boolean value that indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know
+    /// nothing newer. Default no.
     package var allowsOldTLS = false
     /// The faults that apply from the start, each in its text form, such as `reason=TooManyRequests,percent=20`.
     package var faults: [String] = []
@@ -115,9 +116,11 @@ package struct GatewayAddresses: Hashable, Sendable {
 extension GatewayConfiguration {
     /// The limits of a gateway, with their defaults.
     package struct Limits: Sendable {
-        /// The maximum number of open connections of each listener. Further ones are closed at once. Default 20,000.
+        /// The maximum number of open connections of each listener. Further ones are closed immediately. Default
+        /// 20,000.
         package var connections = 20_000
-        /// The maximum time from TCP accept to the end of the TLS handshake. Default 10 s.
+        /// The maximum time from TCP accept to the end of the TLS handshake, after which a connection is closed.
+        /// Default 10 s.
         package var handshake: Duration = .seconds(10)
         /// The maximum time from the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
@@ -131,13 +134,16 @@ extension GatewayConfiguration {
         /// The maximum number of unacknowledged messages of a device. Further pushes to the device are rejected with
         /// status 429. Default 2,000.
         package var unacknowledged = 2000
-        /// The maximum number of events that the event log keeps, of about 100 bytes each. Default 1,000,000.
+        /// The maximum number of events in the event log, of about 100 bytes each; the oldest are removed. Default
+        /// 1,000,000.
         package var events = 1_000_000
-        /// The maximum age of events in the event log, as in Apple's delivery log (reference 7.3). Default 7 days.
+        /// The age at which events are removed from the event log, as in Apple's delivery log (reference 7.3). Default
+        /// 7 days.
         package var eventAge: Duration = .seconds(7 * 86_400)
-        /// The interval at which a device that is not in use is woken for held messages. Default 15 min.
+        /// The interval at which a device that is not in use is woken for messages held to save power. Default 15 min.
         package var powerWindow: Duration = .seconds(15 * 60)
-        /// The maximum number of background notifications per hour, device and topic. Default `nil`: no limit.
+        /// The maximum number of background notifications per hour, device and topic; further ones are held. Default
+        /// `nil`: no limit.
         package var backgroundPerHour: Int?
         package var deviceLink = DeviceLinkServerStateMachine.Limits()
 

@@ -13,7 +13,8 @@ package struct ProviderRules: Hashable, Sendable {
         /// The maximum number of requests in one burst, which is the capacity of the bucket.
         package var burst: Int
 
-        /// - Parameter burst: The capacity of the bucket; by default the same as `requests`.
+        /// Creates a rate.
+        /// - Parameter burst: The capacity of the bucket; `nil` for the same as `requests`.
         package init(requests: Int, window: Duration, burst: Int? = nil) {
             (self.requests, self.window) = (requests, window)
             self.burst = burst ?? requests
@@ -29,40 +30,43 @@ package struct ProviderRules: Hashable, Sendable {
     /// The minimum time between two changes of the provider token on a connection. An earlier change is rejected with
     /// 429 (reference 2.1). The first token of a connection is not a change. Default: none.
     package var tokenUpdateInterval: Duration?
-    /// Indicates whether a push that only wakes the app is rejected with `BadPriority` if it requests priority 10;
-    /// otherwise it has priority 5. A request without a priority always passes (reference 7.5; 11, row 2).
+    /// A Boolean value that indicates whether a push that only wakes the app is rejected with `BadPriority` if it
+    /// requests priority 10; otherwise it has priority 5. A request without a priority always passes (reference 7.5;
+    /// 11, row 2).
     package var refusesImmediateBackground = false
-    /// Indicates whether a payload that is not a JSON object is rejected with `BadRequestPayload`; otherwise it is
-    /// delivered (reference 11, row 1).
+    /// A Boolean value that indicates whether a payload that is not a JSON object is rejected with `BadRequestPayload`;
+    /// otherwise it is delivered (reference 11, row 1).
     package var requiresJSONObject = false
-    /// Indicates whether a topic without the push type's suffix is rejected with `TopicDisallowed` (reference 7.7).
+    /// A Boolean value that indicates whether a topic without the push type's suffix is rejected with `TopicDisallowed`
+    /// (reference 7.7).
     package var requiresMatchingSuffix = false
     /// The accepted algorithms of provider tokens. A token with any other algorithm is rejected with
     /// `InvalidProviderToken`. Apple documents ES256 only (reference 2.1).
     var tokenAlgorithms: Set<ProviderTokenAlgorithm> = [.es256, .es512]
     /// The push types that connections with a certificate reject with `TopicDisallowed` (reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []
-    /// Indicates whether payloads of the legacy commands 0 and 1 are limited to 256 bytes; otherwise to 2,048, as for
-    /// command 2 (reference 5.1).
+    /// A Boolean value that indicates whether payloads of the legacy commands 0 and 1 are limited to 256 bytes;
+    /// otherwise to 2,048, as for command 2 (reference 5.1).
     package var refusesLongSimplePayloads = false
     /// The maximum rate of accepted pushes per device token. Further pushes are rejected with `TooManyRequests`
     /// (reference 7.8). Default: no limit.
     package var deviceRate: Rate?
-    /// The number of consecutive rejections after which the stream limit is 1, until a request is accepted (reference
-    /// 1.3). Default: never.
+    /// The number of consecutive rejections after which a connection may have only one stream at a time, until a
+    /// request is accepted (reference 1.3). Default `nil`: never.
     package var refusalsBeforeSlowdown: Int?
-    /// The number of consecutive rejections after which the connection is closed (reference 7.8). Default: never.
+    /// The number of consecutive rejections after which the connection is closed (reference 7.8). Default `nil`: never.
     package var refusalsBeforeEnd: Int?
-    /// The number of rejections that a `BadDeviceToken` counts as. A 410 does not count (reference 1.9). Default 5.
+    /// The number of rejections as which a `BadDeviceToken` counts. A 410 does not count (reference 1.9). Default 5.
     package var badDeviceTokenWeight = 5
-    /// The time without requests after which the connection is closed with `IdleTimeout`. Default: never.
+    /// The time without requests after which the connection is closed with `IdleTimeout`. Default `nil`: never.
     package var idleTimeout: Duration?
     /// The header `retry-after` of responses 429 and 503, in seconds (reference 11, row 4). Default: not sent.
     package var retryAfter: Int?
     /// The reason to reject a key of the other environment: Apple's servers send ``Reason/badEnvironmentKeyInToken``,
     /// the documentation has ``Reason/badEnvironmentKeyIdInToken`` (reference 1.9).
     package var wrongEnvironmentKey = Reason.badEnvironmentKeyInToken
-    /// Indicates whether a new app may use broadcasts if its registration does not say so (reference 4.1).
+    /// A Boolean value that indicates whether a new app may use broadcasts if its registration does not say so
+    /// (reference 4.1).
     package var allowsBroadcastByDefault = true
 
     package init() {}

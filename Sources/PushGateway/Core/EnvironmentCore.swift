@@ -72,14 +72,14 @@ final class EnvironmentCore: Sendable {
         )
     }
 
-    /// Returns the number of rows of a table.
     func count(_ table: GatewayTables.Counted) async throws -> Int {
         let environment = self.environment
         return try await self.database.read { try $0.count(table, in: environment) }
     }
 }
 
-/// Looks up the credentials, which all environments share, and the device tokens of one environment.
+/// Looks up the credentials, which all environments share, and the device tokens of one environment, for checks of
+/// pushes.
 private struct EnvironmentDirectory: PushDirectory {
     let providers: ProviderRegistry
     let devices: DeviceRegistry

@@ -18,7 +18,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         case full
     }
 
-    /// The maximum number of apps, of keys, and of certificates.
+    /// The maximum number of apps, of keys, and of certificates; beyond it, adding one fails with ``Change/full``.
     static let capacity = 10_000
     /// The maximum number of keys of one team for one environment (reference 2.1).
     static let maximumTeamScopedKeys = 2
@@ -67,7 +67,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     func app(_ bundleID: Topic) -> ProviderApp? { self.state.withLock { $0.apps[bundleID] } }
 
-    /// Returns the token length that the app of a topic has set; `nil` if none.
+    /// Returns the length of device tokens that is set for the app of a topic; `nil` for the gateway's default.
     func tokenLength(for topic: Topic) -> Int? { topic.owner { self.app($0) }?.tokenLength }
 
     func key(_ keyID: String) -> RegisteredKey? {
@@ -81,17 +81,19 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     // MARK: Lists
 
-    /// Returns a page of the apps in the order of their bundle ids, after `last`.
+    /// Returns at most `limit` apps in the order of their bundle ids, after the bundle id `last`; `nil` for the first
+    /// page.
     func apps(after last: String?, limit: Int) -> [ProviderApp] {
         Self.page(self.state.withLock { Array($0.apps.values) }, by: { $0.bundleID.name }, after: last, limit: limit)
     }
 
-    /// Returns a page of the keys in the order of their ids, after `last`, revoked ones too.
+    /// Returns at most `limit` keys in the order of their ids, revoked ones too, after the id `last`; `nil` for the
+    /// first page.
     func keys(after last: String?, limit: Int) -> [RegisteredKey] {
         Self.page(self.state.withLock { Array($0.keys.values) }, by: { $0.keyID }, after: last, limit: limit)
     }
 
-    /// Returns a page of the certificates in the order of their serial numbers, after `last`, revoked ones too.
+    /// Returns at most `limit` certificates by serial number, revoked ones too, after `last`; `nil` for the first page.
     func certificates(after last: String?, limit: Int) -> [ProviderCertificate] {
         Self.page(self.state.withLock { Array($0.certificates.values) }, by: { $0.serial }, after: last, limit: limit)
     }
@@ -205,7 +207,8 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
 /// Looks up the registered data by which a provider's credentials are checked.
 protocol TrustDirectory: Sendable {
-    /// A number that changes with every change of apps, keys or certificates.
+    /// A number that changes with every change of apps, keys or certificates, by which caches detect that they are
+    /// outdated.
     var changes: UInt64 { get }
     /// Returns a registered key; `nil` also for a revoked one.
     func key(_ keyID: String) -> RegisteredKey?

@@ -20,9 +20,9 @@ struct VerifiedProviderToken: Hashable, Sendable {
 
 /// Verifies provider tokens as leniently as Apple does (reference 2.1, "what real clients send").
 enum ProviderTokenVerifier {
-    /// The maximum length of a token, in bytes. Real ones have under 300.
+    /// The maximum length of a token, in bytes; a longer one is invalid. Real ones have under 300.
     static let maximumLength = 4096
-    /// The maximum age of a token, and the maximum time by which its issue time may lie in the future.
+    /// The maximum age of a token, and the maximum time by which its issue time may lie in the future: an hour.
     static let tolerance: Duration = .seconds(3600)
 
     /// Returns the claims of a token that a registered key signed, whatever its issue time; `nil` for any other token.

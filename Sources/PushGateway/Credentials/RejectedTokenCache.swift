@@ -36,16 +36,16 @@ final class RejectedTokenCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
+    /// Creates an empty cache.
     /// - Parameter capacity: The maximum number of tokens. Default 4,096, of 300 bytes each.
     init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
 
-    /// The number of tokens.
     var count: Int { self.state.withLock { $0.outcomes.count } }
 
-    /// Returns the outcome of an earlier check; `nil` if there is none.
+    /// Returns the outcome of an earlier check; `nil` if there is none, or if the registered keys have changed since.
     /// - Parameters:
     ///   - header: The value of the `authorization` field.
-    ///   - changes: The directory's ``TrustDirectory/changes``.
+    ///   - changes: The current value of the directory's ``TrustDirectory/changes``.
     func outcome(of header: String, changes: UInt64) -> Outcome? {
         let digest = Self.digest(header)
         return self.state.withLock { $0.changes == changes ? $0.outcomes[digest] : nil }

@@ -18,7 +18,7 @@ final class SignatureCheckLimiter: Sendable {
     /// Returns the bucket of one source: 1,000 invalid tokens in a row, 20 a second in the long run.
     private static func ofSource(now: Timestamp) -> Bucket { Bucket(rate: 20, burst: 1000, now: now) }
 
-    /// The maximum number of sources with a bucket.
+    /// The maximum number of sources with a bucket. If all buckets are in use, other sources count as over the limit.
     private static let maximumSources = 4096
 
     /// The source of a connection: an IPv4 address or the first half of an IPv6 address; empty for other kinds.

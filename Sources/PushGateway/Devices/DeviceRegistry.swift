@@ -23,7 +23,7 @@ final class DeviceRegistry: Sendable {
         var topic: TopicHash
     }
 
-    /// The maximum number of apps of one device, in both environments together.
+    /// The maximum number of apps of one device, in both environments together; further apps receive no device token.
     static let maximumInstalls = 1000
 
     let minter: TokenMinter
@@ -43,7 +43,7 @@ final class DeviceRegistry: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The number of devices that are not deleted.
+    /// The number of activated devices, without deleted ones.
     var count: Int { self.state.withLock { $0.devices.values.count { $0.deletedAt == nil } } }
 
     /// Returns at most `limit` of the matching devices that are not deleted, in the order of their activation.
@@ -92,14 +92,14 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Returns the topic with this hash among the device's apps, including removed apps.
+    /// Returns the topic with this hash among the device's apps, including removed apps; `nil` if there is none.
     func topic(_ hash: TopicHash, on device: UUID, in environment: PushEnvironment) -> Topic? {
         self.state.withLock { $0.devices[device]?.install(hash, in: environment)?.topic }
     }
 
     // MARK: Tokens
 
-    /// Returns the device token of an app; `nil` if the app is not on the device.
+    /// Returns the device token of an app; `nil` if the app was never installed on the device or was removed.
     func currentToken(_ topic: TopicHash, on device: UUID, in environment: PushEnvironment) throws -> DeviceToken? {
         guard let install = self.device(device)?.install(topic, in: environment), install.isActive else { return nil }
         return try self.token(install, device: device)

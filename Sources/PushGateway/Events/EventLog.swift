@@ -111,7 +111,6 @@ final class EventLog: Sendable {
         return stored + recent.lazy.filter { $0.id > id && filter.matches($0) }.prefix(limit - stored.count)
     }
 
-    /// Returns the number of events on disk.
     func stored() async throws -> Int { try await self.database.read { try $0.events.count() } }
 
     /// Returns the newest `limit` matching events, newest first.
@@ -169,7 +168,7 @@ final class EventLog: Sendable {
             self.flush()
             try await self.database.flush()
         }
-        // No further id is given, so the reservation can end at the last one: the ids of the next start follow without a gap.
+        // No further id is assigned, so the reservation ends at the last one: the next start continues without a gap.
         let last = self.lastID
         do {
             try await self.database.commit { try $0.events.reserve(upTo: last) }
@@ -182,7 +181,7 @@ final class EventLog: Sendable {
     /// Removes the events that exceed ``limits``. Called at intervals.
     func trim(now: Timestamp) async throws {
         let limits = self.limits
-        // Events are counted, because reserved ids may have none. As this visits each block, it is read outside the write.
+        // Events are counted, because reserved ids may have none. All blocks are read, hence outside of the write.
         let oldest = try await self.database.read { try $0.events.oldest(of: limits.events) }
         let since = Timestamp(milliseconds: now.milliseconds - Int64(limits.eventAge.components.seconds) * 1000)
         try await self.database.commit { try $0.events.trim(before: oldest, since: since) }

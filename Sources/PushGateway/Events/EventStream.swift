@@ -5,15 +5,14 @@ import Synchronization
 final class EventStream: Sendable {
     /// The maximum number of groups of events that wait for a slow watcher. Beyond it, the oldest groups are dropped.
     static let buffer = 1000
-    /// The maximum number of watchers at a time.
+    /// The maximum number of watchers at a time, beyond which ``watch()`` returns `nil`.
     static let maximumWatchers = 32
 
-    /// A subscriber to the groups of events. An empty group only signals that time has passed (``remind()``).
+    /// A subscriber to the groups of events. An empty group contains no news; ``remind()`` sends it at intervals.
     struct Watcher: Sendable {
         let events: AsyncStream<[Event]>
         fileprivate let continuation: AsyncStream<[Event]>.Continuation
 
-        /// Sends the watcher an empty group.
         func remind() { self.continuation.yield([]) }
         /// Finishes the stream after the events in the buffer.
         func end() { self.continuation.finish() }
@@ -28,11 +27,10 @@ final class EventStream: Sendable {
     private let state = Mutex(State())
     private let watching = Atomic<Int>(0)
 
-    /// The number of watchers.
     var count: Int { self.watching.load(ordering: .relaxed) }
 
     /// Adds a watcher, which is removed when its stream finishes or is no longer read.
-    /// - Returns: `nil` if there are too many watchers.
+    /// - Returns: The watcher; `nil` if there are ``maximumWatchers``, or after ``finish()``.
     func watch() -> Watcher? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [Event].self,

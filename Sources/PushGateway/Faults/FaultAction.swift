@@ -34,8 +34,8 @@ enum FaultAction: Hashable, Sendable {
         var code = FaultErrorCode.none
         /// The `reason` in the JSON debug data of the frame; `nil` for no debug data.
         var text: String?
-        /// Indicates whether the current request still receives its response and the last stream id includes it. If
-        /// not, this request and later ones are not processed.
+        /// A Boolean value that indicates whether the current request still receives its response and the last stream
+        /// id includes it. If not, this request and later ones are not processed.
         var finishesStreams = true
     }
 
@@ -71,7 +71,7 @@ enum FaultAction: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the action applies at the request or message number `ordinal` (``FaultSubject/ordinal``).
+    /// Returns whether the action takes effect at the request or message with the number `ordinal` on its connection.
     func isDue(at ordinal: Int) -> Bool {
         switch self {
         case .goAway(let goAway): ordinal >= goAway.after

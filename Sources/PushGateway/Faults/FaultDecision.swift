@@ -3,7 +3,7 @@ import PushTypes
 /// The faults that apply to one request, message or connection. Several rules can contribute; for each property the
 /// first matching rule counts.
 struct FaultDecision: Hashable, Sendable {
-    /// A fault that takes effect before the request is processed.
+    /// A fault that takes effect before the request is processed: a delay, or no processing at all.
     enum Before: Hashable, Sendable {
         case wait(Duration)
         /// The request never receives a response.

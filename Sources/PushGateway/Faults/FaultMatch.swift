@@ -12,7 +12,7 @@ struct FaultMatch: Hashable, Sendable {
     var credential: String?
     var environment: PushEnvironment?
     var listener: FaultListener?
-    /// The percentage of the matching subjects to which the fault applies, at random: 0 to 100.
+    /// The percentage of the matching subjects to which the fault applies, at random: 0 to 100. Default all.
     var percent: Double = 100
     /// The number of matching subjects, counted from the first, to which the fault can apply.
     var first: Int?
@@ -138,7 +138,8 @@ enum FaultPoint: UInt8, CaseIterable, Hashable, Sendable {
     case feedback
 }
 
-/// The request, message or connection to which a fault could apply, as far as its listener knows it.
+/// The request, message or connection to which a fault could apply. A property is `nil` while its listener does not
+/// know it.
 struct FaultSubject: Hashable, Sendable {
     var listener: FaultListener
     var environment: PushEnvironment
@@ -151,7 +152,7 @@ struct FaultSubject: Hashable, Sendable {
 }
 
 extension FaultSubject {
-    /// Creates the subject for a message to a device.
+    /// Creates the subject for a message to a device; without a message, topic and token are not known.
     init(listener: FaultListener, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
         self.init(
             listener: listener,

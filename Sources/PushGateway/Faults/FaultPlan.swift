@@ -10,7 +10,7 @@ import Synchronization
 /// Rules from the API exist until they are removed or the gateway stops; those of a file or a flag exist again after
 /// the next start. If there are no rules, a decision costs one relaxed atomic load.
 final class FaultPlan: Sendable {
-    /// The maximum number of rules in the plan.
+    /// The maximum number of rules in the plan; adding more fails.
     static let limit = 100
 
     /// The source of a rule.
@@ -77,6 +77,7 @@ final class FaultPlan: Sendable {
 
     /// Adds a rule.
     /// - Returns: The rule with its id.
+    /// - Throws: ``RequestError`` if the plan is full, the id is in use, or the rule has expired.
     func add(_ rule: FaultRule, source: Source, now: Timestamp) throws(RequestError) -> FaultRule {
         try self.state.withLock { (state) throws(RequestError) in
             self.removeExpired(from: &state, now: now)
@@ -119,7 +120,8 @@ final class FaultPlan: Sendable {
         }
     }
 
-    /// Returns the faults of a subject. Percentages are decided by the system's random number generator.
+    /// Returns the faults that apply to a subject; `nil` for none. Percentages are decided by the system's random
+    /// number generator.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,
@@ -129,7 +131,8 @@ final class FaultPlan: Sendable {
         return self.decide(at: point, for: subject(), random: &random, now: now())
     }
 
-    /// Returns the faults of a subject; `nil` for none. The subject is not evaluated unless a rule is about `point`.
+    /// Returns the faults that apply to a subject; `nil` for none. The subject is not evaluated unless a rule is about
+    /// `point`.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,
@@ -181,7 +184,7 @@ struct ListenerFaultPlan: Sendable {
     let expiredTLS: NIOSSLContext
     let time: any TimeSource
 
-    /// Returns the faults of a connection that is being accepted; `nil` for none.
+    /// Returns the faults of a connection that is being accepted, of which only the listener is known; `nil` for none.
     func decide() -> FaultDecision? {
         let subject = FaultSubject(listener: self.listener, environment: self.environment)
         return self.plan.decide(at: .connection, for: subject, now: self.time.now)

@@ -28,6 +28,7 @@ extension FaultRule {
         try self.init(JSONFields(members: members, path: path, known: Self.object.known))
     }
 
+    /// Parses the members of a request body.
     /// - Throws: ``RequestError`` with the path of the invalid member.
     init(_ fields: JSONFields) throws(RequestError) {
         self.id = try fields.value(Self.idMember) ?? ""
@@ -58,6 +59,7 @@ extension FaultRule {
 
 /// The text form of a rule, for the command line.
 extension FaultRule: CustomStringConvertible {
+    /// Parses the text form of a rule.
     /// - Throws: ``RequestError`` with the path of the invalid member.
     init(text: String) throws(RequestError) { try self.init(members: try FaultText.members(text)) }
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Receives the tokens that providers should stop using (reference 6).
 protocol FeedbackSink: Sendable {
-    /// Adds a token to its topic's list. Never blocks.
+    /// Adds a token, which is invalid from the time `since` on, to its topic's list. Never blocks.
     func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp)
 }
 

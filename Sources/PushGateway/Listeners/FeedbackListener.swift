@@ -33,7 +33,7 @@ struct FeedbackListener: Sendable {
         try pipeline.addHandler(FeedbackServerHandler(listener: self, closeHandler: closeHandler))
     }
 
-    /// Returns the time of the latest entries that a client may receive. Later entries are hidden from it.
+    /// Returns the time of the latest entries that a client may receive. Entries of later times stay hidden from it.
     func latest(for identity: CertificateIdentity) -> Timestamp {
         self.time.now.advanced(by: .zero - self.delay(identity))
     }

@@ -10,18 +10,20 @@ import Synchronization
 final class Listener: Sendable {
     /// The options in which the listeners differ.
     struct Options: Sendable {
-        /// Indicates whether to limit the time of the TLS handshake; `false` if the connection's own handler limits it.
+        /// A Boolean value that indicates whether the listener limits the time of the TLS handshake; `false` if the
+        /// connection's own handler does.
         var watchesHandshake = true
-        /// Indicates whether the handshake fails for an untrusted client certificate; `false` if the handler checks it
-        /// later.
+        /// A Boolean value that indicates whether the handshake fails for an untrusted client certificate; `false` if
+        /// the handler checks it later.
         var checksCertificates = true
-        /// Indicates whether responses are still sent to a client that has closed its write side.
+        /// A Boolean value that indicates whether responses are still sent after the client has half-closed its
+        /// connection.
         var allowsHalfClosure = false
     }
 
     /// The name for logs and errors, such as `sandbox binary`.
     let name: String
-    /// The maximum number of open connections. Further ones are closed at once.
+    /// The maximum number of open connections. Further ones are closed immediately.
     let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
     private let options: Options
@@ -31,9 +33,11 @@ final class Listener: Sendable {
     private let memory = MemoryTrimmer()
     private let open: ListenerConnections
 
+    /// Creates a listener; ``bind(_:initialize:)`` opens its port.
     /// - Parameters:
     ///   - name: The name for logs and errors.
-    ///   - unauthenticated: The budget of connections without a credential, which all listeners share.
+    ///   - unauthenticated: The budget of connections without a credential, which all listeners share; `nil` for none.
+    ///   - faults: The fault rules that are applied to new connections; `nil` for none.
     init(
         name: String,
         tls: TLSConfiguration,
@@ -50,12 +54,12 @@ final class Listener: Sendable {
         (self.unauthenticated, self.faults) = (unauthenticated, faults)
     }
 
-    /// The number of open connections.
     var connections: Int { self.open.count }
 
     /// Starts to listen.
-    /// - Parameter initialize: Adds the handlers behind TLS to each connection's pipeline.
-    /// - Returns: The port.
+    /// - Parameter initialize: Adds the handlers behind TLS to a connection's pipeline. The second argument is the
+    ///   fault of the connection; `nil` for none.
+    /// - Returns: The port, which the system chooses if `address` has the port 0.
     /// - Throws: ``GatewayError/cannotListen(listener:address:why:)``.
     func bind(
         _ address: ListenAddress,
@@ -75,7 +79,8 @@ final class Listener: Sendable {
     }
 
     /// Stops listening and returns once all connections are closed.
-    /// - Parameter draining: Whether connections may finish their running requests first.
+    /// - Parameter draining: `true` if connections finish their running requests first, `false` to close them
+    ///   immediately.
     func close(draining: Bool) async { await self.open.close(draining: draining) }
 
     /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
@@ -155,7 +160,7 @@ final class MemoryTrimmer: Sendable {
         mutating func willTrim() { self = Count() }
     }
 
-    /// The delay before memory is returned, so that connections that close together cause only one pass over the heap.
+    /// The delay before memory is returned, so that connections that close together cause one pass over the heap.
     private static let delay = DispatchTimeInterval.seconds(2)
 
     /// `malloc_trim`, which is in no header that Swift sees, and only in the C library that needs it.

@@ -10,11 +10,12 @@ struct ActivatedDevice: Sendable {
     var deletedAt: Timestamp?
     /// The time at which the device last connected or disconnected; `nil` if it never did.
     var lastSeenAt: Timestamp?
-    /// The serial number of the device's valid certificate, in lower-case hexadecimal.
+    /// The serial number of the device's only valid certificate, in lower-case hexadecimal; `nil` if any may be used.
     var certificateSerial: String?
     /// The time at which the device's certificate was revoked; `nil` if it is valid.
     var revokedAt: Timestamp?
-    /// The number of reinstallations of the device's system. Base tokens from before the last one are invalid.
+    /// The number of reinstallations of the device's system. Each invalidates the device's base token, see
+    /// ``TokenMinter``.
     var epoch: UInt32 = 0
     var installs: [Install] = []
 
@@ -35,7 +36,7 @@ struct ActivatedDevice: Sendable {
         var tokenLength = 0
         /// The time from which the current token is invalid; `nil` while the app is on the device.
         var endedAt: Timestamp?
-        /// The end times of the tokens of earlier generations, oldest first.
+        /// The end times of the tokens of earlier generations, oldest first; at most ``remembered``.
         var earlier: [(generation: UInt32, endedAt: Timestamp)] = []
 
         var isActive: Bool { self.endedAt == nil }

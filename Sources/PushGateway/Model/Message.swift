@@ -8,7 +8,7 @@ final class Message: Sendable {
     /// The sequence number of the message in the gateway. Later messages have higher numbers.
     let sequence: Int64
     let device: UUID
-    /// The app's device token; for a broadcast, the device's base token.
+    /// The app's device token; for a broadcast, the device's base token, which belongs to no app.
     let token: [UInt8]
     let notification: PushNotification
     let topicHash: TopicHash

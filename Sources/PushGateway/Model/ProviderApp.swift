@@ -4,7 +4,7 @@ import PushTypes
 struct ProviderApp: Hashable, Sendable {
     var bundleID: Topic
     var teamID: String
-    /// Indicates whether the app may use broadcasts (reference 4.1).
+    /// A Boolean value that indicates whether the app may use broadcasts (reference 4.1).
     var allowsBroadcast = true
     /// The length of the app's new device tokens, in bytes: 32, or 0 for encrypted tokens of varying length; `nil` for
     /// the gateway's setting.
@@ -52,7 +52,8 @@ struct RegisteredKey: Hashable, Sendable {
         case team
         /// All topics of the team in one environment.
         case environment(PushEnvironment)
-        /// Some topics in one environment. The connection may use at most one other key.
+        /// Some topics in one environment. A connection that uses the key may use at most one other key, the related
+        /// one.
         case topics(TopicScope)
 
         var name: KeyScopeName {

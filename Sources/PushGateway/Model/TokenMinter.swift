@@ -4,8 +4,8 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Mints and opens device tokens and base tokens. A token is the identity behind it, encrypted with AES-GCM, so that it
-/// needs no look-up and reveals nothing to other parties.
+/// Mints and opens device tokens, which name an app on a device, and base tokens, which name the device alone. A token
+/// is the identity behind it, encrypted with AES-GCM, so that it needs no look-up and reveals nothing to other parties.
 ///
 /// Of several token keys the newest encrypts new tokens, and every key opens those that it encrypted, so that a token
 /// from before a rotation is valid until its device has fetched a new one.
@@ -23,7 +23,7 @@ final class TokenMinter: Sendable {
         var device: UUID
         var topic: TopicHash
         var environment: PushEnvironment
-        /// The generation of the token, which rises with each new token.
+        /// The generation of the token, which rises with each new token of the app on the device.
         var generation: UInt32
     }
 
@@ -62,6 +62,7 @@ final class TokenMinter: Sendable {
     /// The keys in the order of their ids, which start with 1.
     private let keys: Mutex<[Key]>
 
+    /// Creates a minter.
     /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept while its tokens are valid.
     init(keys: [[UInt8]]) { self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init)) }
 
@@ -82,13 +83,15 @@ final class TokenMinter: Sendable {
         self.keys.withLock { id > 0 && Int(id) <= $0.count ? $0[Int(id) - 1] : nil }
     }
 
-    /// Returns the encrypted device token of an identity. The same identity and key always give the same token.
+    /// Returns the encrypted device token of an identity; `nil` without any key. The same identity and key give the
+    /// same token.
     /// - Parameter keyID: The key that encrypts it; the current one if this id does not exist.
     func deviceToken(_ claims: Claims, keyID: UInt8) throws -> DeviceToken? {
         try self.seal(Self.text(claims), keyID: keyID).flatMap(DeviceToken.init(bytes:))
     }
 
-    /// Returns the ``shortLength``-byte token of an identity. The same identity and key always give the same token.
+    /// Returns the ``shortLength``-byte token of an identity; `nil` without any key. The same identity and key give the
+    /// same token.
     /// - Parameter keyID: The key of its HMAC; the current one if this id does not exist.
     func shortToken(_ claims: Claims, keyID: UInt8) -> DeviceToken? {
         guard let key = self.key(keyID) ?? self.key(self.currentKeyID) else { return nil }

@@ -12,7 +12,8 @@ struct ChannelRequestValidator: Sendable {
 
     let shared: ProviderSession.Shared
 
-    /// Checks a request. Returns the response if the request only reads, or the broadcast or change to perform.
+    /// Checks a request. Returns the response if the request only reads, or the broadcast or change to perform. Throws
+    /// the reason of the first check that fails.
     func validate(
         _ request: ProviderRequest,
         path: ProviderPath,

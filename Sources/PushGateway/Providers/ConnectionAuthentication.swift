@@ -11,7 +11,6 @@ struct ConnectionAuthentication: Sendable {
     /// The maximum number of remembered verified tokens. A connection uses one at a time, or two with a related key.
     static let maximumTokens = 4
 
-    /// A verified token.
     private struct Verified: Sendable {
         /// The value of the `authorization` field.
         var header: String
@@ -27,9 +26,10 @@ struct ConnectionAuthentication: Sendable {
     private let rejectedTokens: RejectedTokenCache
     private let source: SignatureCheckLimiter.Source
     private let sources: SignatureCheckLimiter
-    /// The limit of invalid tokens on this connection; `nil` before the first one.
+    /// The bucket that limits the invalid tokens on this connection; `nil` before the first one.
     private var checks: SignatureCheckLimiter.Bucket?
-    /// Indicates whether too many invalid tokens were checked, so that no further request is processed.
+    /// A Boolean value that indicates whether too many invalid tokens were checked. No further request is processed
+    /// then.
     private(set) var mustEnd = false
     /// The undocumented algorithm of an accepted token, until it is logged; `nil` for none.
     private var unloggedAlgorithm: ProviderTokenAlgorithm?
@@ -37,14 +37,17 @@ struct ConnectionAuthentication: Sendable {
     private var certificateGrants = TopicGrantCache()
     /// The verified tokens, most recently used first.
     private var verified: [Verified] = []
-    /// The key of the first valid token.
+    /// The key of the first valid token, which determines what other keys the connection may use; `nil` before.
     private var firstKey: RegisteredKey?
     /// The value of ``TrustDirectory/changes`` for which the remembered tokens and topics are valid.
     private var changes: UInt64?
 
+    /// Creates the authentication of a new connection.
     /// - Parameters:
-    ///   - certificate: The valid certificate of the TLS handshake.
-    ///   - source: The address of the client.
+    ///   - certificate: The valid certificate of the TLS handshake; `nil` for a connection that authenticates by
+    ///     tokens.
+    ///   - rejected: The cache of invalid tokens, which all connections of the environment share.
+    ///   - source: The address of the client, to whose bucket in `sources` invalid tokens are charged.
     init(
         environment: PushEnvironment,
         certificate: CertificateIdentity? = nil,
@@ -224,6 +227,7 @@ struct TopicGrant: Hashable, Sendable {
     /// The push type whose suffix the topic has after its app's bundle id; `nil` for none.
     var suffixType: PushType?
 
+    /// Creates the grant for a topic.
     /// - Parameter isApp: Whether an app of exactly this name is registered, whatever its suffix.
     init(_ topic: Topic, isApp: Bool) {
         self.topic = topic

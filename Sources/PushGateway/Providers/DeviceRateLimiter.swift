@@ -21,6 +21,7 @@ final class DeviceRateLimiter: Sendable {
     private let capacity: Int
     private let buckets = Mutex<[Key: Bucket]>([:])
 
+    /// Creates a limiter.
     /// - Parameter capacity: The maximum number of buckets at a time.
     init(_ rate: ProviderRules.Rate, capacity: Int = 100_000) {
         self.rate = rate

@@ -69,9 +69,11 @@ struct ProviderSession: Sendable {
     private var ids = RequestIDGenerator()
     /// The limit of concurrent streams that was last announced.
     private(set) var streamLimit: Int
-    /// The sum of the weights of all rejections since the last accepted request.
+    /// The sum of the weights of all rejections since the last accepted request, on which the limits of
+    /// ``ProviderRules`` act.
     private var rejections = 0
 
+    /// Creates the session of a new connection.
     /// - Parameters:
     ///   - certificate: The valid certificate of the TLS handshake (``ProviderAuthority``); `nil` for a connection that
     ///     authenticates by tokens.
@@ -137,7 +139,6 @@ struct ProviderSession: Sendable {
         }
     }
 
-    /// Checks a broadcast or a request of channel management.
     private mutating func channel(_ request: ProviderRequest, _ path: ProviderPath, _ now: Timestamp) -> Decision {
         let requestID = self.id(request.fields.requestID ?? request.fields.id)
         do throws(ProviderRejection) {
@@ -180,8 +181,9 @@ struct ProviderSession: Sendable {
         return .announce(streamLimit: self.streamLimit)
     }
 
-    /// Counts a rejection (reference 1.3, 7.8). Rejections for an unregistered token (reference 1.9) and for too many
-    /// pushes to one device do not count, because the connection does not cause them.
+    /// Counts a rejection, and returns the instruction for a connection with too many of them, or `nil` (reference 1.3,
+    /// 7.8). Rejections for an unregistered token (reference 1.9) and for too many pushes to one device do not count,
+    /// because the connection does not cause them.
     private mutating func rejected(_ reason: Reason) -> Instruction? {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }
@@ -202,7 +204,7 @@ struct ProviderRejection: Error {
     var reason: Reason
     /// The unregistered token of a push that is rejected with status 410; `nil` for other rejections.
     var token: UnregisteredToken?
-    /// The gateway's own rule that rejects the request, for the log; `nil` for none.
+    /// The name of the gateway's own rule that rejects the request, for the log; `nil` for a rule of Apple's protocol.
     var rule: String?
     /// The recipient of a push that is rejected with status 429; `nil` for other rejections.
     var recipient: (device: UUID, topic: Topic)?

@@ -20,6 +20,7 @@ struct PushRequestValidator: Sendable {
     /// The limit of pushes per device and topic; `nil` for none.
     let limiter: DeviceRateLimiter?
 
+    /// Returns the push if it passes all checks, and otherwise throws the rejection.
     /// - Parameters:
     ///   - path: The parsed path of `request`.
     ///   - apnsID: The id of the push: the request's own, or a new one.

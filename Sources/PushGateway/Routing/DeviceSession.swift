@@ -12,7 +12,7 @@ protocol DeviceConnection: AnyObject, Sendable {
 /// A packet for a device.
 enum DevicePacket: Sendable {
     case message(Message, id: UInt32)
-    /// Nothing was stored for these topics while the device was offline.
+    /// Informs the device that nothing was stored for these topics while it was offline.
     case nothingStored([TopicHash])
 }
 
@@ -43,11 +43,12 @@ struct DeviceSession: Sendable {
         var id: UInt32
         var message: Message
         var isFromStorage: Bool
-        /// The push whose result depends on the acknowledgement; `nil` once it is settled or waits for the store.
+        /// The push whose result depends on the acknowledgement; `nil` once the result is sent or waits for the store.
         var submission: PendingSubmission?
-        /// Indicates whether the message is stored, or is written to the store with the next group.
+        /// A Boolean value that indicates whether the message is stored, or is in the next ``StoreBatch``.
         var isStored: Bool
-        /// The acknowledgement window in which the message was sent (``AcknowledgementWindows/current``).
+        /// The number of the acknowledgement window in which the message was sent, see
+        /// ``AcknowledgementWindows/current``.
         var window: Int
 
         /// Returns whether the message has this topic; always `true` for `nil`.
@@ -57,17 +58,21 @@ struct DeviceSession: Sendable {
     let id: ID
     private(set) var topics: [(hash: TopicHash, interest: Interest)] = []
     var channels: Set<ChannelName> = []
-    /// Indicates whether the device is in use.
+    /// A Boolean value that indicates whether the device is in use.
     var isActive = true
     var unacknowledged = UnacknowledgedMessages()
-    /// The last window to which the device was added (``AcknowledgementWindows/add(_:last:)``); `nil` for none.
+    /// The number of the last acknowledgement window to which the device was added, see ``AcknowledgementWindows``;
+    /// `nil` for none.
     var lastWindow: Int?
-    /// The time of the last acknowledgement, or of the first unacknowledged message if that is later.
+    /// The time of the last acknowledgement, or of the first unacknowledged message if that is later. A device that
+    /// makes no progress for too long is disconnected.
     var progressedAt = Timestamp(milliseconds: .min)
     var loads = PendingLoads()
-    /// Indicates whether messages in the store wait for a wake-up, for use of the device, or for another filter.
+    /// A Boolean value that indicates whether messages in the store wait for a wake-up, for use of the device, or for
+    /// another filter.
     var hasHeld = false
-    /// Indicates whether messages in the store wait until the device has acknowledged earlier ones.
+    /// A Boolean value that indicates whether messages in the store wait until the device has acknowledged earlier
+    /// ones.
     var hasBacklog = false
     /// The time at which a device that is not in use is woken next for power-aware notifications.
     var nextWindow = Timestamp(milliseconds: .max)
@@ -110,7 +115,7 @@ struct DeviceSession: Sendable {
 struct UnacknowledgedMessages: Sendable {
     typealias Entry = DeviceSession.InFlight
 
-    /// The maximum capacity that is kept when the last entry is removed.
+    /// The maximum capacity, in entries, that is kept when the last entry is removed; above it, the memory is freed.
     private static let keptCapacity = 32
 
     private var entries: [UInt32: Entry] = [:]
@@ -123,7 +128,6 @@ struct UnacknowledgedMessages: Sendable {
     /// The entries in the order in which they were sent.
     var inOrder: [Entry] { self.entries.values.sorted { $0.id < $1.id } }
 
-    /// The sequence numbers of all unacknowledged messages.
     var sequences: Set<Int64> { Set(self.entries.values.lazy.map(\.message.sequence)) }
 
     subscript(id: UInt32) -> Entry? { self.entries[id] }
@@ -158,7 +162,7 @@ struct UnacknowledgedMessages: Sendable {
 struct PendingLoads: Sendable {
     /// The number of unfinished reads.
     private(set) var count = 0
-    /// Indicates whether a read of the device's messages is unfinished.
+    /// A Boolean value that indicates whether a read of the device's messages is unfinished.
     private var isLoadingMessages = false
     /// The next read of the device's messages, which begins when the current one has finished; `nil` for none.
     private var next: StoreLoad?

@@ -94,7 +94,8 @@ final class MessageRouter: PushSubmitter, Sendable {
     func session(of device: UUID) -> DeviceSession? { self.state.withLock { $0.machine.sessions.session(of: device) } }
 
     /// Begins the session of an authenticated device. Its earlier connection, if there is one, is closed.
-    /// - Returns: The session; `nil` if the device was deleted meanwhile. ``disconnected(_:)`` must follow.
+    /// - Returns: The session, for which ``disconnected(_:)`` must be called; `nil` if the device was deleted
+    ///   meanwhile.
     func connected(_ device: UUID, isActive: Bool, connection: any DeviceConnection) -> DeviceSession.ID? {
         guard self.services.devices.device(device) != nil else { return nil }
         self.services.devices.updateLastSeen(device, at: self.now)
@@ -131,7 +132,6 @@ final class MessageRouter: PushSubmitter, Sendable {
         }
     }
 
-    /// Returns whether a fault drops an acknowledgement.
     private func dropsAck(of message: @autoclosure () -> Message?, now: Timestamp) -> Bool {
         let decision = self.services.faults.decide(
             at: .acknowledgement,
@@ -141,7 +141,7 @@ final class MessageRouter: PushSubmitter, Sendable {
         return decision?.response == .drop
     }
 
-    /// Adds a device to a channel's followers. Returns `false` if the device follows too many channels.
+    /// Adds a device to a channel's followers. Returns `false` if its session is over or it follows too many channels.
     func follow(_ channel: ChannelName, _ session: DeviceSession.ID) -> Bool {
         self.perform { state, _ in state.machine.follow(channel, session) }
     }
@@ -244,7 +244,8 @@ final class MessageRouter: PushSubmitter, Sendable {
         Self.settle(submissions, rejection: .tooManyRequests)
     }
 
-    /// Reports results to the owners, with one call for consecutive pushes of the same owner.
+    /// Reports results to the owners of pushes, with one call for consecutive pushes of the same owner. The pushes are
+    /// accepted if `rejection` is `nil`.
     private static func settle(_ submissions: [PendingSubmission], rejection: Reason? = nil) {
         var rest = submissions[...]
         while let owner = rest.first?.owner {
@@ -260,6 +261,7 @@ final class MessageSequence: Sendable {
     private let last: Atomic<Int64>
     private let lastSession = Atomic<UInt64>(0)
 
+    /// Creates the generator, whose first message number is `last` + 1.
     /// - Parameter last: The highest message number in use.
     init(last: Int64) { self.last = Atomic(last) }
 

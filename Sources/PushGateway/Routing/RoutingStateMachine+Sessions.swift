@@ -101,8 +101,8 @@ extension RoutingStateMachine {
         }
     }
 
-    /// Returns whether the device has acknowledged nothing for too long, while its own limit or the total limit
-    /// prevents further messages.
+    /// Returns whether the device is to be disconnected: it has acknowledged nothing for too long, while its own limit
+    /// or the total limit prevents further messages.
     private func isStuck(_ index: Int, now: Timestamp) -> Bool {
         let (unacknowledged, limits) = (self.sessions[index].unacknowledged, self.limits)
         guard !unacknowledged.isEmpty, now.since(self.sessions[index].progressedAt) >= limits.silence else {

@@ -15,7 +15,7 @@ struct RoutingStateMachine: Sendable {
         /// messages with the largest payload.
         var unacknowledgedBytes = 8 * 1024 * 1024
         /// The maximum sum of ``Message/cost`` of the unacknowledged messages of all devices. One device uses at most
-        /// as much as is free, so that devices which acknowledge nothing leave room for others. Default 256 MiB.
+        /// as much as is free, so that devices that acknowledge nothing leave room for others. Default 256 MiB.
         var totalBytes = 256 * 1024 * 1024
         /// The maximum time without an acknowledgement for a device that has used up a limit. After it, the device is
         /// disconnected. Default 60 s.
@@ -40,10 +40,10 @@ struct RoutingStateMachine: Sendable {
         var failed: [PendingSubmission] = []
         /// The events to log.
         var events: [Event] = []
-        /// The next group for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)`` must follow. `nil`
-        /// while a group is being written, or when there is nothing to write.
+        /// The next group of changes and reads for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)``
+        /// must follow. `nil` while a group is being written, or when there is nothing to write.
         var batch: StoreBatch?
-        /// Indicates whether ``windowPassed()`` is to be called after ``MessageRouter/window``.
+        /// A Boolean value that indicates whether ``windowPassed()`` is to be called after ``MessageRouter/window``.
         var schedulesWindow = false
     }
 
@@ -53,7 +53,7 @@ struct RoutingStateMachine: Sendable {
     var sessions = SessionTable()
     var followers = ChannelFollowers()
     private var windows = AcknowledgementWindows()
-    /// The changes and reads that are not in a group for the store yet.
+    /// The changes and reads that wait until the current group is written, and then form the next one.
     var batch = StoreBatch()
     /// The sum of ``Message/cost`` of the unacknowledged messages of all devices.
     var unacknowledgedBytes = 0
@@ -64,10 +64,11 @@ struct RoutingStateMachine: Sendable {
         (self.environment, self.limits, self.power) = (environment, limits, power)
     }
 
-    /// Indicates whether some changes or reads of the store are not finished yet.
+    /// A Boolean value that indicates whether some changes or reads of the store are not finished yet.
     var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
 
-    /// Adds the next group for the store and the next window to an event's actions. Called once after each event.
+    /// Adds the next group for the store and the next acknowledgement window to an event's actions. Called once after
+    /// each event.
     mutating func complete(_ actions: inout Actions) {
         if !self.isWriting, !self.batch.isEmpty {
             self.isWriting = true
@@ -80,7 +81,8 @@ struct RoutingStateMachine: Sendable {
         }
     }
 
-    /// Handles a group that was committed: its pushes are accepted, and the messages that it read are delivered.
+    /// Handles a committed group `batch`: its pushes are accepted, and the messages that it read are delivered.
+    /// `isInstalled` returns whether the app of a message is still on the device.
     mutating func written(
         _ batch: StoreBatch,
         _ outcome: StoreBatch.Outcome,
@@ -93,14 +95,15 @@ struct RoutingStateMachine: Sendable {
         for loaded in outcome.loaded { self.loaded(loaded, isInstalled: isInstalled, &actions) }
     }
 
-    /// Handles a group that could not be written: its pushes fail, and the connections that it read for are closed.
+    /// Handles a group `batch` that could not be written: its pushes fail, and the connections that it read for are
+    /// closed.
     mutating func writeFailed(_ batch: StoreBatch, _ actions: inout Actions) {
         self.isWriting = false
         actions.closing = batch.loads.map(\.session).filter { self.index(of: $0) != nil }
         actions.failed = batch.submissions
     }
 
-    /// Handles the end of the window that ``Actions/schedulesWindow`` began.
+    /// Handles the end of an acknowledgement window: stores the messages that were not acknowledged in time.
     mutating func windowPassed() {
         self.isWindowScheduled = false
         self.storeLateMessages()
@@ -195,7 +198,6 @@ struct RoutingStateMachine: Sendable {
         return Set(entries.map(\.message.sequence))
     }
 
-    /// Sends a message to its device.
     mutating func send(
         _ message: Message,
         _ submission: Submission?,
@@ -228,7 +230,6 @@ struct RoutingStateMachine: Sendable {
         actions.packets.append((session, .message(message, id: id)))
     }
 
-    /// Adds an event of a message to the actions.
     func log(_ name: Event.Name, _ message: Message, _ actions: inout Actions) {
         actions.events.append(Event(name, message, self.environment, time: actions.now))
     }

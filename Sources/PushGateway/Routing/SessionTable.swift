@@ -13,7 +13,7 @@ struct SessionTable: Sendable {
     var devices: [UUID] { self.sessions.map(\.device) }
     var unacknowledged: Int { self.sessions.reduce(0) { $0 + $1.unacknowledged.count } }
 
-    /// Returns the index of a device's session, which is valid until any session is removed.
+    /// Returns the index of a device's session, which is valid until any session is removed; `nil` if it has none.
     func index(of device: UUID) -> Int? { self.indexes[device] }
 
     subscript(index: Int) -> DeviceSession {

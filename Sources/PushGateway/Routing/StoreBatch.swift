@@ -11,7 +11,8 @@ enum StoreChange: Sendable {
     /// Removes all messages of an offline device except the newest of each topic.
     case keepNewest(UUID)
     case remove(Message)
-    /// Removes the older messages of this message's topic, except those with the sequence numbers `keeping`.
+    /// Removes the messages of the same topic that are older than this one, except those with the sequence numbers
+    /// `keeping`.
     case removeOlder(Message, keeping: Set<Int64>)
     /// Removes a device's messages for a removed app. If `topic` is `nil`, removes all its messages and subscriptions.
     case discard(device: UUID, topic: Topic?)
@@ -27,14 +28,15 @@ enum StoreChange: Sendable {
 /// A read of the store for a session, which runs after the changes in the same group.
 struct StoreLoad: Hashable, Sendable {
     enum Part: Hashable, Sendable {
-        /// The messages that are stored for the device; the first read after a filter also returns its subscriptions.
+        /// The messages that are stored for the device; the first read after the device sent its filter also returns
+        /// its subscriptions.
         case messages(isFirst: Bool)
         case channel(ChannelName)
     }
 
     var session: DeviceSession.ID
     var part: Part
-    /// Indicates whether the device is being woken for messages that were held.
+    /// A Boolean value that indicates whether the device is being woken for messages that were held.
     var isWindow = false
 }
 
@@ -45,7 +47,7 @@ struct LoadedMessages: Sendable {
     var subscriptions: [ChannelName] = []
 }
 
-/// The changes and reads of one group, and the pushes that are accepted when it is committed.
+/// One group: changes and reads of the store in one transaction, and the pushes that are accepted when it is committed.
 struct StoreBatch: Sendable {
     /// The result of a committed group: the events to log, and the messages that were read.
     struct Outcome: Sendable {
@@ -74,6 +76,7 @@ extension GatewayTables {
         return outcome
     }
 
+    /// Performs one change.
     /// - Returns: The events of messages that the change has removed.
     private static func perform(
         _ change: StoreChange,

@@ -5,7 +5,7 @@ import PushTypes
 struct Submission: Sendable {
     var push: AcceptedPush
     var owner: any SubmissionDelegate
-    /// The number that identifies the push to its owner: a stream id, or a serial number.
+    /// The number that identifies the push to its owner: a stream id of HTTP/2, or a serial number.
     var ticket: UInt32
 
     var pending: PendingSubmission {
@@ -17,7 +17,6 @@ struct Submission: Sendable {
 struct PendingSubmission: Sendable {
     var owner: any SubmissionDelegate
     var ticket: UInt32
-    /// The push's `apns-id`.
     var id: String
 }
 

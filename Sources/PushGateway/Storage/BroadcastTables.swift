@@ -7,7 +7,8 @@ import PushWire
 /// The tables for broadcasts of one environment: the newest broadcast of each channel, and the channels that devices
 /// follow.
 struct BroadcastTables {
-    /// A channel that a device follows, with the last broadcast that the device has received on it.
+    /// A channel that a device follows, with the sequence number of the last broadcast that the device has received on
+    /// it.
     struct Subscription: Hashable, Sendable {
         var channel: ChannelName
         var lastSequence: Int64
@@ -52,7 +53,6 @@ struct BroadcastTables {
         )
     }
 
-    /// Removes all subscriptions of a device.
     func unsubscribeAll(_ device: UUID) throws {
         try self.database.run(
             "DELETE FROM subscription WHERE device = ? AND environment = ?",

@@ -8,7 +8,7 @@ struct DataDirectory: ~Copyable {
     let path: String
     private let lock: DirectoryLock
 
-    /// Creates the folder if it does not exist, makes it private, and locks it.
+    /// Creates the folder if it does not exist, makes it private, and locks it. Throws ``GatewayError`` if that fails.
     init(_ path: String) throws {
         guard DurableFile.makePrivateFolder(path) else {
             throw GatewayError.badFile(path: path, why: "the folder cannot be created: \(DurableFile.lastError)")
@@ -77,6 +77,7 @@ final class SharedDataDirectory: Sendable {
 
     init(_ directory: consuming DataDirectory) { self.directory = Mutex(directory) }
 
+    /// Calls `body` with the directory, once no other caller uses it.
     /// - Throws: ``GatewayError/ended`` after ``close()``.
     func use<Value: Sendable>(_ body: (borrowing DataDirectory) throws -> Value) throws -> Value {
         try self.directory.withLock { directory in

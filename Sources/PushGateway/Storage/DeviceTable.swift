@@ -26,7 +26,6 @@ struct DeviceTable {
         }
     }
 
-    /// Writes the row of a new device.
     func insert(_ device: ActivatedDevice) throws {
         try self.database.run(
             """

@@ -83,7 +83,6 @@ struct EventTable {
         return found
     }
 
-    /// Returns the number of events on disk.
     func count() throws -> Int { try self.database.integer("SELECT coalesce(sum(count), 0) FROM eventBlock") ?? 0 }
 
     /// Removes the blocks whose events all have ids below `oldest` or are older than `since`.

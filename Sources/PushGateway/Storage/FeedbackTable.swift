@@ -18,8 +18,8 @@ struct FeedbackTable {
         return true
     }
 
-    /// Sets the time of a token that is listed.
-    /// - Returns: Whether it is listed.
+    /// Sets the time of a token that is listed, unless the entry has a later one.
+    /// - Returns: Whether the token is listed.
     func update(_ entry: FeedbackEntry) throws -> Bool {
         try self.database.run(
             "UPDATE feedback SET time = max(time, ?4) WHERE environment = ?1 AND topic = ?2 AND token = ?3",

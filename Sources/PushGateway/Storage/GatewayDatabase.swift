@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushSupport
 
-/// The gateway's SQLite database, through which all access to its tables goes.
+/// The gateway's SQLite database, which performs all reads and writes of its tables.
 ///
 /// It uses a write-ahead log with `synchronous = NORMAL`. Acknowledged changes survive a killed process; a power
 /// failure can lose the last transactions.

@@ -31,7 +31,6 @@ struct GatewayTables {
         case message, subscription, channel, feedback
     }
 
-    /// Returns the number of rows of one environment.
     func count(_ table: Counted, in environment: PushEnvironment) throws -> Int {
         let sql = "SELECT count(*) FROM \(table.rawValue) WHERE environment = ?"
         return try self.database.integer(sql, [environment.rawValue]) ?? 0
@@ -98,7 +97,7 @@ extension Row {
     /// Returns the priority of a message; ``Priority/immediate`` for a value that is not a priority.
     func priority() -> Priority { self.integer("priority").flatMap(Priority.init(rawValue:)) ?? .immediate }
 
-    /// Returns the columns that messages and broadcasts have in common.
+    /// Returns the columns that messages and broadcasts have in common; `nil` if one of them has an invalid value.
     func stored() -> (sequence: Int64, payload: ByteBuffer, acceptedAt: Timestamp, expiresAt: Timestamp)? {
         guard let sequence = self["sequence"] as Int64?, let payload = self["payload"] as Data?,
             let acceptedAt = self.timestamp("acceptedAt"), let expiresAt = self.timestamp("expiresAt")

@@ -6,7 +6,6 @@ import Synchronization
 /// Writes run in the order in which they were added, each completely or not at all. The completion of a write is called
 /// on the database's queue, once the transaction that contains the write has been committed.
 final class GroupCommit: Sendable {
-    /// One write.
     private struct Step: Sendable {
         /// Performs the write and returns the function to call after the end of the transaction.
         var run: @Sendable (GatewayTables) -> Finish
@@ -14,7 +13,8 @@ final class GroupCommit: Sendable {
         var fail: @Sendable (any Error) -> Void
     }
 
-    /// Called after the transaction, with the error or with `nil` if it was committed.
+    /// The function that reports the end of the transaction to a write, with the error or with `nil` if it was
+    /// committed.
     private typealias Finish = @Sendable ((any Error)?) -> Void
 
     private struct State {
@@ -28,10 +28,8 @@ final class GroupCommit: Sendable {
 
     init(_ database: any DatabaseWriter) { self.database = database }
 
-    /// The number of transactions since the start.
     var commits: Int { self.state.withLock { $0.commits } }
 
-    /// The number of writes that are not in a transaction yet.
     var waiting: Int { self.state.withLock { $0.waiting.count } }
 
     /// Adds a write to the next group. Never blocks.

@@ -25,7 +25,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// The maximum number of series, for which the style sheet has colors and patterns.
+    /// The maximum number of series, for which the style sheet has colors and patterns. Further ones are omitted.
     package static let maximumSeries = 5
     /// The maximum number of points in time. Earlier ones are omitted.
     package static let maximumTimes = 400
@@ -37,6 +37,7 @@ package struct Chart: Sendable {
     let times: [String]
     let series: [Series]
 
+    /// Creates a chart.
     /// - Parameter times: The label of each point in time, such as `14:00`.
     package init(_ kind: Kind, title: String, description: String, times: [String], series: [Series]) {
         (self.kind, self.title, self.description) = (kind, title, description)
@@ -48,7 +49,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// Indicates whether the chart contains no values.
+    /// A Boolean value that indicates whether the chart contains no values.
     var isEmpty: Bool { self.series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
 
     /// The largest value that is drawn: that of a line, or the total of a stacked bar.
@@ -59,10 +60,9 @@ package struct Chart: Sendable {
         }
     }
 
-    /// Returns the total of a stacked bar.
     private func total(at index: Int) -> Double { self.series.reduce(0) { $0 + ($1.values[index] ?? 0) } }
 
-    /// Returns the variables of the partial `chart`.
+    /// Returns the variables of the partial `chart`. A chart without any value has no drawing.
     /// - Parameter id: The id of the drawing, which must be unique in its page.
     package func model(id: String, format: PageFormat) -> PageModel {
         guard !self.isEmpty else { return ["title": self.title, "isEmpty": true] }

@@ -27,7 +27,7 @@ package struct LockScreen: Hashable, Sendable {
     /// A string, or the key of a localized string.
     package struct Text: Hashable, Sendable {
         package let text: String
-        /// Indicates whether the string is a localization key, whose text only the app has.
+        /// A Boolean value that indicates whether the string is a localization key, whose text only the app has.
         package var isKey = false
     }
 
@@ -52,11 +52,13 @@ package struct LockScreen: Hashable, Sendable {
     package var staleAt: Int64?
     package var dismissedAt: Int64?
 
-    /// The maximum length of a string, in characters. The system itself shows fewer.
+    /// The maximum length of a string, in characters, to which longer ones are truncated. The system itself shows
+    /// fewer.
     static let longestText = 1000
-    /// The maximum number of values of a Live Activity.
+    /// The maximum number of values of a Live Activity that are listed.
     static let mostValues = 40
 
+    /// Creates the lock screen for a push.
     /// - Parameters:
     ///   - payload: The JSON body of the push.
     ///   - type: The push type.

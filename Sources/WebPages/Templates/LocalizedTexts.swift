@@ -67,8 +67,9 @@ package struct PageLanguages: Sendable {
 
     private let texts: [String: LocalizedTexts]
 
+    /// Creates the languages from JSON files. A text that a language lacks is taken from the default language.
     /// - Parameter files: The texts of the modules that provide pages, by language. Their objects are merged with the
-    ///   shared texts. A text that a language lacks is taken from the default language.
+    ///   shared texts.
     /// - Throws: ``RequestError`` for a file that is not JSON.
     package init(_ files: [(language: String, text: [UInt8])]) throws {
         var trees: [String: JSONValue] = [:]
@@ -85,8 +86,10 @@ package struct PageLanguages: Sendable {
     /// The codes of all languages, in alphabetical order.
     package var all: [String] { self.texts.keys.sorted() }
 
-    /// Returns the texts in the chosen language, or in the first available one that a browser accepts.
-    /// - Parameter acceptLanguage: The value of the header field `accept-language`.
+    /// Returns the texts in the chosen language, or in the first available one that the browser accepts, or in English.
+    /// - Parameters:
+    ///   - chosen: The language that the person has chosen; `nil` for none.
+    ///   - acceptLanguage: The value of the header field `accept-language`; `nil` if it is absent.
     package func texts(_ chosen: String?, acceptLanguage: String?) -> LocalizedTexts {
         for language in [chosen].compactMap({ $0 }) + Self.accepted(acceptLanguage ?? "") {
             if let texts = self.texts[language] { return texts }

@@ -32,7 +32,7 @@ package struct PageFormat: Sendable {
         return value < 0 ? "−\(text)" : text
     }
 
-    /// Returns a number in the format of form fields and URLs.
+    /// Returns a number without separators, as form fields and URLs need it.
     static func plain(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 
     /// Returns a size with a unit, such as 1.2 MB.
@@ -43,7 +43,7 @@ package struct PageFormat: Sendable {
         return "\(self.number(value < 10 ? (value * 10).rounded() / 10 : value.rounded())) \(units[unit])"
     }
 
-    /// Returns a duration in its two largest units.
+    /// Returns a duration in its two largest units, such as "2 h 5 min"; "–" for a number that is not finite.
     package func duration(seconds: Double) -> String {
         guard seconds.isFinite, let total = Int64(exactly: max(0, seconds).rounded()) else { return "–" }
         let units: [(Int64, String)] = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
@@ -57,7 +57,8 @@ package struct PageFormat: Sendable {
 
     // MARK: Times
 
-    /// Returns the time that has elapsed since a time, such as "3 min ago".
+    /// Returns the time that has elapsed since a time in RFC 3339, such as "3 min ago". Any other string is returned
+    /// unchanged.
     package func ago(_ text: String) -> String {
         guard let time = Self.time(text) else { return text }
         let seconds = Double(self.now.milliseconds - time.milliseconds) / 1000
@@ -72,7 +73,7 @@ package struct PageFormat: Sendable {
         return (seconds / unit).rounded(.down) * unit
     }
 
-    /// Returns the date and the time of day in UTC.
+    /// Returns the date and the time of day in UTC for a time in RFC 3339. Any other string is returned unchanged.
     package func local(_ text: String) -> String {
         guard Self.time(text) != nil else { return text }
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"

@@ -18,6 +18,7 @@ package struct PageTemplates: Sendable {
 
     private let library: MustacheLibrary
 
+    /// Parses the templates.
     /// - Parameter sources: The templates of the modules that provide pages, in addition to the shared ones.
     /// - Throws: An error of the parser, which contains the line and the column.
     package init(_ sources: [Source]) throws {
@@ -50,6 +51,7 @@ package struct PageFiles: Sendable {
 
     private let files: [(name: String, content: [UInt8])]
 
+    /// Reads the embedded files.
     /// - Parameter resources: The first element of an array of files, which ends with a null element.
     package init(_ resources: UnsafePointer<page_resource>) {
         var files: [(name: String, content: [UInt8])] = []

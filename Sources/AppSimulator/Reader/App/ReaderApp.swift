@@ -37,9 +37,10 @@ package actor ReaderApp {
     private var progress: (product: String, Progress)?
     private var hasEnded = false
 
+    /// Creates the app, with the state from its storage.
     /// - Parameters:
-    ///   - report: A closure that receives each event.
     ///   - sleep: A closure that waits before a step is repeated, which tests replace.
+    ///   - report: A closure that receives each event.
     /// - Throws: ``PhoneError`` for a storage that cannot be read.
     package init(
         _ configuration: ReaderConfiguration,
@@ -95,7 +96,7 @@ package actor ReaderApp {
     }
 
     /// Loads the catalogue into the library without starting a download.
-    /// - Throws: ``NewsstandError``
+    /// - Throws: ``NewsstandError`` if the provider cannot be reached or refuses the request.
     package func refresh() async throws {
         let catalogue = try await self.catalogue(ifChangedFrom: self.machine.state.entityTag)
         self.perform(self.machine.catalogueLoaded(catalogue, now: self.time.reading))
@@ -111,7 +112,7 @@ package actor ReaderApp {
     }
 
     /// Registers the device with the publisher's form.
-    /// - Throws: ``NewsstandError``
+    /// - Throws: ``NewsstandError`` if the provider cannot be reached or refuses the form.
     package func register(token: [UInt8], capabilities: Capabilities) async throws {
         let id = self.machine.state.deviceID
         let request = self.configuration.registration(deviceID: id, token: token, capabilities: capabilities)

@@ -7,11 +7,12 @@ import Synchronization
 /// A storage for a reader's state and its downloaded files.
 package protocol ReaderStorage: Sendable {
     /// Returns the stored state; `nil` if none was stored yet.
-    /// - Throws: ``PhoneError``
+    /// - Throws: ``PhoneError`` if the state cannot be read.
     func load() throws -> ReaderState?
-    /// - Throws: ``PhoneError``
+    /// Stores the state in place of the earlier one.
+    /// - Throws: ``PhoneError`` if it cannot be written.
     func save(_ state: ReaderState) throws
-    /// Opens the received bytes of a file, or creates an empty file.
+    /// Opens the part of a file that was received so far, or creates an empty part.
     func part(of file: PublishedFile) throws -> any StoredPart
     /// Removes the received bytes of a file.
     func removePart(of file: PublishedFile)
@@ -29,7 +30,7 @@ package struct ReaderFolder: ReaderStorage {
     private let path: String
 
     /// Creates the folder if it is missing.
-    /// - Throws: ``PhoneError``
+    /// - Throws: ``PhoneError`` if it cannot be created.
     package init(_ path: String) throws {
         guard DurableFile.makePrivateFolder("\(path)/files") else {
             throw PhoneError("the folder \(path) cannot be made: \(DurableFile.lastError)")

@@ -9,7 +9,7 @@ package final class FleetTally: Sendable {
         package var woken = 0
         /// The number of shown notifications, of badge changes and of sounds.
         package var shown = 0, badges = 0, sounds = 0
-        /// The number of pushes that had no effect, by the code of the reason.
+        /// The number of pushes that did not lead to a download, by the code of the reason, see ``IgnoredPushReason``.
         package var skipped: [String: Int] = [:]
         /// The number of readers with a download in progress.
         package var downloading = 0
@@ -64,13 +64,14 @@ package final class FleetTally: Sendable {
         }
     }
 
-    /// Counts a registration.
+    /// Counts the registration of a reader with the provider.
     package func registered() { self.state.withLock { $0.counts.registered += 1 } }
 
     /// Counts a push that has woken a reader.
     package func woken() { self.state.withLock { $0.counts.woken += 1 } }
 
-    /// Counts an event of a reader's phone. ``record(_:reader:)`` counts the reader's own steps.
+    /// Counts an event of a reader's phone, such as a shown notification. ``record(_:reader:)`` counts the reader's own
+    /// steps.
     func record(_ event: SimulatorEvent) {
         self.state.withLock { state in
             switch event.name {
@@ -86,7 +87,7 @@ package final class FleetTally: Sendable {
         }
     }
 
-    /// Counts a step of a reader.
+    /// Counts a step of a reader's app. `reader` is the number that identifies the reader in the fleet.
     package func record(_ event: ReaderEvent, reader: Int) {
         self.state.withLock { state in
             switch event {

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// An action that ``ReaderStateMachine`` requests, and that ``ReaderApp`` performs.
 package enum ReaderAction: Hashable, Sendable {
-    /// Load the catalogue, unless it still has this entity tag.
+    /// Load the catalogue, unless it still has this entity tag; `nil` to load it in any case.
     case loadCatalogue(ifChangedFrom: String?)
     /// Request the provider's decision about the reader's entitlement to the product.
     case checkEntitlement(product: String)
@@ -35,7 +35,7 @@ package enum ReaderNetwork: String, Hashable, Sendable, CaseIterable {
 package struct IssuePush: Hashable, Sendable {
     /// The product id of the issue.
     package var product: String
-    /// The id of the push, a time in milliseconds; `nil` for none.
+    /// The id of the push, a time in milliseconds, by which a repeated push is recognized; `nil` if it has none.
     package var id: Int64?
 
     package init(product: String, id: Int64? = nil) { (self.product, self.id) = (product, id) }
@@ -60,7 +60,8 @@ package struct ReaderRules: Hashable, Sendable {
     package var interval: Duration = .seconds(24 * 3600)
     /// The time by which an interval may be shorter than ``interval``. Default 1 h.
     package var tolerance: Duration = .seconds(3600)
-    /// Indicates that the app is a development build. Default false.
+    /// A Boolean value that indicates whether the app is a development build, which may fetch development products.
+    /// Default false.
     package var isDevelopment = false
     /// The maximum number of consecutive failures. After one more, the issue is abandoned. Default 8.
     package var maximumFailures = 8

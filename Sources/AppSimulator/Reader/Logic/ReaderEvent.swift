@@ -12,26 +12,26 @@ package enum ReaderEvent: Hashable, Sendable {
     case waiting(product: String, seconds: Int64, reason: String)
     /// The file is complete, and the issue is marked as new.
     case downloaded(product: String, bytes: Int64)
-    /// The push for this product has no effect.
+    /// The push for this product was ignored.
     case skipped(product: String, IgnoredPushReason)
-    /// The issue was abandoned.
+    /// The work on the issue was abandoned after too many failures, or a failure that cannot be repaired.
     case failed(product: String, reason: String)
     /// The user has opened the issue, which is no longer marked as new.
     case opened(product: String)
-    /// An error has occurred after which the reader continues.
+    /// An error has occurred after which the reader continues, such as a state that could not be stored.
     case problem(String)
 }
 
-/// The reason why a push has no effect.
+/// The reason why a reader ignores a push, or stops the work on its issue.
 package enum IgnoredPushReason: Hashable, Sendable {
-    /// The network is not Wi-Fi, and the push is lost.
+    /// The push arrived while the network was not Wi-Fi. It is lost.
     case notOnWiFi
-    /// The product is for development builds only.
+    /// The product is for development builds only, and this app is another build.
     case developmentOnly
     /// A push with this id has arrived before.
     case repeated
     case alreadyDownloaded, underWay
-    /// The maximum number of pushes that wait is reached.
+    /// The push arrived while the maximum number of other pushes waited.
     case busy
     /// The last download was less than a day ago. The next one may begin after this number of seconds.
     case onceADay(seconds: Int64)

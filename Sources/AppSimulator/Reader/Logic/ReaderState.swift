@@ -6,7 +6,7 @@ import PushTypes
 package struct ReaderState: Codable, Hashable, Sendable {
     /// The maximum number of issues in the library. The oldest ones that are not downloaded are dropped first.
     package static let maximumIssues = 1000
-    /// The maximum number of remembered pushes, by which a repeated push is recognized.
+    /// The maximum number of remembered pushes, by which a repeated push is recognized; the oldest are forgotten.
     static let rememberedPushes = 100
 
     /// The id of the device for this app, which its registration contains.
@@ -17,7 +17,7 @@ package struct ReaderState: Codable, Hashable, Sendable {
     var entityTag: String?
     /// The time at which the last background download began, in milliseconds since 1970 by the wall clock.
     var lastDownloadMs: Int64?
-    /// The ids of the last pushes, the oldest first.
+    /// The ids of the last pushes, the oldest first, by which a repeated push is recognized.
     var handled: [Int64] = []
     /// The work on the issue that is being fetched; `nil` if there is none.
     package internal(set) var work: ReaderWork?
@@ -51,13 +51,14 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
     package internal(set) var received: Int64 = 0
     /// The file that is or was downloaded; `nil` before the provider has granted a download.
     package internal(set) var file: PublishedFile?
-    /// The grounds of the entitlement; `nil` before the provider has decided.
+    /// The provider's grounds for the entitlement, such as `publisher`; `nil` before the provider has decided.
     package internal(set) var entitledBy: String?
-    /// Indicates that the issue was downloaded and not opened yet, which the library shows with a mark.
+    /// A Boolean value that indicates whether the issue was downloaded and not opened yet, which the library shows with
+    /// a mark.
     package internal(set) var isMarked = false
     /// The SHA-256 of the loaded cover; `nil` if none is loaded.
     package internal(set) var coverSHA256: String?
-    /// Indicates that the catalogue no longer contains the issue.
+    /// A Boolean value that indicates whether the catalogue no longer contains the issue.
     package internal(set) var isWithdrawn = false
 
     init(_ issue: CatalogueIssue) { self.issue = issue }
@@ -76,13 +77,15 @@ package struct ReaderWork: Codable, Hashable, Sendable {
 
     package let product: String
     package internal(set) var step = Step.catalogue
-    /// The number of consecutive failures.
+    /// The number of consecutive failures, which determines the delay before the next attempt.
     var failures = 0
     /// The total of the delays that the provider has requested, in milliseconds; `nil` for none.
     var waitedMs: Int64?
-    /// Indicates that the first byte has arrived, which starts the interval until the next download.
+    /// A Boolean value that indicates whether the first byte has arrived, which starts the interval until the next
+    /// download.
     var hasBegun = false
-    /// Indicates that a file with a wrong hash was removed and is being downloaded a second time.
+    /// A Boolean value that indicates whether a file with a wrong hash was removed and is being downloaded a second
+    /// time.
     var isSecondTry = false
 
     init(product: String) { self.product = product }

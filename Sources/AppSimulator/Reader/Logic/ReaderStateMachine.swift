@@ -8,10 +8,9 @@ package import PushTypes
 /// It works on one issue at a time, and ignores the results of steps that are no longer running. The rules are those of
 /// reference 10.1.
 package struct ReaderStateMachine: Sendable {
-    /// The maximum number of pushes that wait until the work on another issue has finished.
+    /// The maximum number of pushes that wait until the work on another issue has finished. Further pushes are ignored.
     private static let maximumWaiting = 8
 
-    /// The state of the current step.
     private enum Phase: Hashable {
         /// There is no issue to work on.
         case idle
@@ -37,7 +36,7 @@ package struct ReaderStateMachine: Sendable {
         (self.state, self.rules, self.network) = (state, rules, network)
     }
 
-    /// Indicates that a step is running, and does not wait for a retry or for Wi-Fi.
+    /// A Boolean value that indicates whether a step is running, and does not wait for a retry or for Wi-Fi.
     package var hasStep: Bool { self.phase == .running }
 
     // MARK: - What happens
@@ -54,7 +53,7 @@ package struct ReaderStateMachine: Sendable {
         return self.take()
     }
 
-    /// Processes a push that has woken the app.
+    /// Processes a push that has woken the app: begins work on its issue, or lets it wait, or ignores it.
     package mutating func pushed(_ push: IssuePush, now: ClockReading) -> [ReaderAction] {
         if let id = push.id, self.state.handled.contains(id) { return self.skip(push.product, .repeated) }
         guard self.rules.allows(push.product) else { return self.skip(push.product, .developmentOnly) }
@@ -184,8 +183,8 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Schedules a repetition of the step, or abandons the issue.
-    /// - Parameter delay: The delay that the provider requests. It is no failure as long as the total for the issue
-    ///   does not exceed ``ReaderRules/maximumRequestedWait``.
+    /// - Parameter delay: The delay that the provider requests; `nil` for none. It is no failure as long as the total
+    ///   for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
     private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)

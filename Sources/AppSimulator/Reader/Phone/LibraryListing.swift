@@ -40,7 +40,8 @@ package struct LibraryListing: Sendable {
         }
     }
 
-    /// Returns the size of the file in bytes; before a download is granted, the size of the largest rendition.
+    /// Returns the size of the file in bytes; before a download is granted, the size of the largest rendition; `nil` if
+    /// the issue has none.
     private static func size(_ issue: LibraryIssue) -> Int64? {
         issue.file?.size ?? issue.issue.renditions.map(\.size).max()
     }

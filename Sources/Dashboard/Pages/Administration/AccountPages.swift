@@ -53,7 +53,8 @@ struct AccountPages: PageArea {
     }
 
     /// Returns a password field.
-    /// - Parameter member: The API member that the field repeats; `nil` for the member with the name of the field.
+    /// - Parameter member: The API member whose bounds the field has, for a password entered again; `nil` for the
+    ///   member with the name of the field.
     private static func password(
         _ name: String,
         _ label: String,

@@ -42,7 +42,6 @@ struct KeyListPages: PageArea {
         return request.page("keys", title: "keys.title", model, error: error)
     }
 
-    /// Returns the field for the apps of a new key.
     private static func apps(_ request: PageRequest) async throws -> FormField {
         let apps = try await request.list("/v1/apps", of: AppResponse.self).entries.map(\.app.bundleID.name)
         return FormField(
@@ -64,7 +63,7 @@ struct KeyListPages: PageArea {
         return model
     }
 
-    /// The values that the fields for a key show.
+    /// The values that the fields for a key show. `days` is the lifetime; an empty string stands for no expiry.
     struct Values {
         let name: String
         let scopes: [String]
@@ -74,7 +73,7 @@ struct KeyListPages: PageArea {
     /// Returns the fields for a key.
     /// - Parameters:
     ///   - apps: The fields that choose the apps of the key.
-    ///   - lifetimes: The offered lifetimes, in days; empty for a key that never expires.
+    ///   - lifetimes: The offered lifetimes, in days, among which an empty string stands for a key that never expires.
     static func fields(
         _ request: PageRequest,
         apps: [FormField],

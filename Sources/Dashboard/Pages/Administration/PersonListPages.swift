@@ -32,8 +32,8 @@ struct PersonListPages: PageArea {
         return request.page("people", title: "people.title", model, error: error)
     }
 
-    /// Returns the fields for the role and the apps. They show the posted values if there are any, otherwise the stored
-    /// ones.
+    /// Returns the fields for the role and the apps. They show the posted values if there are any, otherwise those of
+    /// `person`, or the defaults for a new person if it is `nil`.
     static func fields(_ request: PageRequest, person: PersonResponse?) async throws -> [FormField] {
         let texts = request.texts
         let role = FormField(

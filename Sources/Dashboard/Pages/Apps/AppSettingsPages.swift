@@ -106,7 +106,6 @@ struct AppSettingsPages: PageArea {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, json[$0]) })
     }
 
-    /// Saves the settings that were changed in the form.
     private func save(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         return try await self.change(request, done: "saved", then: "settings") {
@@ -142,7 +141,8 @@ struct AppSettingsPages: PageArea {
         try await self.change(request, done: "appResumed", then: "") { .post("\(request.api):resume") }
     }
 
-    /// Performs a change, and redirects to a page of the app. An error is shown on the settings page.
+    /// Performs a change, and redirects to the page `page` of the app with the notice `done`. An error is shown on the
+    /// settings page.
     /// - Parameter call: Returns the request; `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,

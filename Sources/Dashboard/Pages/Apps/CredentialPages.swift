@@ -10,7 +10,7 @@ import WebPages
 
 /// The page of an app's credentials, with their expiration and the forms that test and replace them.
 struct CredentialPages: PageArea {
-    /// The results that the page shows in the section of one environment.
+    /// The results that the page shows in the section of one environment: those of a test, or the error of a change.
     private struct Extra {
         var environment: String
         var test: CredentialTestResponse?
@@ -211,7 +211,7 @@ struct CredentialPages: PageArea {
 
 /// Converts an uploaded credential file of any kind into an API request.
 enum CredentialUpload {
-    /// The names of fields by API members. One field of the form stands for three members.
+    /// The names of fields by API members. The field `file` stands for three members, one for each kind of file.
     static let names = ["certificate": "file", "p12": "file", "privateKey": "file"]
 
     /// Returns the body of the API request that sets the credential.

@@ -54,7 +54,6 @@ struct DeliveryPages: PageArea {
         return model
     }
 
-    /// Returns a number of milliseconds as a short text.
     private static func length(_ milliseconds: Int64) -> String {
         if milliseconds < 1000 { return "+\(milliseconds) ms" }
         if milliseconds < 60_000 { return "+\(milliseconds / 1000).\(milliseconds % 1000 / 100) s" }

@@ -13,7 +13,6 @@ struct DeviceListPages: PageArea {
     /// The sort orders of the list, which are chosen in the column headers.
     private static let sorts = ["token", "user", "lastSeen"]
 
-    /// The search that the query of the page describes.
     private struct Search {
         let text, state, sort: String?
         let by: String
@@ -24,12 +23,10 @@ struct DeviceListPages: PageArea {
             self.sort = request.query("sort").flatMap { DeviceListPages.sorts.contains($0) ? $0 : nil }
         }
 
-        /// Returns the query items of the page, without the cursor.
         func items(sort: String?) -> KeyValuePairs<String, String?> {
             ["q": self.text, "by": self.text == nil ? nil : self.by, "state": self.state, "sort": sort]
         }
 
-        /// Returns the query of the API request.
         func query(cursor: String?) -> String {
             func text(_ way: String) -> String? { self.by == way ? self.text : nil }
             return URLText.query([
@@ -88,7 +85,6 @@ struct DeviceListPages: PageArea {
 
 /// The template variables for a device.
 enum DeviceModel {
-    /// Returns the variables for a device in a list.
     static func row(_ response: DeviceResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(response)
         let token = response.device.token.hex
@@ -104,6 +100,6 @@ enum DeviceModel {
         return model
     }
 
-    /// Returns a long token abbreviated to its first and last digits.
+    /// Returns a token abbreviated to its first 8 and last 6 digits; one of at most 16 digits is not abbreviated.
     static func short(_ token: String) -> String { token.count > 16 ? "\(token.prefix(8))…\(token.suffix(6))" : token }
 }

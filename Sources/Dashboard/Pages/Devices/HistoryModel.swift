@@ -54,7 +54,8 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the names of the deliveries' notifications, by notification id.
+    /// Returns the names of the deliveries' notifications, by notification id. Notifications that cannot be read are
+    /// omitted.
     private static func names(
         of deliveries: [DeliveryResponse],
         _ request: PageRequest

@@ -109,7 +109,6 @@ struct TokenListPages: PageArea {
         ]
     }
 
-    /// Applies or discards the withheld deactivations.
     private func settle(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let decision = request.parameter("decision")

@@ -7,7 +7,6 @@ import WebPages
 
 /// The pages of an app's named audiences, with a form of conditions in rows and a preview with some of the devices.
 struct AudiencePages: LibraryPages {
-    /// The maximum number of devices in a preview.
     private static let sample = 5
     let library = LibraryItemPages<NamedAudienceResponse>(plural: "audiences")
     let previewTemplate = "audience-preview"
@@ -19,7 +18,8 @@ struct AudiencePages: LibraryPages {
         ["audience": try form.expression()]
     }
 
-    /// Returns the template variables for the preview: the number of devices and some of them, or the error.
+    /// Returns the template variables for the preview: the number of devices and some of them, or the error. A form
+    /// without a condition has no preview.
     func previewed(_ form: AudienceForm, _ request: PageRequest) async throws -> PageModel {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
@@ -90,11 +90,11 @@ struct AudienceForm: Sendable, Equatable {
 
     static let kinds = ["tag", "user", "locale", "timeZone", "appVersion", "lastSeen", "attribute", "all"]
     static let comparisons = ["is", "not", "atLeast", "above", "atMost", "below"]
-    /// The maximum number of rows. An audience with more conditions must be written as JSON.
+    /// The maximum number of rows, beyond which none can be added. Further conditions must be written as JSON.
     static let maximumRows = 50
 
     var rows: [Row] = [Row()]
-    /// Indicates whether one of the conditions suffices. Otherwise, all conditions must be met.
+    /// A Boolean value that indicates whether one of the conditions suffices. Otherwise, all conditions must be met.
     var isAny = false
     /// A further condition as JSON, for conditions that rows cannot express.
     var json = ""

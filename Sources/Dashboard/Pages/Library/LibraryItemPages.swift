@@ -10,9 +10,8 @@ import WebPages
 struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     /// The name of the items in paths and in localized texts: `audiences` or `templates`.
     let plural: String
-    /// The maximum number of items on a page.
     private static var count: Int { 50 }
-    /// The maximum length of an item's summary in the list, in characters.
+    /// The maximum length of an item's summary in the list, in characters. A longer one is truncated.
     private static var longestSummary: Int { 200 }
 
     /// The name of the path parameter for an item and of the template for its page: `audience` or `template`.
@@ -67,8 +66,8 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     }
 
     /// Stores a new item, or a new version of the item that the path names.
-    /// - Parameter members: The members of the item, without its name, its description and the version that is
-    ///   replaced.
+    /// - Parameter members: The content of the item as API members. The form's name, description and expected version
+    ///   are added.
     /// - Returns: The redirect to the page of the item.
     func save(_ members: [String: JSONValue?], _ request: PageRequest) async throws -> Response {
         var members = members

@@ -21,13 +21,13 @@ protocol LibraryPages: PageArea {
     associatedtype Item: LibraryResponse
 
     var library: LibraryItemPages<Item> { get }
-    /// The name of the template that shows the preview.
+    /// The name of the template that shows the preview of an item.
     var previewTemplate: String { get }
 
     /// Creates the form for the content of a stored item.
     func form(of body: JSONValue) -> Form
 
-    /// Returns the members of the item, without its name, its description and its version.
+    /// Returns the content that the form describes, as API members without the name, the description and the version.
     /// - Throws: ``RequestError`` for a field that cannot be parsed.
     func members(of form: Form) throws(RequestError) -> [String: JSONValue?]
 
@@ -35,7 +35,8 @@ protocol LibraryPages: PageArea {
     func previewed(_ form: Form, _ request: PageRequest) async throws -> PageModel
 
     /// Returns the template variables that only the pages of this kind of item need.
-    /// - Parameter error: The error of the API, unless it concerns the name, the description or the version.
+    /// - Parameter error: The error of the API, unless it concerns the name, the description or the version; `nil` for
+    ///   none.
     func values(of form: Form, _ request: PageRequest, error: RequestError?) -> PageModel
 
     /// Returns the query with which the compose page starts a new notification that uses the item.

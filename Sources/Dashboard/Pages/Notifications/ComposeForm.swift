@@ -14,7 +14,7 @@ struct ComposeForm: Sendable {
         var isEmpty: Bool { self.locale.isEmpty && self.title.isEmpty && self.subtitle.isEmpty && self.body.isEmpty }
     }
 
-    /// The maximum number of languages of a notification.
+    /// The maximum number of languages of a notification, beyond which the form adds none.
     static let maximumLanguages = 100
 
     var values: [String: String] = [:]
@@ -35,7 +35,6 @@ struct ComposeForm: Sendable {
 
     init() {}
 
-    /// Creates the form from the posted fields.
     init(_ form: FormData) {
         for name in Self.names {
             let values = form.values(name).map(Self.normalized)
@@ -81,7 +80,8 @@ struct ComposeForm: Sendable {
         return true
     }
 
-    /// The members of a preview request that select the device for which the push is rendered.
+    /// The members of a preview request that select the device for which the push is rendered; empty for no particular
+    /// device.
     var previewSubject: [String: JSONValue] {
         if let device = self.given("previewDevice") { return ["device": .string(device)] }
         if let user = self.given("previewUser") { return ["user": .string(user)] }
@@ -162,7 +162,7 @@ extension ComposeForm {
         return .object(members)
     }
 
-    /// Returns the audience; `nil` if the form names none.
+    /// Returns the audience as an API member; `nil` if the form names none. Throws ``RequestError`` for invalid JSON.
     func audienceMember() throws(RequestError) -> JSONValue? {
         var condition: [String: JSONValue]
         switch self["audience"] {
@@ -395,14 +395,12 @@ extension ComposeForm {
 }
 
 extension CronPlan {
-    /// Creates the plan from the fields of a form.
     init(_ form: ComposeForm) {
         self.init(cron: form["cron"])
         self.frequency = Frequency(rawValue: form["frequency"]) ?? .daily
         (self.time, self.weekday, self.monthday) = (form["time"], form["weekday"], form["monthday"])
     }
 
-    /// Fills the fields of a form from the plan.
     func fill(_ form: inout ComposeForm) {
         form["frequency"] = self.frequency.rawValue
         (form["time"], form["weekday"], form["monthday"]) = (self.time, self.weekday, self.monthday)

@@ -110,7 +110,7 @@ struct ComposePages: PageArea {
     }
 
     /// Returns the request that the form describes.
-    /// - Parameter isChecked: Whether to check that a schedule was not changed since the form was shown.
+    /// - Parameter isChecked: Whether to check that the schedule in the path was not changed since the form was shown.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed, and for a schedule that has changed.
     private func wanted(
         _ form: ComposeForm,
@@ -171,7 +171,8 @@ struct ComposePages: PageArea {
         for (name, value) in defaults where form[name].isEmpty { form[name] = value }
     }
 
-    /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page, if any.
+    /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page; `nil` if
+    /// there is none or the form was posted.
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,

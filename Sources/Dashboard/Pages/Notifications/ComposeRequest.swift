@@ -13,10 +13,11 @@ struct ComposeRequest: Sendable {
     let rule: JSONValue?
     private let name: String
 
+    /// Creates the request from a form.
     /// - Parameters:
     ///   - isRecurring: Whether the form describes a schedule.
-    ///   - stored: The schedule that the form changes. Values that no field shows are kept: further members of its
-    ///     rule, and the name of its notification.
+    ///   - stored: The schedule that the form changes; `nil` for a new one. Values that no field shows are kept:
+    ///     further members of its rule, and the name of its notification.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed. The path of the error is the name of the field.
     init(_ form: ComposeForm, isRecurring: Bool, stored: JSONValue? = nil) throws(RequestError) {
         let notification = try form.request()
@@ -42,7 +43,8 @@ struct ComposeRequest: Sendable {
         self.rule.map { .object(["name": .string(self.name), "schedule": $0, "notification": self.notification]) }
     }
 
-    /// Indicates whether the notification is for one user, so that it is sent without a confirmation.
+    /// A Boolean value that indicates whether the notification is for one user. Such a notification is sent without a
+    /// confirmation.
     var isForOneUser: Bool {
         guard case .object(let to) = self.notification["to"], to["user"]?.stringValue?.isEmpty == false else {
             return false
@@ -50,7 +52,7 @@ struct ComposeRequest: Sendable {
         return to.keys.allSatisfy { ["user", "locale"].contains($0) }
     }
 
-    /// Indicates whether the notification contains the time at which it is sent.
+    /// A Boolean value that indicates whether the notification contains the time at which it is sent.
     var isLater: Bool {
         let when = self.notification["when"]
         return when["at"] != .null || when["localTime"] != .null

@@ -16,9 +16,8 @@ struct NotificationDetailPages: PageArea {
         ("accepted", { $0.accepted }), ("rejected", { $0.rejected }), ("failed", { $0.failed }),
         ("skipped", { $0.skipped }), ("unknown", { $0.unknown }), ("sending", { $0.retrying }),
     ]
-    /// The maximum number of deliveries on a page.
     private static let count = 50
-    /// The maximum number of deliveries per state whose reasons are counted.
+    /// The maximum number of deliveries per state whose reasons are counted. Further deliveries are not counted.
     private static let counted = 1000
 
     var routes: [PageRoute] {

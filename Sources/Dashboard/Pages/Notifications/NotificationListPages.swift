@@ -12,10 +12,8 @@ struct NotificationListPages: PageArea {
     /// The sort orders of the list, which are chosen in the column headers. By default, the newest notifications are
     /// first.
     private static let sorts = ["name", "recipients", "state"]
-    /// The maximum number of notifications on a page.
     private static let count = 50
 
-    /// The filters and the sort order in the query of the page.
     private struct Search {
         let state, name, key, sort: String?
 
@@ -27,12 +25,10 @@ struct NotificationListPages: PageArea {
 
         var isFiltered: Bool { self.state != nil || self.name != nil || self.key != nil }
 
-        /// Returns the query items of the page, without the cursor.
         func items(sort: String?, key: String?) -> KeyValuePairs<String, String?> {
             ["state": self.state, "name": self.name, "key": key, "sort": sort]
         }
 
-        /// Returns the query of the API request.
         func query(cursor: String?) -> String {
             URLText.query([
                 "state": self.state, "nameContains": self.name, "key": self.key, "sort": self.sort, "cursor": cursor,

@@ -75,7 +75,7 @@ struct HealthProblemModel {
     private var object: String { URLText.encoded(self.trouble.object ?? "") }
     private var appPath: String { PageRequest.appPath(self.app) }
 
-    /// Indicates whether the problem prevents pushes from being sent, or soon will.
+    /// A Boolean value that indicates whether the problem prevents pushes from being sent, or soon will.
     var isBad: Bool { [.appStopped, .environmentPaused, .diskLow, .certificateExpired].contains(self.code) }
 
     /// The variables of the template partial `trouble`. The API describes the remedy for the command line. Therefore, a
@@ -133,7 +133,6 @@ enum SendingModel {
         return (["sending": self.rows(campaigns, request), "showsApp": showsApp], Int64(count))
     }
 
-    /// Returns the template variables for notifications in a list.
     static func rows(_ notifications: [NotificationResponse], _ request: PageRequest) -> [PageModel] {
         notifications.map { NotificationSummary($0, request).model }
     }

@@ -22,7 +22,8 @@ enum StatisticsModel {
         }
     }
 
-    /// Returns the variable `charts`: outcomes, response times and openings in each of the last 24 hours.
+    /// Returns the variable `charts`: outcomes, response times and openings in each of the last 24 hours, of one app
+    /// or, for `nil`, of all.
     static func charts(_ request: PageRequest, app: String?) async throws -> [PageModel] {
         let hours = 24
         let start = request.interface.time.now.seconds / 3600 - Int64(hours - 1)

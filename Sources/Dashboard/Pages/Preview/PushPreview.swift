@@ -10,8 +10,8 @@ import WebPages
 struct PushPreview {
     private var model: PageModel
 
+    /// Creates the preview from a response of the API.
     /// - Parameters:
-    ///   - response: The preview that the API returned.
     ///   - hasAudience: Whether the form already names an audience. Otherwise, the recipients are omitted.
     ///   - countsRecipients: Whether the number of recipients is shown, which the preview of a template does not have.
     init(_ response: PreviewResponse, texts: LocalizedTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
@@ -42,7 +42,8 @@ struct PushPreview {
         self.model = ["error": ["message": error.message, "field": error.path ?? ""] as PageModel]
     }
 
-    /// Returns the variables, with the times of a schedule's next runs.
+    /// Returns the template variables. `runs` are the times of a schedule's next runs; empty for a notification sent
+    /// once.
     func values(runs: [String] = []) -> PageModel {
         var model = self.model
         model["runs"] = runs.map { PageText($0) }

@@ -8,7 +8,7 @@ import WebPages
 
 /// The page of one issue, with its state, its files, its notification, and the forms that change it.
 struct IssuePages: PageArea {
-    /// The error of a posted form, which the page shows besides the issue.
+    /// The error of a posted form, which the page shows besides the issue, with the section that contains the form.
     struct Extra {
         /// The section of the page whose form was rejected.
         enum Part { case edit, upload, notify, state }
@@ -162,12 +162,12 @@ struct IssuePages: PageArea {
 /// The form of an issue, with its fields and the API request that they describe.
 struct IssueForm {
     private var values: [String: String]
-    /// Indicates whether the product id may be changed, which is possible until the issue is first published.
+    /// A Boolean value that indicates whether the product id may be changed, which is possible until the issue is first
+    /// published.
     private let hasProductID: Bool
 
     init() { (self.values, self.hasProductID) = ([:], true) }
 
-    /// Creates the form of a stored issue.
     init(_ issue: IssueRecord) {
         self.values = [
             "productId": issue.productID, "title": issue.title, "number": issue.number ?? "",
@@ -219,7 +219,6 @@ struct IssueForm {
 
 /// The template variables for an issue.
 enum IssueModel {
-    /// Returns the variables for an issue, for lists and for its page.
     static func row(_ response: IssueResponse, _ request: PageRequest) -> PageModel {
         let issue = response.issue
         var model = PageValue.members(response)

@@ -78,7 +78,6 @@ struct IssueUploadPages: PageArea {
 
 /// The page with the list of an app's files, including those that no issue uses.
 struct FilePages: PageArea {
-    /// The maximum number of files on a page.
     private static let count = 50
 
     var routes: [PageRoute] { [.get("/apps/{app}/publishing/files", self.list)] }

@@ -88,7 +88,6 @@ struct NotifyPages: PageArea {
         }
     }
 
-    /// Pauses, resumes or cancels the issue's notification.
     private func change(_ operation: String, _ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let (response, _) = try await request.issue()

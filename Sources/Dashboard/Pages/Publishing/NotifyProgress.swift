@@ -24,13 +24,14 @@ struct NotifyProgress {
         self.summary = NotificationSummary(self.response, request)
     }
 
-    /// Indicates whether the notification is complete or cancelled.
+    /// A Boolean value that indicates whether the notification is complete or cancelled.
     var hasEnded: Bool { [.done, .cancelled].contains(self.notification.state) }
 
-    /// Indicates whether nothing will change any more, because the notification has ended and no download is open.
+    /// A Boolean value that indicates whether nothing will change any more: the notification has ended and no download
+    /// is open.
     var isFinal: Bool { self.hasEnded && self.downloads?.open ?? 0 == 0 }
 
-    /// The number of devices without a final state.
+    /// The number of recipients that have no final state yet.
     var left: Int { self.summary.left }
 
     private var notification: NotificationRecord { self.response.notification }

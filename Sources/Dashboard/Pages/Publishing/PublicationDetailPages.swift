@@ -8,7 +8,6 @@ import WebPages
 /// The page of one publication, with its issues, and the forms that add an issue and change or remove the publication.
 struct PublicationDetailPages: PageArea {
     private static let states = ["draft", "published", "withdrawn"]
-    /// The maximum number of issues on a page.
     private static let count = 50
 
     private enum Form { case add, edit }

@@ -19,7 +19,6 @@ struct PublicationForm {
 
     init() { self.values = [:] }
 
-    /// Creates the form of a stored publication.
     init(_ response: PublicationResponse) {
         let (publication, waves) = (response.publication, response.publication.waves)
         var values = ["name": publication.name, "waveSize": "\(waves.size)", "waveInterval": "\(waves.interval)"]
@@ -30,7 +29,6 @@ struct PublicationForm {
         self.values = values
     }
 
-    /// Creates the form from the posted fields.
     init(typed request: PageRequest) {
         let names = ["name", "account", "waveSize", "waveInterval", "maximumDownloads", "maximumBandwidth"]
         var values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })

@@ -90,7 +90,6 @@ enum PublicationModel {
 
 /// The page with the catalogue of an app, as the app's readers see it.
 struct CataloguePages: PageArea {
-    /// The maximum number of issues on a page.
     private static let count = 50
 
     var routes: [PageRoute] { [.get("/apps/{app}/publishing/catalogue", self.list)] }

@@ -2,7 +2,7 @@ import WebPages
 
 /// The times of a schedule as fields of a form: a common frequency, or a cron expression for any other times.
 struct CronPlan: Equatable {
-    /// The days on which the schedule runs.
+    /// The days on which the schedule runs; `cron` stands for times that only the cron expression describes.
     enum Frequency: String, CaseIterable {
         case daily, workdays, weekly, monthly, cron
     }

@@ -9,7 +9,7 @@ import WebPages
 
 /// A digest of a schedule's settings, by which a form detects that another person has changed the schedule.
 enum ScheduleFingerprint {
-    /// Checks that the schedule has not changed since the posted form was shown.
+    /// Checks that the schedule has not changed since the posted form was shown. A form without a fingerprint passes.
     /// - Throws: ``RequestError`` if the schedule has changed.
     static func check(_ stored: ScheduleResponse, _ request: PageRequest) throws(RequestError) {
         guard let seen = request.form["fingerprint"], seen != Self.of(stored) else { return }

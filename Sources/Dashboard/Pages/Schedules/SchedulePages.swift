@@ -9,7 +9,6 @@ import WebPages
 
 /// The pages of an app's schedules: the list, the calendar, and one schedule. The form is part of ``ComposePages``.
 struct SchedulePages: PageArea {
-    /// The maximum number of schedules on a page.
     private static let count = 50
 
     var routes: [PageRoute] {

@@ -11,13 +11,13 @@ import PushWire
 /// client whose certificate is not valid here, because of its environment or because it is revoked, receives status 3
 /// for its first notification. That status is about the certificate and not about the notification.
 struct BinaryListener: Sendable {
-    /// Returns the status of a device token.
+    /// Returns the status of a device token: active, unregistered or unknown.
     let status: @Sendable (DeviceToken) -> TokenStatus
     let submitter: any PushSubmitter
     let certificates: CertificateCheck
     let faults: FaultPlan
-    /// Indicates whether priority 10 is an error for a push that only wakes the app (reference 5.1). Otherwise the push
-    /// has priority 5.
+    /// A Boolean value that indicates whether priority 10 is an error for a push that only wakes the app (reference
+    /// 5.1). Otherwise the push has priority 5.
     var isStrict = false
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource
@@ -29,7 +29,7 @@ struct BinaryListener: Sendable {
         try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(listener: self))
     }
 
-    /// Returns the fault that applies to a notification.
+    /// Returns the fault that applies to a notification; `nil` for none.
     /// - Parameter ordinal: The number of the notification on its connection, from 1.
     func fault(_ notification: BinaryNotification, from identity: CertificateIdentity, ordinal: Int) -> FaultDecision? {
         self.faults.decide(

@@ -26,7 +26,8 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
-    /// Indicates whether a fault stopped the connection: nothing more is read, and no responses are sent.
+    /// A Boolean value that indicates whether a fault stopped the connection: nothing more is read, and no responses
+    /// are sent.
     private var isStalled = false
     private var notificationCount = 0
     private var isHandshakeDone = false
@@ -83,7 +84,6 @@ final class BinaryServerHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// Passes the results of submitted notifications to the state machine.
     fileprivate func settled(_ results: [SubmissionResult], on eventLoop: any EventLoop) {
         let now = self.listener.time.steady
         var actions: [BinaryServerStateMachine.Action] = []
@@ -198,7 +198,6 @@ final class BinaryServerHandler: ChannelInboundHandler {
         context.close(mode: .output, promise: nil)
     }
 
-    /// Stops or resumes reading, as the state machine requires.
     private func adjustReading() {
         guard let context, (self.stateMachine.wantsBytes && !self.isStalled) != self.isReading else { return }
         self.isReading.toggle()

@@ -18,7 +18,6 @@ final class DeviceAuthenticator: Sendable {
         case unknownDevice = "device unknown or deleted"
     }
 
-    /// The authority that signs device certificates.
     private let authority: CertificateAuthority
     private let devices: DeviceRegistry
     private let nonces = Mutex(NonceCache())
@@ -32,6 +31,7 @@ final class DeviceAuthenticator: Sendable {
 
     /// Returns the id of a device with a valid certificate. A proof in *Connect* takes precedence over that of TLS.
     /// - Parameter tlsCertificate: The certificate of the handshake in DER, whose key TLS has verified; `nil` if none.
+    /// - Throws: The reason for which the device is rejected.
     func device(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?, now: Timestamp) throws(Failure) -> UUID {
         guard let tlsCertificate else { return try self.device(connect, now: now) }
         if connect.signature != nil, let device = try? self.device(connect, now: now) { return device }
@@ -52,7 +52,6 @@ final class DeviceAuthenticator: Sendable {
         return device
     }
 
-    /// Parses a certificate and checks its signature and validity.
     private func certificate(_ der: [UInt8], now: Timestamp) throws(Failure) -> Certificate {
         guard let certificate = try? Certificate(derEncoded: der),
             self.authority.vouches(for: certificate, now: now.date)
@@ -88,9 +87,9 @@ final class DeviceAuthenticator: Sendable {
 /// The nonces of each device are stored separately, so that a device that connects often does not displace the nonces
 /// of other devices.
 struct NonceCache: Sendable {
-    /// The maximum difference between a device's clock and the gateway's.
+    /// The maximum difference between a device's clock and the gateway's. A nonce beyond it is rejected.
     static let window: Duration = .seconds(5 * 60)
-    /// The maximum number of nonces that are remembered for each device.
+    /// The maximum number of nonces that are remembered for each device. Beyond it, the oldest is forgotten.
     static let maximum = 64
 
     /// The remembered nonces of one device.

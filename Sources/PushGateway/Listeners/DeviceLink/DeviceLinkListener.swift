@@ -13,11 +13,12 @@ final class DeviceLinkListener: Sendable {
     /// disconnected.
     static let outboundLimit = 512 * 1024
 
-    /// The session of an authenticated device.
+    /// The session of an authenticated device. Its base token identifies the device itself, unlike device tokens of
+    /// apps.
     struct Session: Sendable {
         var id: DeviceSession.ID
         var baseToken: [UInt8]
-        /// Indicates whether the response to *Connect* must include the base token.
+        /// A Boolean value that indicates whether the response to *Connect* must include the base token.
         var isNewToken: Bool
         var mailbox: DeviceLinkMailbox
     }
@@ -33,9 +34,11 @@ final class DeviceLinkListener: Sendable {
     private let tokenLength: @Sendable (Topic) -> Int
     private let hasChannel: @Sendable (ChannelName) -> Bool
 
+    /// Creates a listener.
     /// - Parameters:
-    ///   - topic: Returns the registered topic of a hash.
-    ///   - tokenLength: Returns the length of a topic's device tokens, see ``DeviceRegistry``.
+    ///   - topic: Returns the registered topic with a hash; `nil` for an unknown one.
+    ///   - tokenLength: Returns the length of a topic's device tokens, in bytes; 0 for encrypted ones of varying
+    ///     length.
     ///   - hasChannel: Returns whether a broadcast channel exists.
     init(
         router: MessageRouter,
@@ -92,7 +95,7 @@ final class DeviceLinkListener: Sendable {
         return Session(id: id, baseToken: baseToken, isNewToken: connect.baseToken != baseToken, mailbox: mailbox)
     }
 
-    /// Returns the current device token of an app on a device.
+    /// Returns the current device token of an app; `nil` if the app is not on the device.
     func token(_ topic: TopicHash, of device: UUID) -> DeviceToken? {
         try? self.devices.currentToken(topic, on: device, in: self.environment)
     }
@@ -108,7 +111,7 @@ final class DeviceLinkListener: Sendable {
         return decision?.connection == .close
     }
 
-    /// Finds or mints a device token and calls `respond` on any thread.
+    /// Finds or mints a device token, and calls `respond` on any thread with the token or a status of failure.
     func mint(
         _ request: DeviceLinkTokenRequest,
         for device: UUID,
@@ -129,7 +132,8 @@ final class DeviceLinkListener: Sendable {
         }
     }
 
-    /// Follows or unfollows a channel and returns the response.
+    /// Follows or unfollows a channel and returns the response, which has another status than `ok` if that is
+    /// impossible.
     func channel(_ request: DeviceLinkChannelRequest, for session: Session) -> DeviceLinkChannelResponse {
         let (topic, id) = (request.topic, request.channel)
         var response = DeviceLinkChannelResponse(status: .unknownChannel, topic: topic, channel: id)

@@ -14,7 +14,8 @@ final class DeviceLinkMailbox: DeviceConnection {
         var packets: [DevicePacket] = []
         /// The index of the first packet in the queue that is not written yet.
         var first = 0
-        /// Indicates whether the queue will be emptied, by a scheduled task or when the connection becomes writable.
+        /// A Boolean value that indicates whether the queue will be emptied, by a scheduled task or when the connection
+        /// becomes writable.
         var isScheduled = false
         /// The number of packets written so far, by which fault rules count messages.
         var count = 0
@@ -24,7 +25,8 @@ final class DeviceLinkMailbox: DeviceConnection {
     struct Recipient: Sendable {
         var id: UUID
         var baseToken: [UInt8]
-        /// Indicates whether the device has requested the extension fields of messages in *Connect*.
+        /// A Boolean value that indicates whether the device has requested the extension fields of messages in
+        /// *Connect*.
         var understandsExtensions: Bool
     }
 

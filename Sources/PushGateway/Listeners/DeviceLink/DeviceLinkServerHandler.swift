@@ -12,7 +12,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The maximum time that closing the connection waits for the last packet to be written.
+    /// The maximum time for which closing the connection waits for the last packet to be written.
     private static let closeTimeout: TimeAmount = .seconds(5)
 
     private let listener: DeviceLinkListener
@@ -91,7 +91,6 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         self.acknowledge(&acks)
     }
 
-    /// Passes the collected acknowledgements to the router, and clears them.
     private func acknowledge(_ acks: inout [DeviceLinkAcknowledgement]) {
         guard let session, !acks.isEmpty else { return }
         self.listener.router.acknowledged(session.id, acks)

@@ -23,7 +23,11 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     private var hasDecided = false
     private var timer: Scheduled<Void>?
 
-    /// - Parameter deadline: The maximum time from the TCP connection to the complete preface.
+    /// Creates a detector.
+    /// - Parameters:
+    ///   - deadline: The maximum time from the TCP connection to the complete preface; after it, the connection is
+    ///     closed.
+    ///   - configureHTTP2: Adds the handlers for HTTP/2, which replace the detector.
     init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
         (self.deadline, self.configureHTTP2) = (deadline, configureHTTP2)
     }

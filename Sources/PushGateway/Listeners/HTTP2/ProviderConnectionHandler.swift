@@ -6,7 +6,7 @@ import PushWire
 
 /// Handles one provider connection: passes bytes, responses and time to its state machine and performs the results.
 ///
-/// All requests of one read are passed to the delegate together, and all output that they cause is written at once.
+/// All requests of one read are passed to the delegate together, and their output is written together.
 /// While the client does not read its responses, nothing more is read from the connection.
 final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -39,9 +39,10 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     /// The buffer of events, which is kept so that a typical read allocates no memory.
     private var events: [HTTP2ServerEvent] = []
 
+    /// Creates the handler of one connection.
     /// - Parameters:
     ///   - now: The time of the event loop.
-    ///   - retryAfter: The header `retry-after` of responses with status 429.
+    ///   - retryAfter: The value of `retry-after` in responses with status 429, in seconds; `nil` to omit the field.
     init(limits: HTTP2ServerLimits, now: NIODeadline, retryAfter: Int? = nil, logger: Logger, delegate: Delegate) {
         (self.logger, self.retryAfter, self.delegate) = (logger, retryAfter, delegate)
         self.stateMachine = HTTP2ServerStateMachine(limits: limits, now: now)
@@ -222,7 +223,7 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
 
 /// Receives the requests of one provider connection. It is called on the connection's event loop.
 protocol ProviderRequestDelegate {
-    /// Indicates whether the client has presented a valid credential.
+    /// A Boolean value that indicates whether the client has presented a valid credential.
     var isAuthenticated: Bool { get }
 
     /// Called once when the connection is active, before all other methods.

@@ -5,7 +5,8 @@ import Synchronization
 
 /// A connection that performs the commands of a ``ProviderConnectionProxy`` on its event loop.
 protocol ProviderCommandHandler: AnyObject {
-    /// Indicates whether the connection is handling events. All output is written once they are handled.
+    /// A Boolean value that indicates whether the connection is handling events. All output is written once they are
+    /// handled.
     var isWorking: Bool { get }
 
     func perform(_ command: ProviderConnectionProxy.Command)
@@ -16,7 +17,7 @@ protocol ProviderCommandHandler: AnyObject {
 
 /// Calls a provider connection from any thread, and keeps responses until the router has settled their pushes.
 ///
-/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that
+/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect immediately and is sent with the write that
 /// follows. Everywhere else it is added to a mailbox, which one task of the event loop empties: thousands of responses
 /// in a millisecond cost one wake-up. After the connection has closed, commands have no effect.
 final class ProviderConnectionProxy: Sendable {
@@ -33,18 +34,18 @@ final class ProviderConnectionProxy: Sendable {
         /// The connection; `nil` once it is closed.
         var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
-        /// Indicates whether a task is scheduled that empties the mailbox.
+        /// A Boolean value that indicates whether a task is scheduled that empties the mailbox.
         var isScheduled = false
         /// The responses to send once the router has settled their pushes, by stream id.
         var pending: [UInt32: ProviderResponse] = [:]
     }
 
     let eventLoop: any EventLoop
-    /// The header `retry-after` of responses with status 429.
+    /// The value of `retry-after` in responses with status 429, in seconds; `nil` to omit the field.
     private let retryAfter: Int?
     private let state: Mutex<State>
 
-    /// Must be called on the event loop.
+    /// Creates the proxy of a connection. Must be called on the event loop.
     init(_ connection: any ProviderCommandHandler, eventLoop: any EventLoop, retryAfter: Int?) {
         (self.eventLoop, self.retryAfter) = (eventLoop, retryAfter)
         self.state = Mutex(State(connection: NIOLoopBound(connection, eventLoop: eventLoop)))
@@ -70,11 +71,11 @@ final class ProviderConnectionProxy: Sendable {
     /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
     func announce(streamLimit: Int) { self.perform(.announce(streamLimit: streamLimit)) }
 
-    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled. The others receive their responses before the
-    /// connection closes.
+    /// Sends GOAWAY immediately. Streams above `lastStream` are cancelled. The others receive their responses before
+    /// the connection closes.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text.
-    ///   - lastStream: By default the highest stream that the client has opened.
+    ///   - lastStream: The highest stream that is still processed; `nil` for the highest that the client has opened.
     func goAway(_ code: HTTP2ErrorCode, debugData: String, lastStream: UInt32? = nil) {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }
@@ -92,7 +93,7 @@ final class ProviderConnectionProxy: Sendable {
 
     // MARK: Pending responses
 
-    /// Keeps responses until the router has settled their pushes.
+    /// Keeps responses, by stream id, until the router has settled their pushes.
     func expect(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         self.state.withLock { state in
             for (stream, response) in responses { state.pending[stream] = response }

@@ -35,7 +35,7 @@ final class ProviderListener: Sendable {
         self.connectionLog = router.services.logger.rateLimited()
     }
 
-    /// Sets up the pipeline of a connection behind TLS.
+    /// Adds the handlers of a connection behind TLS. `fault` is the fault of the connection; `nil` for none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(
             ProtocolDetector(deadline: self.requestDeadline) { try self.configureHTTP2($0, fault) }

@@ -4,17 +4,17 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Handles the requests of one provider connection. Rejections are sent at once, and responses to accepted pushes when
-/// the router has settled the pushes.
+/// Handles the requests of one provider connection. Rejections are sent immediately, and responses to accepted pushes
+/// when the router has settled the pushes.
 struct ProviderRequestHandler: ProviderRequestDelegate {
     private let listener: ProviderListener
     private var session: ProviderSession
-    /// The reason to close the connection at once: an invalid certificate (reference 1.2). `nil` for none.
+    /// The reason to close the connection immediately, for an invalid certificate (reference 1.2); `nil` for none.
     private let certificateError: Reason?
     private var handle: ProviderConnectionProxy?
     /// The number of requests so far, by which fault rules count.
     private var ordinal = 0
-    /// Indicates whether a fault or too many invalid tokens stopped the handling of requests.
+    /// A Boolean value that indicates whether a fault or too many invalid tokens stopped the handling of requests.
     private var ignoresRequests = false
 
     init(listener: ProviderListener, session: ProviderSession, certificateError: Reason?) {
@@ -93,7 +93,6 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         }
     }
 
-    /// Passes the results of a batch to the connection and the router.
     private func finish(_ batch: Batch) {
         if !batch.responses.isEmpty { batch.handle.respond(batch.responses) }
         guard !batch.submissions.isEmpty else { return }
@@ -132,7 +131,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
 
 /// The application of configured faults to requests.
 extension ProviderRequestHandler {
-    /// Returns the fault that applies to a request.
+    /// Returns the fault that applies to a request; `nil` for none.
     private func fault(
         _ request: ProviderRequest,
         _ decision: ProviderSession.Decision,
