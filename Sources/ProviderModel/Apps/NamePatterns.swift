@@ -23,6 +23,6 @@ package struct NamePatterns: Hashable, Sendable {
     /// Reads the stored form: one pattern a line.
     package init(stored text: String?) { self.init((text ?? "").split(separator: "\n").map(String.init)) }
 
-    /// The form in the database; `nil` for none.
+    /// The patterns as stored, one a line; `nil` if there are none.
     package var stored: String? { self.texts.isEmpty ? nil : self.texts.joined(separator: "\n") }
 }

@@ -129,7 +129,7 @@ package struct NamedAudiences: Hashable, Sendable {
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>
-    /// The reasons of the deliveries that match; `nil` for all but ``exceptReasons``.
+    /// The reasons of the deliveries that match; `nil` for any reason except ``exceptReasons``, and for none.
     package var reasons: [String]?
     package var exceptReasons: [String]
 
@@ -143,7 +143,7 @@ package struct RecipientOutcomes: Hashable, Sendable {
         (self.reasons, self.exceptReasons) = (reasons, exceptReasons)
     }
 
-    /// Returns `true` if a delivery with this state and reason matches.
+    /// Returns `true` if a delivery with the given state and reason belongs to the audience.
     package func holds(_ state: DeliveryRecord.State, reason: String?) -> Bool {
         guard self.states.contains(state) else { return false }
         guard let reasons else { return !(reason.map(self.exceptReasons.contains) ?? false) }

@@ -94,7 +94,7 @@ package struct OverruledBridge: Hashable, Sendable {
 
 /// The result of setting a bridge.
 package enum BridgeChangeResult: Hashable, Sendable {
-    /// The stored bridge, and the other app whose bridge it has replaced; `nil` for none.
+    /// The bridge is stored. `displaced` is the other app whose bridge it has replaced; `nil` if it has replaced none.
     case done(BridgeRecord, displaced: Topic?)
     /// Nothing is changed: the name belongs to another app's bridge.
     case nameTaken
@@ -134,14 +134,17 @@ package struct LegacyToken: Hashable, Sendable {
     package init(token: DeviceToken, since: Timestamp) { (self.token, self.since) = (token, since) }
 }
 
-/// A named token that a response has proven invalid. It is stored for the bridge through which the notification
-/// arrived.
+/// A token that a request named without registering it, and that a response has proven invalid. It is stored for the
+/// bridge
+/// through which the notification arrived.
 package struct InvalidNamedToken: Hashable, Sendable {
     package var token: DeviceToken
     package var environment: PushEnvironment
     /// The time from which the token is invalid, according to the push service.
     package var since: Timestamp
-    /// Indicates whether the app was removed from the device, which the feedback list reports; otherwise the token is bad.
+    /// `true` if the push service called the token unregistered, which the feedback list reports; `false` if it called
+    /// the token
+    /// bad.
     package var isUnregistered: Bool
 
     package init(token: DeviceToken, environment: PushEnvironment, since: Timestamp, isUnregistered: Bool) {
@@ -163,7 +166,7 @@ package struct LegacyPush: Hashable, Sendable {
     }
 }
 
-/// The comparison of one shadowed request: the bridge's result, and the response of the old server.
+/// The comparison of the bridge's result for one request with the response of the old server, which it is to replace.
 package struct ShadowComparison: Hashable, Sendable {
     /// The maximum number of differences of one request that are kept. Further ones are only counted.
     package static let maximumDifferences = 100
@@ -177,7 +180,7 @@ package struct ShadowComparison: Hashable, Sendable {
 /// A difference between the result of a bridge and the response of the old server. It contains nothing of a
 /// notification's content.
 package struct ShadowDifference: Hashable, Sendable {
-    /// The maximum length of a result, in bytes.
+    /// The maximum length of ``ours`` and ``theirs``, in bytes; the rest is cut off.
     package static let maximumText = 120
 
     /// The time of the request.
@@ -196,12 +199,13 @@ package struct ShadowDifference: Hashable, Sendable {
     }
 }
 
-/// The report about the shadowed requests of a bridge.
+/// The report of a bridge in shadow mode, which sends no pushes and compares its results with the old server's
+/// responses.
 package struct ShadowReport: Hashable, Sendable {
-    /// The maximum number of differences that are kept for a bridge.
+    /// The maximum number of differences that are kept for a bridge; the newest replace the oldest.
     package static let maximumDifferences = 1000
 
-    /// The time of the first shadowed request.
+    /// The time of the first request that was compared.
     package var since: Timestamp
     package var requests: Int
     /// The number of requests without any difference.

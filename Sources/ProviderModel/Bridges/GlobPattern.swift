@@ -1,7 +1,8 @@
 /// A pattern in which `*` matches any number of characters and `?` matches one.
 package struct GlobPattern: Hashable, Sendable {
     private let scalars: [Unicode.Scalar]
-    /// The number of characters before the first `*` or `?`.
+    /// The number of characters before the first `*` or `?`. Of several patterns that match a Matrix app id, the
+    /// longest wins.
     package let literals: Int
 
     /// Creates a pattern; `nil` for a text without `*` and `?`.

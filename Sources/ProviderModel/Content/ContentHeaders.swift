@@ -30,10 +30,11 @@ struct ContentHeaders {
 
     /// The content with the values of its headers. Its payload is still empty.
     let content: NotificationContent
-    /// `true` if the push updates a pass: its payload is empty.
+    /// `true` if the push updates a Wallet pass: its payload is empty.
     let isWallet: Bool
     private(set) var warnings: [ContentWarning] = []
 
+    /// Reads the headers. The topic is derived from `bundleID` unless the request names one.
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields, bundleID: Topic) throws(RequestError) {
         let pushType = try Self.pushType(fields)

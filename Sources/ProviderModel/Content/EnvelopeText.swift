@@ -1,7 +1,8 @@
 package import Foundation
 import PushSupport
 
-/// The payload that Apple sees in place of encrypted content: a placeholder, and the text around the ciphertext.
+/// The payload that Apple sees in place of encrypted content: a placeholder alert, and the JSON text around the
+/// ciphertext.
 package struct EnvelopeText: Sendable {
     /// The error of a stored placeholder that cannot be decoded.
     package struct Damage: Error, Hashable {}

@@ -95,7 +95,7 @@ extension NotificationContent {
         return (content, warnings)
     }
 
-    /// The maximum size of a payload before variables are filled in, in bytes.
+    /// The maximum size of a payload before variables are filled in, in bytes. Larger payloads are rejected.
     ///
     /// It keeps a request small in memory: each localization is a copy of the default payload, so that a megabyte could
     /// become a hundred.
@@ -127,7 +127,8 @@ extension NotificationContent {
         }
     }
 
-    /// Checks every variant. A localization does not repeat the warnings of the default payload.
+    /// Checks the default payload and every localization. A localization does not repeat the warnings of the default
+    /// payload.
     private static func lint(
         _ variants: [Variant],
         _ headers: ContentHeaders,

@@ -12,7 +12,7 @@ package struct PayloadTemplate: Hashable {
         package init() {}
     }
 
-    /// The maximum number of different attributes in one notification.
+    /// The maximum number of different variables in one notification. A request with more is rejected.
     package static let maximumNames = 64
     private static let version: Int64 = 1
 

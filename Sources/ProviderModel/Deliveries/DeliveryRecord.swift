@@ -44,7 +44,8 @@ package struct DeliveryRecord: Hashable, Sendable {
     package var notification: UUID
     /// The position of the notification in the list of all notifications.
     package var position: NotificationCursor
-    /// The recipient, unique within the notification: a device's id, or below zero for a named token.
+    /// The recipient, unique within the notification: a device's id, or a number below zero for a token that the
+    /// request named.
     package var recipient: Int64
     /// The id of the recipient's device; `nil` if the token is not registered.
     package var device: Int64?
@@ -98,8 +99,8 @@ extension DeliveryRecord.State {
     }
 }
 
-/// The cause for which no attempt, or no further attempt, is made for a recipient. The raw value becomes the reason of
-/// the delivery.
+/// The cause for which no attempt, or no further attempt, is made for a recipient. The raw value becomes the delivery's
+/// reason.
 package enum EndingCause: String, Hashable, Sendable {
     case deviceRemoved = "the device was removed before it could be sent"
     case unreadable = "what is stored of its device cannot be read"

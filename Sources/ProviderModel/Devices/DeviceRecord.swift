@@ -13,13 +13,17 @@ package struct DeviceRecord: Hashable, Sendable {
     /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
     package var activity: String?
     package var profile: DeviceProfile
-    /// `false` once the push service has called the token invalid.
+    /// `false` once the push service has called the token invalid. The device then receives nothing until it registers
+    /// again, or
+    /// an operator reactivates it.
     package var isActive: Bool
     /// The time of the first registration.
     package var createdAt: Timestamp
     /// The time of the latest registration. A response 410 with an earlier time does not count (reference 7.7).
     package var registeredAt: Timestamp
-    /// The number of times that the push service called the token bad since the last accepted push.
+    /// The number of times that the push service called the token bad since the last accepted push, which resets it to
+    /// 0. A device
+    /// with more than 0 is listed as suspected.
     package var suspicions: Int
 
     package init(
@@ -73,7 +77,8 @@ package struct DeviceProfile: Hashable, Sendable {
     }
 }
 
-/// The notification types that a user allows, with the bits of the publisher's registration (reference 10.1).
+/// The notification types that a user allows. The raw values are the bits of the publisher's registration (reference
+/// 10.1).
 package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package let rawValue: Int64
 
@@ -118,12 +123,12 @@ package struct DeviceRegistration: Hashable, Sendable {
 
 /// The result of a registration.
 package struct RegistrationResult: Hashable, Sendable {
-    /// The effect of a registration.
+    /// The effect of a registration on the stored device.
     package enum Kind: Hashable, Sendable {
         case added, refreshed
-        /// The registered token replaces another token of the installation.
+        /// The result of a registration whose token replaced another token of the installation.
         case tokenReplaced
-        /// Nothing was stored, because the device would exceed a bound.
+        /// The result of a registration that was not stored, because the device would exceed a limit.
         case rejected(ExceededDeviceBound)
     }
 
@@ -155,7 +160,9 @@ package struct UserPeriod: Hashable, Sendable {
         (self.device, self.since, self.until) = (device, since, until)
     }
 
-    /// Returns the tokens of a user's devices, each with the time since which its device belongs to the user.
+    /// Returns the tokens of a user's devices, each with the beginning of the device's current period with the user.
+    /// The time is
+    /// `nil` if the device had no other user before, or if no period is known.
     package static func tokens(of devices: [DeviceRecord], _ periods: [UserPeriod]) -> [DeviceToken: Timestamp?] {
         let since = Dictionary(periods.filter { $0.until == nil }.map { ($0.device, $0.since) }) { $1 }
         return Dictionary(devices.map { ($0.token, since[$0.id] ?? nil) }) { $1 }
@@ -187,7 +194,9 @@ package struct DeviceSearch: Hashable, Sendable {
 
     package init(app: Int64) { self.app = app }
 
-    /// Indicates whether the search matches so few devices that they can be sorted for each page.
+    /// A Boolean value that indicates whether the search names a token prefix, a user or an installation. It then
+    /// matches so few
+    /// devices that they can be sorted for each page.
     package var isNarrow: Bool { self.tokenPrefix != nil || self.user != nil || self.installation != nil }
 }
 

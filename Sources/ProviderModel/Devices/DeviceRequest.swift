@@ -8,7 +8,7 @@ package enum DeviceRequest {
     package static let maximumText = Member.maximumText
     /// The minimum length of a token, in bytes.
     package static let minimumToken = AudienceExpression.minimumToken
-    /// The message of an error about a text that cannot be a token.
+    /// The error message for a text that cannot be a device token.
     static let tokenForm =
         "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
 
@@ -223,7 +223,7 @@ package enum DeviceBatchRequest {
     )
     package static let object = RequestObject(required: [Self.devices])
 
-    /// Returns the registration of one entry. Its errors name the entry by its position.
+    /// Returns the registration of one entry of the member `devices`. Its errors name the entry by `index`.
     package static func registration(_ value: JSONValue, _ index: Int) throws(RequestError) -> DeviceRegistration {
         let path = "devices[\(index)]"
         guard case .object(let members) = value else {

@@ -22,10 +22,7 @@ package struct Preferences: Hashable, Sendable {
     }
 }
 
-/// The hours in which notifications are skipped, by the local time of each device.
-///
-/// They may span midnight. When the clocks change, an hour that is skipped is not quiet, and one that occurs twice is quiet
-/// twice.
+/// The daily hours in which notifications to a device are skipped, and not sent later, by the device's local time.
 package struct QuietHours: Hashable, Sendable {
     /// The beginning and the exclusive end of the quiet hours.
     package let from, to: LocalTime

@@ -3,7 +3,7 @@ package import PushTypes
 
 /// The state of a token of an app in one environment, derived from its device and from pushes that named it.
 package enum TokenState: Hashable, Sendable {
-    /// Nothing final is known about the token.
+    /// No push to the token has a final state that tells whether the token is valid.
     case unknown
     /// The push service accepted the newest push to the token that has a final state.
     case reached
@@ -11,7 +11,8 @@ package enum TokenState: Hashable, Sendable {
     /// - Parameter at: The time of the response that said so; `nil` for the token of an inactive device.
     case invalid(at: Timestamp?)
 
-    /// Returns `true` if the token is invalid for a caller that got it at a time.
+    /// Returns `true` if the token became invalid at `since` or later, or at an unknown time. `since` is when the
+    /// caller got it.
     package func isInvalid(since: Timestamp) -> Bool {
         guard case .invalid(let at) = self else { return false }
         return at.map { $0 >= since } ?? true
@@ -25,15 +26,18 @@ package enum TokenState: Hashable, Sendable {
 package struct TokenStateChange: Hashable, Sendable {
     /// The kind of a change to a token's state.
     package enum Kind: Hashable, Sendable {
-        /// The token was suspected before, and a push to it was accepted.
+        /// The suspicion is cleared, because a push to the token was accepted.
         case confirmed
         /// The device becomes inactive, unless it registered at the time `since` or later (reference 7.7).
         case deactivated(since: Timestamp)
-        /// The token is invalid, or the environment or topic is wrong. It is not proven which.
+        /// The device stays active, and its suspicions are counted: the token, the environment or the topic is wrong,
+        /// and it is not
+        /// proven which.
         case suspected
         /// The device is not deactivated yet, because too many other devices would be as well. An operator decides.
         case withheld(since: Timestamp)
-        /// The token works in this environment, and not in the one with which it was registered.
+        /// The device is assigned to this environment, because its token works there and not in the one of its
+        /// registration.
         case moved(to: PushEnvironment)
     }
 

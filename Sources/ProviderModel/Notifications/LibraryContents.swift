@@ -1,8 +1,6 @@
 package import PushSupport
 
-/// The named audiences and the content of the template that one request takes from its app's library, as they were at one moment.
-///
-/// They are copied into the request when it is accepted, so that a later change of an audience or a template does not affect it.
+/// The named audiences and the template's content that one request refers to, as they were at one moment.
 package struct LibraryContents: Hashable, Sendable {
     /// The contents for a request that names no item of the library.
     package static let none = LibraryContents()

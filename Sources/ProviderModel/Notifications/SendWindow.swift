@@ -11,7 +11,7 @@ package import PushTypes
 /// When the clocks change, a window whose opening is skipped opens right after the gap, and hours that occur twice are open
 /// twice.
 package struct SendWindow: Hashable, Sendable {
-    /// The maximum number of windows, and of closed hours, in one request.
+    /// The maximum number of windows, and of closed hours, in one request. A request with more is rejected.
     package static let maximumHours = 14
 
     package let windows, closedHours: [DailyHours]

@@ -18,8 +18,8 @@ package struct TransportLint {
         !self.content.isTemplate && self.content.payload.count > BinaryCommand.framed.maximumPayloadLength
     }
 
+    /// Returns the warnings about members that the binary protocol does not have.
     /// - Parameter transports: The protocol of each environment that the notification can go to.
-    /// - Returns: The warnings.
     /// - Throws: ``RequestError`` for a notification that no environment could send.
     package func check(_ transports: [PushEnvironment: PushTransport]) throws(RequestError) -> [ContentWarning] {
         let binary = transports.filter { $0.value == .binary }.keys.map(\.rawValue).sorted()

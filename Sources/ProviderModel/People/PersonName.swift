@@ -5,7 +5,7 @@ package import PushSupport
 package enum PersonName {
     /// Checks a name, and returns it without spaces around it.
     ///
-    /// - Parameter path: The member that holds it.
+    /// - Parameter path: The path of the member with the name, for an error.
     /// - Throws: ``RequestError`` for a name that is empty or too long, or has characters that cannot be seen.
     package static func check(_ text: String, at path: String = "name") throws(RequestError) -> String {
         let name = text.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -7,9 +7,9 @@ package import PushTypes
 package struct SignInLock: Hashable, Sendable {
     /// The limits of a lock.
     package struct Limits: Hashable, Sendable {
-        /// The number of failed attempts without a delay.
+        /// The number of failed attempts before the first delay.
         package var attempts: Int
-        /// The first delay; each further failure doubles it.
+        /// The first delay; each further failure doubles it, up to ``longest``.
         package var first: Duration = .seconds(60)
         package var longest: Duration
 

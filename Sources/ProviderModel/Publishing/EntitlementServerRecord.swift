@@ -12,7 +12,7 @@ package struct EntitlementServerRecord: Hashable, Sendable {
         case xml
     }
 
-    /// The policy while the server does not respond.
+    /// The decision about an account while the publisher's server does not respond.
     package enum WhenDown: String, Hashable, Sendable, CaseIterable {
         /// The account is entitled to nothing.
         case refuse

@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A receipt that arrives from a sender.
+/// A receipt as an installation or the gateway sends it: the report that something happened to a notification.
 package struct IncomingReceipt: Hashable, Sendable {
     /// The id that the sender gave the receipt, by which a repetition is recognized.
     package var id: UUID
@@ -48,7 +48,8 @@ package struct ReceiptBatch: Hashable, Sendable {
     }
 
     package var sender: Sender
-    /// The maximum level of receipts that the sender allows to be kept.
+    /// The maximum level of receipts that the sender allows to be kept. The lower of this and the notification's level
+    /// applies.
     package var privacy: ReceiptLevel
     package var entries: [Entry]
 
@@ -71,7 +72,7 @@ package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
     case unknownNotification = "unknown_notification"
     /// The notification ended too long ago to accept receipts.
     case tooLate = "too_late"
-    /// The maximum number of receipts, or of names of actions, is reached.
+    /// The receipt would exceed the maximum number of receipts, or of names of actions, of its notification.
     case tooMany = "too_many"
     /// The notification was sent without receipts.
     case receiptsOff = "receipts_off"

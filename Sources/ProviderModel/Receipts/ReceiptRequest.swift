@@ -11,7 +11,7 @@ package struct ReceiptRequest: Sendable {
     /// The maximum length of a body, in bytes.
     package static let maximumBody = 64 * 1024
 
-    /// A receipt of the request, or the error because of which it is refused.
+    /// One receipt of the request, or the error for which it is refused while the others are processed.
     package struct Entry: Sendable {
         /// The id of the receipt, as the request writes it.
         package var id: String

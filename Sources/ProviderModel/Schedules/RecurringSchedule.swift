@@ -26,7 +26,7 @@ package struct RecurringSchedule: Hashable, Sendable {
 
 /// The due runs, including those that are made up for after a downtime.
 extension RecurringSchedule {
-    /// The policy for runs that were missed: whose time was more than ``tolerance`` ago.
+    /// The policy for missed runs, whose time was more than ``tolerance`` ago when the provider could create them.
     package enum MissedRuns: Hashable, Sendable {
         /// Missed runs are not made up for.
         case skip
@@ -48,11 +48,11 @@ extension RecurringSchedule {
     package static let tolerance: Duration = .seconds(60)
     /// The default maximum lateness of ``MissedRuns/runOnce(maximumLateness:)``: an hour.
     package static let standardLateness: Duration = .seconds(3600)
-    /// The default and the maximum number of missed runs that are made up for.
+    /// The default number of missed runs that are made up for by ``MissedRuns/runAll(maximum:)``.
     package static let standardRuns = 10
     package static let maximumRuns = 100
 
-    /// The maximum time over which missed runs are searched: about a hundred years.
+    /// The maximum time before now in which missed runs are searched: about a hundred years.
     private static let longestLookBack: Duration = .seconds(100 * 366 * 86_400)
 
     /// Returns the runs that are due at `now`. If the clock is set back, the next run stays, so that nothing runs twice.

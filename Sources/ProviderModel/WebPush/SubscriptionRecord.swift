@@ -27,7 +27,7 @@ package struct SubscriptionRecord: Hashable, Sendable {
 /// A key pair by which an app identifies itself to browsers' push services (RFC 8292). New subscriptions are made with the
 /// app's newest key.
 package struct VAPIDKeyRecord: Hashable, Sendable {
-    /// The maximum number of keys of an app. Keys of existing subscriptions are kept.
+    /// The maximum number of keys of an app. Keys of existing subscriptions are kept, so a further key is rejected.
     package static let maximumCount = 10
 
     package var id: UUID
