@@ -32,8 +32,9 @@ package struct APICaller: Hashable, Sendable {
         (self.scopes, self.apps, self.rate, self.session) = (scopes, apps, rate, session)
     }
 
-    /// The account to which the caller's requests are charged. A caller that is limited to one app is charged as a
-    /// caller of that app.
+    /// The budget account to which the caller's requests are charged. A caller that is limited to one app is charged as
+    /// a caller
+    /// of that app.
     package var account: BudgetCaller { self.account(of: self.onlyApp) }
 
     /// The app to which the caller is limited, if it is exactly one; `nil` otherwise.

@@ -48,7 +48,7 @@ package struct BudgetCaller: Hashable, Sendable {
     package var site: BudgetCaller { BudgetCaller(app: self.app, self.identity.site, rate: self.rate) }
 }
 
-/// A bound of one level.
+/// The bound on the use of a resource at one level. A request that would exceed it waits or is refused.
 package enum BudgetBound: Hashable, Sendable {
     /// The maximum amount in use at a time.
     case held(Int)
@@ -73,7 +73,7 @@ extension BudgetLimits.Levels<BudgetBound> {
 
 /// The bounds of a budget. A level without a bound is limited only by the bounds of the levels above it.
 package struct BudgetLimits: Hashable, Sendable {
-    /// One value for each level.
+    /// One value for each level; `nil` for a level without one.
     package struct Levels<Value: Hashable & Sendable>: Hashable, Sendable {
         package var whole, app, caller: Value?
 
@@ -95,7 +95,7 @@ package struct BudgetLimits: Hashable, Sendable {
     /// queue one even if the whole queue is full. A caller without a waiting request may queue one even if its app's
     /// queue is full, until the app has twice its maximum.
     package var waiting: Levels<Int>?
-    /// The maximum time for which a request waits.
+    /// The maximum time for which a request waits for an amount, or for which a debt lasts. A longer one is refused.
     package var patience: Duration
 
     package init(_ bounds: Levels<BudgetBound>, waiting: Levels<Int>? = nil, patience: Duration = .zero) {

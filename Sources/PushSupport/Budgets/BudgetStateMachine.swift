@@ -86,8 +86,9 @@ package struct BudgetStateMachine: Sendable {
     /// Sets the maximum amount of a resource whose size changes, such as a disk.
     package mutating func resize(to room: Int) { self.limits.bounds.whole = .held(max(0, room)) }
 
-    /// Takes an amount of a rate that may go into debt. The debt must be paid within the limits' patience.
-    /// - Returns: The time after which the debt is paid, or the level that refused the amount.
+    /// Takes an amount of a rate that may go into debt, if the debt can be paid within the limits' patience.
+    /// - Returns: The time after which the debt is paid, or the level that refused the amount, of which nothing is
+    ///   taken then.
     package mutating func owe(
         _ amount: Double,
         for caller: BudgetCaller,
@@ -108,7 +109,7 @@ package struct BudgetStateMachine: Sendable {
         package let delay: Duration
     }
 
-    /// Returns an unused amount to a rate. A negative amount takes more.
+    /// Returns the unused part of an amount to a rate. A negative amount takes more, even into debt.
     package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
         self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
     }

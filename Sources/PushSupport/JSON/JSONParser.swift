@@ -5,11 +5,14 @@ import Foundation
 /// A byte order mark is skipped. Of members with the same name the first one counts, unless duplicates are refused. A whole
 /// number becomes an integer if it fits into 64 bits, even if it is written as `1.0` or `1e2`.
 struct JSONParser {
-    /// The maximum depth of nesting. Reading or writing a value of 250 levels overflowed a stack of 512 kB.
+    /// The maximum depth of nesting; a deeper text is rejected. Reading or writing a value of 250 levels overflowed a
+    /// stack of
+    /// 512 kB.
     static let maximumDepth = 64
-    /// The maximum number of values in one text, on all levels together.
+    /// The maximum number of values in one text, on all levels together. A text with more is rejected.
     static let maximumValues = 250_000
-    /// The maximum length of a number that is converted exactly by `Decimal`, in bytes.
+    /// The maximum length of a number that is converted exactly by `Decimal`, in bytes. A longer one becomes a
+    /// `Double`.
     private static let longestExact = 400
 
     private let bytes: [UInt8]

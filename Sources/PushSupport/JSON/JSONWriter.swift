@@ -9,6 +9,7 @@ package struct JSONWriter: Sendable {
 
     private static let digits = Array("0123456789abcdef".utf8)
 
+    /// Creates a writer of an empty text.
     /// - Parameter capacity: The number of bytes to reserve.
     package init(capacity: Int = 0) { self.bytes.reserveCapacity(capacity) }
 

@@ -3,7 +3,7 @@ import PushTypes
 /// The shape of a JSON value, in the dialect of OpenAPI 3.1 (JSON Schema 2020-12).
 package struct Schema: Sendable {
     private var members: [String: JSONValue]
-    /// The named schemas that this one refers to.
+    /// The schemas that this one refers to, by the names under which they become components of the OpenAPI document.
     package private(set) var components: [String: JSONValue] = [:]
     /// Indicates whether `null` is an error for an optional member with this schema.
     private var refusesNull = false
@@ -84,6 +84,7 @@ package struct Schema: Sendable {
         return [lower: JSONValue.integer(least), upper: JSONValue.integer(most)]
     }
 
+    /// Returns the schema of an object.
     /// - Parameters:
     ///   - isOpen: Allows members besides these.
     ///   - acceptsNull: Allows `null` for optional members, which ``JSONFields`` treats as absent.
@@ -219,7 +220,7 @@ extension Schema {
         ([self.value] + self.value["anyOf"].elements).compactMap { $0["maxLength"].integerValue.map { Int($0) } }.max()
     }
 
-    /// The allowed values of an integer; `nil` for other values, and without bounds.
+    /// The allowed values of an integer; `nil` for other values, and for an integer without bounds.
     package var range: ClosedRange<Int64>? {
         guard let least = self.value["minimum"].integerValue, let most = self.value["maximum"].integerValue,
             least <= most

@@ -2,7 +2,6 @@ import NIOCore
 
 /// A queue that serves owners in turn, and the elements of one owner in the order in which they were added.
 package struct FairQueue<Owner: Hashable, Element> {
-    /// The number of elements.
     package private(set) var count = 0
     /// The owners that have elements, in the order of their turns.
     private(set) var owners = CircularBuffer<Owner>()
