@@ -9,6 +9,7 @@ public struct AttachmentLoader: Sendable {
     private let policy: AttachmentPolicy
     private let transport: any DownloadTransport
 
+    /// Creates a loader.
     /// - Parameters:
     ///   - folder: the folder for the files, which is created if it is missing. The caller deletes the files, except
     ///     those that the system moves away to show them.

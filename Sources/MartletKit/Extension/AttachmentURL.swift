@@ -64,6 +64,7 @@ struct AttachmentHost: Hashable, Sendable {
     /// `true` for the device itself, a host in a private network, or an address that is not globally reachable.
     let isLocal: Bool
 
+    /// Parses a host; `nil` for a text that is neither a valid name nor an address.
     /// - Parameter text: A name, an IPv4 address or an IPv6 address in brackets.
     init?(_ text: String) {
         self.text = text

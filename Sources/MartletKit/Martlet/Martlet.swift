@@ -2,7 +2,8 @@ import Foundation
 
 /// The provider's client in an app, which registers the installation, attaches its user and reports receipts.
 ///
-/// Create one per process and keep it. Each change is stored at once and sent as soon as possible; no call has to be
+/// Create one per process and keep it. Each change is stored immediately and sent as soon as possible; no call has to
+/// be
 /// repeated after a failure or a restart. An app and its notification service extension share the storage.
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
@@ -30,7 +31,7 @@ public actor Martlet {
     var isBackOffStored = true
     private var isSending = false
     private var isDue = false
-    /// The callers that wait until sending has finished, each under its own id.
+    /// The calls of ``synchronize(within:)`` that wait until sending has finished, each under its own id.
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
     private var retry: Task<Void, Never>?
 
@@ -69,7 +70,7 @@ public actor Martlet {
     /// Sends everything that can be sent now, and returns when that is done.
     ///
     /// Every change and the end of every back-off also start a synchronization. Call it where the system gives the app
-    /// time, such as in a background task. A cancelled task ends its wait at once; a request in flight continues.
+    /// time, such as in a background task. A cancelled task ends its wait immediately; a request in flight continues.
     /// - Parameter limit: The maximum time to wait; `nil` for no limit.
     public func synchronize(within limit: Duration? = nil) async {
         self.isDue = true

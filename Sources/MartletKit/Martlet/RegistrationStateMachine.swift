@@ -11,8 +11,9 @@ struct RegistrationStateMachine: Equatable, Sendable {
     static let pause: TimeInterval = 24 * 3600
     /// The minimum time between two replacements of the installation's id, in seconds.
     private static let replacementInterval: TimeInterval = 3600
-    /// The maximum size of the shared members in a request, in bytes, of the 16 KiB that the provider accepts. The rest
-    /// is sent in the next request.
+    /// The maximum size, in bytes, of the members in a request that all tokens share. The provider accepts requests of
+    /// 16 KiB. The
+    /// rest is sent in the next request.
     static let maximumShared = 12_000
     /// The maximum number of attributes, so that the state fits into one value of the storage.
     static let maximumAttributes = 100
@@ -62,7 +63,9 @@ struct RegistrationStateMachine: Equatable, Sendable {
         case send(Request)
     }
 
-    /// Returns the next step. ``started(_:)`` must be called before a request is sent.
+    /// Returns the next step: a request to send, the end of the back-off, or nothing. Before a request is sent,
+    /// ``started(_:)`` must
+    /// be called.
     func next(now: Date) -> Next {
         guard let request = self.request(now: now) else { return .nothing }
         if let until = self.state.backOff.wait(now: now) { return .wait(until: until) }
@@ -159,7 +162,8 @@ extension RegistrationStateMachine {
     /// Returns `true` if the token and the name of its kind have permitted lengths.
     static func isToken(_ token: Data, _ kind: TokenKind) -> Bool { (1...512).contains(token.count) && kind.isValid }
 
-    /// Sets a token. Returns `false` for an invalid one.
+    /// Sets the token of a kind, which replaces an earlier one. Returns `false` for a token of an invalid length or
+    /// kind.
     mutating func register(_ token: Data, as kind: TokenKind, environment: PushEnvironment, now: Date) -> Bool {
         guard Self.isToken(token, kind) else { return false }
         let text = token.hexadecimal

@@ -99,7 +99,7 @@ struct IssueDownload {
 
 /// Performs one download, as ``IssueDownload`` decides.
 final class IssueTransfer: Sendable {
-    /// The maximum time without a received byte.
+    /// The maximum time without a received byte, after which the download fails.
     static let silence: Duration = .seconds(30)
 
     /// The request for the missing bytes; `nil` if none is missing.

@@ -17,7 +17,7 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var sound: String?
     /// The degree to which the system may interrupt the user; `nil` for the default.
     public var interruptionLevel: InterruptionLevel?
-    /// The category, which determines the actions of the notification.
+    /// The category, which determines the actions that the system shows with the notification; `nil` for none.
     public var category: String?
     /// The identifier by which the system groups notifications.
     public var threadID: String?
@@ -101,7 +101,7 @@ enum SealedContent: Hashable, Sendable {
     ///   - key: the id of the installation's key for which it was encrypted, 1 to 64 bytes.
     ///   - data: the encapsulated key, 32 bytes, and the ciphertext after it.
     case encrypted(key: String, data: Data)
-    /// The member `martlet.sealed` is malformed.
+    /// Content that cannot be decrypted, because the member `martlet.sealed` is malformed.
     case malformed
 
     /// Decodes the member `martlet.sealed` of a payload.

@@ -5,7 +5,7 @@ public struct NotificationPreferences: Hashable, Sendable {
     /// The maximum length of a category's name in bytes.
     static let maximumCategory = 64
 
-    /// The categories that the user does not want. All other categories are wanted.
+    /// The consent categories whose notifications the user does not want. All other categories are wanted.
     public var optOuts: Set<String>
     /// The hours in which only urgent notifications are delivered; `nil` for none.
     public var quietHours: QuietHours?

@@ -6,9 +6,11 @@ import Foundation
 public struct NotificationScreen: Hashable, Sendable {
     /// The screen's name in the app, 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
-    /// The value of `class` in a payload that opens the screen, at most 128 bytes.
+    /// The value of `class` in a payload that opens the screen, at most 128 bytes; `nil` if no class opens it.
     public let `class`: String?
-    /// The pattern of the screen's path: `/orders/:id`, where `:id` stands for the value of the parameter `id`.
+    /// The pattern of the screen's path: `/orders/:id`, where `:id` stands for the value of the parameter `id`; `nil`
+    /// if no path
+    /// opens the screen.
     public let path: String?
     public let parameters: [Parameter]
 
@@ -80,7 +82,7 @@ public struct NotificationScreen: Hashable, Sendable {
 }
 
 extension NotificationScreen {
-    /// Checks the members of a payload's `property`.
+    /// Checks the members of a payload's `property`, and returns the values for the screen.
     ///
     /// The first error in alphabetical order is thrown, so that the same payload always has the same error.
     func values(of properties: [String: JSONValue]) throws(RouteError) -> ScreenValues {
