@@ -118,8 +118,7 @@ public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
     /// has no id.
     case malformed
     /// The content cannot be decrypted because the installation no longer has the key with this id: the app was
-    /// reinstalled, or
-    /// the key was replaced more than 30 days ago.
+    /// reinstalled, or the key was replaced more than 30 days ago.
     case unknownKey(id: String)
     /// The content cannot be decrypted because it was changed, or encrypted for another app, notification or key.
     case notAuthentic

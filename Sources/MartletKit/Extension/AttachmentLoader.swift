@@ -68,7 +68,7 @@ public struct AttachmentLoader: Sendable {
                         method: "GET",
                         url: reception.url,
                         headers: ["accept-encoding": "identity"],
-                        // The task group's deadline ends the exchange; this one is for a process whose tasks do not run.
+                        // The task group ends the exchange. This deadline is for a process whose tasks do not run.
                         deadline: deadline + .seconds(1)
                     )
                     do {

@@ -5,8 +5,7 @@ public struct AttachmentPolicy: Hashable, Sendable {
     /// The accepted types; by default all types that the system can show.
     public var types: Set<AttachmentType>
     /// The maximum size of a file in bytes; 10 MB by default. A larger file is not downloaded. The system accepts
-    /// images of 10 MB,
-    /// sounds of 5 MB and videos of 50 MB.
+    /// images of 10 MB, sounds of 5 MB and videos of 50 MB.
     public var maximumSize: Int
     /// The maximum duration of a download, redirects included; 20 seconds by default.
     public var deadline: Duration

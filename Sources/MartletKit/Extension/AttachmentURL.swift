@@ -78,7 +78,7 @@ struct AttachmentHost: Hashable, Sendable {
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         guard text.utf8.count <= 253, let last = labels.last, labels.allSatisfy(Self.isLabel) else { return nil }
         if Self.isNumber(last) {
-            // Resolvers also accept 127.1, 0x7f000001 and 017700000001 as addresses, which never occur in legitimate URLs.
+            // Resolvers also accept 127.1, 0x7f000001 and 017700000001 as addresses. No legitimate URL has such a host.
             guard let bytes = Self.bytes(labels), text.last != "." else { return nil }
             self.isLocal = Self.isLocal(bytes: bytes)
         } else {

@@ -8,8 +8,7 @@ extension Martlet {
         /// The bundle id of the app. An extension uses the app's bundle id too.
         public let app: String
         /// The public API key of the app, `mk_public_…`, with which an installation can only register itself. Every
-        /// copy of the app
-        /// contains it.
+        /// copy of the app contains it.
         public let key: String
         /// The push environment of the app's tokens. `nil` means the detected one (``PushEnvironment/detected(in:)``),
         /// or production if detection fails.
@@ -20,10 +19,8 @@ extension Martlet {
         /// the provider which installations are in use.
         public var refreshInterval: TimeInterval = 24 * 3600
         /// The maximum time that ``Martlet/receive(_:_:)`` takes to send receipts; later ones are kept for the next
-        /// call. `nil` means
-        /// 20 seconds in the app, which the system gives 30 in the background, and 2 seconds in the extension, for
-        /// whose content the
-        /// user waits.
+        /// call. `nil` means 20 seconds in the app, which the system gives 30 in the background, and 2 seconds in the
+        /// extension, for whose content the user waits.
         public var receiveTimeout: Duration?
 
         /// The value of ``receiveTimeout``, or the default for the role.

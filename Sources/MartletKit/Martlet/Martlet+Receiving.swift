@@ -46,8 +46,7 @@ extension Martlet {
     /// Records a conversion: the user did what a notification was for, such as a purchase. It can be repeated.
     /// - Parameters:
     ///   - notification: The id of a notification that this installation has received in the last 30 days. For any
-    ///     other id,
-    ///     nothing is recorded.
+    ///     other id, nothing is recorded.
     ///   - name: A name for the conversion, at most 64 bytes; `nil` for none.
     /// - Throws: ``UsageError`` for a name that is empty or longer.
     public func recordConversion(of notification: UUID, name: String? = nil) throws(UsageError) {

@@ -3,8 +3,7 @@ import Foundation
 /// The provider's client in an app, which registers the installation, attaches its user and reports receipts.
 ///
 /// Create one per process and keep it. Each change is stored immediately and sent as soon as possible; no call has to
-/// be
-/// repeated after a failure or a restart. An app and its notification service extension share the storage.
+/// be repeated after a failure or a restart. An app and its notification service extension share the storage.
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
     private static let stateName = "state"

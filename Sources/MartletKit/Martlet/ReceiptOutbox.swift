@@ -3,8 +3,7 @@ import Foundation
 /// Decides which receipts are kept, and which are sent next.
 struct ReceiptOutbox: Equatable, Sendable {
     /// The maximum number of receipts that wait to be sent, and also of remembered sent receipts. Further waiting ones
-    /// are dropped,
-    /// those of the lowest ``ReportedEvent/rank`` first.
+    /// are dropped, those of the lowest ``ReportedEvent/rank`` first.
     static let maximum = 1000
     /// The age after which the provider refuses a receipt, in seconds. An older receipt is dropped without being sent.
     static let lifetime: TimeInterval = 30 * 24 * 3600
@@ -106,8 +105,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     }
 
     /// Returns the next step: a batch to send, the end of the back-off, or nothing. A batch contains the oldest
-    /// receipts that have
-    /// the same level of privacy.
+    /// receipts that have the same level of privacy.
     func next(privacy: ReceiptPrivacy, now: Date) -> Next {
         guard privacy != .none else { return .nothing }
         let order = self.waiting.values.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
@@ -160,7 +158,7 @@ struct ReceiptOutbox: Equatable, Sendable {
             let event = Martlet.Event.refused(member: refusal.field, code: refusal.code, message: refusal.message)
             return Changes(removed: names, events: [event, .receiptsDropped(count: names.count, reason: refusal.code)])
         case .refused(let refusal):
-            // The key, the app or the provider's version is wrong, and receipts live long enough to wait for a correction.
+            // The key, the app or the provider's version is wrong. Receipts live long enough to wait for a correction.
             if refusal.code == ProviderRefusal.notOwnInstallation {
                 _ = self.backOff.failed(after: nil, now: now, random: random)
             } else {

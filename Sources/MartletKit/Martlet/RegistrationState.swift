@@ -25,13 +25,13 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var user = User.none
     /// The token of a request without a secret that had no response; `nil` for none. It may be registered nevertheless.
     var unanswered: Token?
-    /// The last token that the provider has confirmed. The user's own decisions are sent with it if no other can be.
+    /// The last token that the provider has confirmed; `nil` for none. The user's own decisions are sent with it if no
+    /// other can be.
     var registered: Token?
     /// The maximum size of the shared members in a request, in bytes. It is reduced after a refusal for the size.
     var room = RegistrationStateMachine.maximumShared
     /// The last time at which a new id replaced the installation's, because the provider did not accept its secret;
-    /// `nil` if none
-    /// did.
+    /// `nil` if none did.
     var replacedAt: Date?
     var backOff = RetryDelay()
     /// The level of privacy that the user allows for receipts.

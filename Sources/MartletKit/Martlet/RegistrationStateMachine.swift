@@ -12,8 +12,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
     /// The minimum time between two replacements of the installation's id, in seconds.
     private static let replacementInterval: TimeInterval = 3600
     /// The maximum size, in bytes, of the members in a request that all tokens share. The provider accepts requests of
-    /// 16 KiB. The
-    /// rest is sent in the next request.
+    /// 16 KiB. The rest is sent in the next request.
     static let maximumShared = 12_000
     /// The maximum number of attributes, so that the state fits into one value of the storage.
     static let maximumAttributes = 100
@@ -64,8 +63,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
     }
 
     /// Returns the next step: a request to send, the end of the back-off, or nothing. Before a request is sent,
-    /// ``started(_:)`` must
-    /// be called.
+    /// ``started(_:)`` must be called.
     func next(now: Date) -> Next {
         guard let request = self.request(now: now) else { return .nothing }
         if let until = self.state.backOff.wait(now: now) { return .wait(until: until) }
@@ -98,8 +96,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         let changes = self.changes(now: now)
         guard let place = stale ?? (changes.isEmpty ? nil : mayBeSent.first), let token = self.state.tokens[place]
         else { return self.requestWithoutToken(changes) }
-        // A refresh repeats the values that only the app decides, in case the provider has lost them. Tags and attributes
-        // may be set by the back end too, so an old value must not come back.
+        // A refresh repeats the values that only the app decides, in case the provider has lost them. Tags and
+        // attributes may be set by the back end too, so an old value must not come back.
         var candidates = changes
         for name in Self.profile + (stale == nil ? [] : ["preferences", "encryptionKey"]) {
             if let value = self.state.wanted[name], !self.isRefused(name, value, now: now) { candidates[name] = value }

@@ -193,8 +193,7 @@ public struct Newsstand: Sendable {
 /// An error of ``Newsstand``.
 public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The network or the provider failed. The call may succeed later, but not before `retryAfter`, the delay that the
-    /// provider
-    /// asked for; `nil` if it named none.
+    /// provider asked for; `nil` if it named none.
     case unavailable(reason: String, retryAfter: Duration?)
     /// The provider refuses the call, with a stable code such as `not_entitled` or `address_expired`.
     case refused(code: String, message: String)

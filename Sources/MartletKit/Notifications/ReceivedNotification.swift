@@ -13,13 +13,13 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var body: String?
     /// The new number on the app's icon, where 0 removes the badge; `nil` leaves the number unchanged.
     public var badge: Int?
-    /// The name of the sound, such as `default`.
+    /// The name of the sound, such as `default`; `nil` for a silent notification.
     public var sound: String?
     /// The degree to which the system may interrupt the user; `nil` for the default.
     public var interruptionLevel: InterruptionLevel?
     /// The category, which determines the actions that the system shows with the notification; `nil` for none.
     public var category: String?
-    /// The identifier by which the system groups notifications.
+    /// The identifier by which the system groups notifications; `nil` for none.
     public var threadID: String?
     /// `true` for a notification that wakes the app in the background (`content-available`).
     public let wakesApp: Bool

@@ -9,8 +9,7 @@ public struct NotificationScreen: Hashable, Sendable {
     /// The value of `class` in a payload that opens the screen, at most 128 bytes; `nil` if no class opens it.
     public let `class`: String?
     /// The pattern of the screen's path: `/orders/:id`, where `:id` stands for the value of the parameter `id`; `nil`
-    /// if no path
-    /// opens the screen.
+    /// if no path opens the screen.
     public let path: String?
     public let parameters: [Parameter]
 

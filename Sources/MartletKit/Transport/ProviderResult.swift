@@ -5,8 +5,7 @@ enum ProviderResult: Equatable {
     /// The request was performed. The value contains the members of the response.
     case done([String: JSONValue])
     /// The request may succeed later: the network, the provider or one of its limits prevented it. `after` is the delay
-    /// that the
-    /// provider asked for; `nil` if it named none.
+    /// that the provider asked for; `nil` if it named none.
     case later(after: Duration?, reason: String)
     /// The request was refused, and would be refused again.
     case refused(ProviderRefusal)

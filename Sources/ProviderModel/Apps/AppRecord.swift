@@ -135,7 +135,6 @@ package struct ErasureRecord: Hashable, Sendable {
     }
 
     /// A Boolean value that indicates whether the erasure is in progress. Until it ends, a further request for the same
-    /// user
-    /// only returns its state.
+    /// user only returns its state.
     package var isUnderWay: Bool { self.answered < self.request }
 }

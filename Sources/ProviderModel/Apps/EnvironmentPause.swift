@@ -43,8 +43,7 @@ package struct EnvironmentPauseRequest: Hashable, Sendable {
 package struct StoredCredential: Hashable, Sendable {
     package var credential: CredentialRecord
     /// A number that rises with each change of the environment's credential, so that late responses to an earlier one
-    /// are
-    /// ignored.
+    /// are ignored.
     package var epoch: Int64
     /// The protocol of pushes that use the credential.
     package var transport: PushTransport

@@ -124,8 +124,8 @@ package struct NamedAudiences: Hashable, Sendable {
 
 /// An audience of the devices for which an earlier notification ended in certain states.
 ///
-/// These are the devices with such a delivery in the ledger. The store keeps the deliveries until the later notification has
-/// ended.
+/// These are the devices with such a delivery in the ledger. The store keeps the deliveries until the later
+/// notification has ended.
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>
@@ -143,7 +143,8 @@ package struct RecipientOutcomes: Hashable, Sendable {
         (self.reasons, self.exceptReasons) = (reasons, exceptReasons)
     }
 
-    /// Returns `true` if a delivery with the given state and reason belongs to the audience.
+    /// Returns `true` if a delivery with the given state and reason, which may be `nil` for none, belongs to the
+    /// audience.
     package func holds(_ state: DeliveryRecord.State, reason: String?) -> Bool {
         guard self.states.contains(state) else { return false }
         guard let reasons else { return !(reason.map(self.exceptReasons.contains) ?? false) }

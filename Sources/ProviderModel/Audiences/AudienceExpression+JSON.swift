@@ -2,8 +2,8 @@ import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The JSON form of an audience: `{"tag":"beta"}`, `{"and":[{"locale":"de"},{"not":{"user":"alice"}}]}`. All members of one
-/// object must hold.
+/// The JSON form of an audience: `{"tag":"beta"}`, `{"and":[{"locale":"de"},{"not":{"user":"alice"}}]}`. All members of
+/// one object must hold.
 extension AudienceExpression {
     /// The maximum number of conditions in one expression.
     package static let maximumConditions = 200
@@ -40,7 +40,7 @@ extension AudienceExpression {
     }
 
     /// Reads the expression of a request.
-    /// - Parameter path: The path of the object in the request.
+    /// - Parameter path: The path of the object in the request, for errors; `nil` for the whole body.
     package init(
         json members: [String: JSONValue],
         path: String?,

@@ -59,8 +59,8 @@ package struct BridgeRecord: Hashable, Sendable {
         (self.settings, self.secret, self.revision, self.changedAt) = (settings, secret, revision, changedAt)
     }
 
-    /// Returns the length of an app's bundle id if the name of a Matrix bridge begins with it; otherwise 0. Of two apps, the
-    /// one with the greater length has the better claim to the name, and to the app ids that it matches.
+    /// Returns the length of an app's bundle id if the name of a Matrix bridge begins with it; otherwise 0. Of two
+    /// apps, the one with the greater length has the better claim to the name, and to the app ids that it matches.
     package static func claim(to name: String, of bundleID: String) -> Int {
         let isOwn =
             name == bundleID || GlobPattern.literals(of: name).starts(with: "\(bundleID).".unicodeScalars)
@@ -98,7 +98,8 @@ package enum BridgeChangeResult: Hashable, Sendable {
     case done(BridgeRecord, displaced: Topic?)
     /// Nothing is changed: the name belongs to another app's bridge.
     case nameTaken
-    /// Nothing is added: some app ids that this Matrix bridge matches belong to another app, by its bundle id or by a bridge.
+    /// Nothing is added: some app ids that this Matrix bridge matches belong to another app, by its bundle id or by a
+    /// bridge.
     case nameOverlaps
     /// Nothing is changed: the name of this binary bridge is a topic of another app.
     case topicTaken
@@ -135,16 +136,14 @@ package struct LegacyToken: Hashable, Sendable {
 }
 
 /// A token that a request named without registering it, and that a response has proven invalid. It is stored for the
-/// bridge
-/// through which the notification arrived.
+/// bridge through which the notification arrived.
 package struct InvalidNamedToken: Hashable, Sendable {
     package var token: DeviceToken
     package var environment: PushEnvironment
     /// The time from which the token is invalid, according to the push service.
     package var since: Timestamp
     /// `true` if the push service called the token unregistered, which the feedback list reports; `false` if it called
-    /// the token
-    /// bad.
+    /// the token bad.
     package var isUnregistered: Bool
 
     package init(token: DeviceToken, environment: PushEnvironment, since: Timestamp, isUnregistered: Bool) {

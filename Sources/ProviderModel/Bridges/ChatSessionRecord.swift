@@ -37,8 +37,7 @@ package struct ChatSessionRecord: Hashable, Sendable {
     /// The description of the last failure; `nil` after a successful sign-in.
     package var lastError: String?
     /// The time of the newest message that was processed, by the server's clock, but not later than the provider's own.
-    /// After a
-    /// reconnection, messages up to it are not pushed again.
+    /// After a reconnection, messages up to it are not pushed again.
     package var seenThrough: Timestamp
     /// `true` once the server has proven with SCRAM that it knows the password. From then on, weaker mechanisms are
     /// refused.
@@ -80,7 +79,7 @@ package struct ChatSessionKey: Hashable, Sendable {
 package struct ChatSessionProgress: Hashable, Sendable {
     /// `true` once the server has permanently refused the session.
     package var hasFailed: Bool
-    /// The new value of ``ChatSessionRecord/lastError``.
+    /// The new value of ``ChatSessionRecord/lastError``; `nil` after a successful sign-in.
     package var lastError: String?
     /// The new value of ``ChatSessionRecord/seenThrough``, which never decreases.
     package var seenThrough: Timestamp

@@ -75,7 +75,8 @@ struct ContentHeaders {
         return type ?? (Self.wakesAppOnly(fields) ? .background : .alert)
     }
 
-    /// Returns `true` if the content wakes the app and shows nothing. Such a push is of the type background (reference 1.6).
+    /// Returns `true` if the content wakes the app and shows nothing. Such a push is of the type background (reference
+    /// 1.6).
     private static func wakesAppOnly(_ fields: JSONFields) -> Bool {
         let shown: Set = ["alert", "badge", "sound"]
         if case .object(let payload)? = fields.members["payload"] {

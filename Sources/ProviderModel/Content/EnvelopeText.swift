@@ -45,8 +45,8 @@ package struct EnvelopeText: Sendable {
     /// Returns the length of the ciphertext of a payload of `length` bytes, in base64.
     package static func sealedLength(ofPayload length: Int) -> Int { (length + self.overhead + 2) / 3 * 4 }
 
-    /// Returns the size of the payload that Apple gets, in bytes, for a payload of `count` bytes and a key with a name of
-    /// maximum length.
+    /// Returns the size of the payload that Apple gets, in bytes, for a payload of `count` bytes and a key with a name
+    /// of maximum length.
     package func size(ofPayload count: Int) -> Int {
         self.opening.count + InstallationPublicKey.maximumID + Self.middle.count
             + Self.sealedLength(ofPayload: count) + Self.closing.count

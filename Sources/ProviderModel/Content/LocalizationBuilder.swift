@@ -3,8 +3,8 @@ import PushTypes
 
 /// Builds the payloads for locales from their differences to the default payload.
 ///
-/// The alert and the `data` of a localization are merged into the default ones. A member that is `null` in the localization
-/// is removed. If the default is a raw payload, so is each localization.
+/// The alert and the `data` of a localization are merged into the default ones. A member that is `null` in the
+/// localization is removed. If the default is a raw payload, so is each localization.
 struct LocalizationBuilder {
     /// The payload for one locale.
     struct Localization {

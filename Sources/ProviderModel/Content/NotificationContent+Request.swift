@@ -11,8 +11,8 @@ extension NotificationContent {
         [PayloadBuilder.payloadMember, LocalizationBuilder.member, Self.templateMember, ReceiptSetting.member]
     )
 
-    /// The member `template` as a boolean: `true` if the content has variables. The member may be a ``TemplateReference``
-    /// instead.
+    /// The member `template` as a boolean: `true` if the content has variables. The member may be a
+    /// ``TemplateReference`` instead.
     private static let templateMember = RequestMember<Bool>(
         TemplateReference.member,
         .any(of: [.bool, TemplateReference.object.schema])
@@ -175,8 +175,8 @@ extension NotificationContent {
         }
     }
 
-    /// Checks that the minimum size of each payload is within the limit. The values of variables are checked when the payload
-    /// is rendered.
+    /// Checks that the minimum size of each payload is within the limit. The values of variables are checked when the
+    /// payload is rendered.
     private static func checkSizes(
         _ variants: [Variant],
         _ localizations: [LocalizationBuilder.Localization],
@@ -197,8 +197,8 @@ extension NotificationContent {
         }
     }
 
-    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet` and
-    /// the request names no level.
+    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet`
+    /// and the request names no level.
     private static func receipts(
         _ setting: ReceiptSetting,
         _ variants: [Variant],

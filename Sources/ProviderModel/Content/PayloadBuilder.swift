@@ -1,8 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// Builds the payload from the members of a request, or takes the raw payload that it gives (reference 3). ``PayloadLint``
-/// checks the result.
+/// Builds the payload from the members of a request, or takes the raw payload that it gives (reference 3).
+/// ``PayloadLint`` checks the result.
 struct PayloadBuilder {
     private enum Members {
         /// Creates a member for a text that devices do not show.

@@ -24,8 +24,7 @@ struct ReceiptSetting {
     }
 
     /// Returns the warning for a payload that exceeds `limit` bytes with the member `martlet`, so that the notification
-    /// is sent
-    /// without receipts; `nil` if the app's setting wants none, or the request names a level itself.
+    /// is sent without receipts; `nil` if the app's setting wants none, or the request names a level itself.
     func warning(limit: Int) -> ContentWarning? {
         guard self.wanted == nil, self.privacy != .none else { return nil }
         let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"

@@ -1,7 +1,7 @@
 /// A text with variables, split into its parts.
 ///
-/// A variable is written `{{name}}`, or `{{name|default}}` with a text for devices without a value. `{{{{` is a literal `{{`.
-/// A single brace is literal, and so are the first of three braces and `}}` outside of a variable.
+/// A variable is written `{{name}}`, or `{{name|default}}` with a text for devices without a value. `{{{{` is a literal
+/// `{{`. A single brace is literal, and so are the first of three braces and `}}` outside of a variable.
 package struct TemplateText: Hashable {
     /// A part of a template: literal text or a variable.
     package enum Part: Hashable {

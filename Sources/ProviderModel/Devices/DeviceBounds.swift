@@ -10,8 +10,8 @@ package enum DeviceBounds {
     package static let tags = 100
     /// The maximum total size of a device's tags, in bytes.
     package static let tagBytes = 16 * 1024
-    /// The maximum number of update tokens of Live Activities of an installation. The end of an activity is not reported, so
-    /// a further token replaces the oldest.
+    /// The maximum number of update tokens of Live Activities of an installation. The end of an activity is not
+    /// reported, so a further token replaces the oldest.
     package static let activities = 32
 
     /// Returns the limit on attributes that a device's registration would exceed; `nil` for none.

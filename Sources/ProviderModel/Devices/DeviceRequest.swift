@@ -4,7 +4,8 @@ package import PushTypes
 
 /// Reads requests to register a device from JSON.
 package enum DeviceRequest {
-    /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
+    /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in
+    /// bytes.
     package static let maximumText = Member.maximumText
     /// The minimum length of a token, in bytes.
     package static let minimumToken = AudienceExpression.minimumToken
@@ -71,8 +72,8 @@ package enum DeviceRequest {
             .named("DeviceRequest")
     }
 
-    /// Returns the schema with the members that the kind of a device requires: an update token names its Live Activity, and a
-    /// browser has a subscription.
+    /// Returns the schema with the members that the kind of a device requires: an update token names its Live Activity,
+    /// and a browser has a subscription.
     package static func completed(_ schema: Schema) -> Schema {
         schema.requiringOne(of: "token", "subscription")
             .requiring("activity", where: "kind", is: .string(DeviceTokenKind.liveActivityUpdate.rawValue))
@@ -123,7 +124,8 @@ package enum DeviceRequest {
         return try fields.required(Members.token)
     }
 
-    /// Reads the registration that an installation makes itself. It may set only the tags and attributes that its app allows.
+    /// Reads the registration that an installation makes itself. It may set only the tags and attributes that its app
+    /// allows.
     /// - Throws: ``RequestError`` that names the member at fault, or the app's setting.
     package static func ownRegistration(_ fields: JSONFields, app: AppRecord) throws(RequestError) -> DeviceRegistration
     {
@@ -144,7 +146,8 @@ package enum DeviceRequest {
         return registration
     }
 
-    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's account.
+    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's
+    /// account.
     package static let (newsstandAttribute, accountAttribute) = ("newsstand", "accountId")
 
     /// Sets the Newsstand attribute according to the capabilities, unless the request sets the attribute itself.

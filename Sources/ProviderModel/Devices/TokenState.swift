@@ -31,8 +31,7 @@ package struct TokenStateChange: Hashable, Sendable {
         /// The device becomes inactive, unless it registered at the time `since` or later (reference 7.7).
         case deactivated(since: Timestamp)
         /// The device stays active, and its suspicions are counted: the token, the environment or the topic is wrong,
-        /// and it is not
-        /// proven which.
+        /// and it is not proven which.
         case suspected
         /// The device is not deactivated yet, because too many other devices would be as well. An operator decides.
         case withheld(since: Timestamp)
@@ -43,7 +42,7 @@ package struct TokenStateChange: Hashable, Sendable {
 
     package var device: Int64
     package var kind: Kind
-    /// The reason that the push service gave.
+    /// The reason that the push service gave; `nil` for none.
     package var reason: String?
     /// The token that was sent to or that a feedback list names. A device that has another token by now does not
     /// change. `nil` if the time of the registration decides instead.
@@ -67,7 +66,8 @@ package struct TokenEventRecord: Hashable, Sendable {
         case withheld
         /// An operator has decided about a withheld deactivation.
         case settled
-        /// The device stayed active, because it registered after the time from which the push service calls the token invalid.
+        /// The device stayed active, because it registered after the time from which the push service calls the token
+        /// invalid.
         case keptAlive
         case suspected
         /// The token was moved to the other environment.
@@ -80,7 +80,7 @@ package struct TokenEventRecord: Hashable, Sendable {
     package var environment: PushEnvironment
     package var action: Action
     package var reason: String?
-    /// The notification whose push led to the change.
+    /// The notification whose push led to the change; `nil` if another event did, such as a registration.
     package var notification: UUID?
     package var at: Timestamp
 

@@ -3,8 +3,7 @@ package import PushSupport
 package import PushTypes
 
 /// The delivery time of a notification: the start of sending, and the hours in which sending is allowed. It is the
-/// member
-/// `when` of a request.
+/// member `when` of a request.
 package struct DeliveryTime: Hashable, Sendable {
     /// The start of sending.
     package enum Beginning: Hashable, Sendable {
@@ -143,8 +142,8 @@ extension DeliveryTime: StoredJSON {
     package static let member = Member.object("when", Self.object)
 
     /// Reads the member `when` of a request; `nil` if it is absent.
-    /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or after the
-    ///   notification's expiration.
+    /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or after
+    ///   the notification's expiration.
     package static func parse(
         in fields: JSONFields,
         acceptedAt: Timestamp,

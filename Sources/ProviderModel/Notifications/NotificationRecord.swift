@@ -180,8 +180,8 @@ package struct AcceptanceRecord: Hashable, Sendable {
     package var warnings: [String]
     /// The bridge that translated the request; `nil` for a request of the API.
     package var origin: NotificationOrigin?
-    /// The time since which the caller has had the named tokens. A token that is known to have become invalid since then is
-    /// not accepted (``Acceptance/inactiveToken(_:)``). `nil` accepts all tokens. It is not stored.
+    /// The time since which the caller has had the named tokens. A token that is known to have become invalid since
+    /// then is not accepted (``Acceptance/inactiveToken(_:)``). `nil` accepts all tokens. It is not stored.
     package var tokensSince: Timestamp?
 
     package init(
@@ -202,7 +202,8 @@ package struct RemainingWork: Hashable, Sendable {
     package var shards = 0
     /// Indicates whether a page of pushes is being sent.
     package var isInFlight = false
-    /// The earliest and the latest time at which sending to one of the unread shards may begin, by the wall clock.
+    /// The earliest and the latest time at which sending to one of the unread shards may begin, by the wall clock;
+    /// `nil` if all shards have been read.
     package var firstShardAt, lastShardAt: Timestamp?
     /// Indicates whether sending to the earliest shard has not begun.
     package var isFirstShardUnread = false

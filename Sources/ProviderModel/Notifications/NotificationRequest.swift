@@ -4,7 +4,8 @@ package import PushTypes
 
 /// A request to send a notification, checked against the rules of the push service.
 ///
-/// A request whose push the push service would certainly reject is rejected before anything is stored (reference 1.5, 1.6, 3).
+/// A request whose push the push service would certainly reject is rejected before anything is stored (reference 1.5,
+/// 1.6, 3).
 package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request.
     package static let maximumTokens = 1000
@@ -190,8 +191,7 @@ package struct NotificationRequest: Hashable, Sendable {
     }
 
     /// Returns the lane of a request that does not choose one. Given tokens, single users and Live Activities do not
-    /// wait behind
-    /// campaigns.
+    /// wait behind campaigns.
     private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {

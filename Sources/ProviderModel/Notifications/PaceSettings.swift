@@ -5,8 +5,7 @@ package enum PaceSettings: Hashable, StoredJSON {
     /// A fixed rate, in recipients per second.
     case rate(Int)
     /// Waves of `size` recipients. A wave starts `interval` seconds after the one before, and not before the app's
-    /// downloads are
-    /// below the limits of `steering`; `nil` for no such limits.
+    /// downloads are below the limits of `steering`; `nil` for no such limits.
     case waves(size: Int, interval: Int, steering: SteeringLimits? = nil)
 
     package static let maximumRate: Int64 = 1_000_000

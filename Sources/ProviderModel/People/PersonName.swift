@@ -20,7 +20,8 @@ package enum PersonName {
     }
 
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        // With blank letters, such as U+3164, or the braille pattern without dots, two different names would look the same.
+        // With blank letters, such as U+3164, or the braille pattern without dots, two names that differ would look the
+        // same.
         guard !scalar.properties.isDefaultIgnorableCodePoint, scalar != "\u{2800}" else { return false }
         return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false

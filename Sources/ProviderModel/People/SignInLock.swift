@@ -15,8 +15,8 @@ package struct SignInLock: Hashable, Sendable {
 
         /// The limits of a name: a minute after five failures, and an hour at most.
         package static let name = Limits(attempts: 5, longest: .seconds(3600))
-        /// The limits of a name at a network from which its person has signed in. The delay is five minutes at most, because
-        /// the person has no other way in.
+        /// The limits of a name at a network from which its person has signed in. The delay is five minutes at most,
+        /// because the person has no other way in.
         package static let known = Limits(attempts: 5, longest: .seconds(300))
         /// The limits of a network, which many people may share: a minute after twenty failures, and an hour at most.
         package static let network = Limits(attempts: 20, longest: .seconds(3600))

@@ -9,7 +9,8 @@ package struct EntitlementProof: Hashable, Sendable {
     package static let maximumAccount = 256
     /// The maximum length of the token of an account, in bytes.
     package static let maximumToken = 4096
-    /// The maximum length of a request with a proof, in bytes. It has room for twenty transactions and the other members.
+    /// The maximum length of a request with a proof, in bytes. It has room for twenty transactions and the other
+    /// members.
     package static let maximumRequest = 512 * 1024
 
     /// The signed transactions of the App Store.

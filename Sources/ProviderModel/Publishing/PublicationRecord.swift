@@ -15,7 +15,8 @@ package struct PublicationRecord: Hashable, Sendable {
     /// The publisher's account whose devices see the publication's issues; `nil` for all devices.
     package var account: String?
     package var waves: NotifyWaves
-    /// The product ids of App Store subscriptions. A subscription entitles to the issues whose date is within its period.
+    /// The product ids of App Store subscriptions. A subscription entitles to the issues whose date is within its
+    /// period.
     package var subscriptionProducts: Set<String> = []
     package var createdAt: Timestamp
 

@@ -6,8 +6,8 @@ package struct IncomingReceipt: Hashable, Sendable {
     /// The id that the sender gave the receipt, by which a repetition is recognized.
     package var id: UUID
     package var event: ReceiptEvent
-    /// The name of the action or the conversion, in Unicode's normalization form C, so that equal names have equal bytes;
-    /// `nil` for other events.
+    /// The name of the action or the conversion, in Unicode's normalization form C, so that equal names have equal
+    /// bytes; `nil` for other events.
     package let action: String?
     /// The time of the event by the device's clock.
     package var at: Timestamp

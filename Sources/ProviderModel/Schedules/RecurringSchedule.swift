@@ -4,8 +4,8 @@ package import PushTypes
 
 /// A recurring schedule: a cron expression in a time zone, bounds, and a policy for missed runs.
 ///
-/// A run is identified by its time. The caller derives the id of the notification from the schedule's id and that time, so
-/// that a run is never sent twice. Only the next run is kept between calls.
+/// A run is identified by its time. The caller derives the id of the notification from the schedule's id and that time,
+/// so that a run is never sent twice. Only the next run is kept between calls.
 package struct RecurringSchedule: Hashable, Sendable {
     package var cron: CronExpression
     package var timeZone: TimeZone
@@ -55,7 +55,8 @@ extension RecurringSchedule {
     /// The maximum time before now in which missed runs are searched: about a hundred years.
     private static let longestLookBack: Duration = .seconds(100 * 366 * 86_400)
 
-    /// Returns the runs that are due at `now`. If the clock is set back, the next run stays, so that nothing runs twice.
+    /// Returns the runs that are due at `now`. If the clock is set back, the next run stays, so that nothing runs
+    /// twice.
     /// - Parameter nextRun: The next run that the last call returned, or ``nextRun(after:)`` at the start.
     package func due(nextRun: Timestamp, now: Timestamp) -> Due {
         guard nextRun <= now else { return Due(runs: [], next: nextRun) }
@@ -73,8 +74,8 @@ extension RecurringSchedule {
         }
     }
 
-    /// Returns the last `count` runs from `first` to `now`, both included. It looks back from `now` in growing steps, so that a
-    /// long downtime does not cost a search over every minute of it.
+    /// Returns the last `count` runs from `first` to `now`, both included. It looks back from `now` in growing steps,
+    /// so that a long downtime does not cost a search over every minute of it.
     private func latestRuns(_ count: Int, from first: Timestamp, now: Timestamp) -> [Timestamp] {
         var window: Duration = .seconds(3600)
         while true {
@@ -115,7 +116,8 @@ extension RecurringSchedule: StoredJSON {
             .named("ScheduleRule")
     }
 
-    /// The member `schedule` of a request, such as `{"cron":"0 9 * * mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`.
+    /// The member `schedule` of a request, such as `{"cron":"0 9 * *
+    /// mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`.
     package static let member = Member.object("schedule", Self.object)
 
     /// Reads the member `schedule` of a request; `nil` if it is absent.

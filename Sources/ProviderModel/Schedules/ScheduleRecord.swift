@@ -20,10 +20,10 @@ package struct ScheduleRecord: Hashable, Sendable {
     /// The problem of the latest runs; `nil` after a successful run.
     package var problem: ScheduleProblem?
     /// The version, which rises with each change by a person, and when a user is erased from the audience. A run that
-    /// was decided
-    /// for another version is not sent.
+    /// was decided for another version is not sent.
     package var version: Int64 = 0
-    /// The audiences and templates that the request names. They are written with the request, and not read with the record.
+    /// The audiences and templates that the request names. They are written with the request, and not read with the
+    /// record.
     package var uses: Set<LibraryUse> = []
 
     package init(

@@ -7,9 +7,9 @@ package struct WebhookRecord: Hashable, Sendable {
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case delivery
         case token
-        /// The expiry of certificates, which is announced in advance.
+        /// The approaching and the reached expiry of a credential's certificate.
         case credential
-        /// The pauses of environments, and their ends.
+        /// The pauses of an app's environments because of a fault, and their ends.
         case environment
         /// The receipts of apps and of the gateway.
         case receipt

@@ -101,8 +101,7 @@ package final class Budget: Sendable {
     }
 
     /// Checks that a rate is not exhausted, and throws ``BudgetRefusal`` otherwise. Nothing is taken: the request is
-    /// charged only
-    /// if it fails.
+    /// charged only if it fails.
     package func check(for caller: BudgetCaller) throws(BudgetRefusal) {
         let now = self.clock()
         let refused = self.state.withLock { state in

@@ -56,8 +56,7 @@ struct BudgetBuckets: Sendable {
     }
 
     /// Takes an amount that may go into debt, and returns the time until the debt is paid. If that exceeds the limits'
-    /// patience,
-    /// takes nothing and returns the level that refuses.
+    /// patience, takes nothing and returns the level that refuses.
     mutating func owe(
         _ amount: Double,
         _ caller: BudgetCaller,

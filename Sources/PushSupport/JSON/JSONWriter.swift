@@ -2,8 +2,9 @@ package import Foundation
 
 /// Writes JSON text without spaces (RFC 8259), in time that is linear in its length.
 ///
-/// The bytes of a value are those of Foundation's encoder with sorted keys, because stored texts and their hashes depend on
-/// them. That encoder is too slow for the events of a campaign and the lines of an export, which are written part by part.
+/// The bytes of a value are those of Foundation's encoder with sorted keys, because stored texts and their hashes
+/// depend on them. That encoder is too slow for the events of a campaign and the lines of an export, which are written
+/// part by part.
 package struct JSONWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 

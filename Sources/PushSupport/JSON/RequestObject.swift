@@ -9,8 +9,8 @@
 /// private static let change = RequestObject(optional: [url, active])
 /// ```
 ///
-/// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are code
-/// after that.
+/// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are
+/// code after that.
 package struct RequestObject: Sendable {
     package let members: [any ObjectMember]
     /// The names of the members.
@@ -96,8 +96,7 @@ package struct RequestMember<Value>: ObjectMember {
 
 extension RequestMember where Value == String {
     /// Returns a member whose value `parse` creates from this text. A text for which `parse` returns `nil` is rejected
-    /// with `code`
-    /// and `message`.
+    /// with `code` and `message`.
     package func parsed<Other>(
         _ code: String,
         _ message: String,

@@ -165,8 +165,8 @@ package struct Schema: Sendable {
         self.with("anyOf", .array(names.map { Self.given($0) }))
     }
 
-    /// This object, in which each of the `others` is allowed only beside the member `name`. A member that is `null` counts as
-    /// absent.
+    /// This object, in which each of the `others` is allowed only beside the member `name`. A member that is `null`
+    /// counts as absent.
     package func requiring(_ name: String, beside others: [String]) -> Schema {
         self.adding(others.map { ["if": Self.given($0), "then": Self.given(name)] })
     }
@@ -214,8 +214,8 @@ extension Schema {
         self.value["enum"].elements.compactMap { $0.stringValue ?? $0.integerValue.map { "\($0)" } }
     }
 
-    /// The maximum length of a text, in characters; `nil` if it has none. For a value that may be a text or something else,
-    /// it is that of the text.
+    /// The maximum length of a text, in characters; `nil` if it has none. For a value that may be a text or something
+    /// else, it is that of the text.
     package var maximumLength: Int? {
         ([self.value] + self.value["anyOf"].elements).compactMap { $0["maxLength"].integerValue.map { Int($0) } }.max()
     }

@@ -241,8 +241,7 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     var isFromAPI: Bool { self.code != nil }
 
     /// `true` if the request may have been performed, because the server or a proxy failed. An API that refuses a
-    /// request because
-    /// of overload has not begun to perform it.
+    /// request because of overload has not begun to perform it.
     var mayBeDone: Bool {
         self.status >= 500 && !(self.status == 503 && self.isFromAPI && self.code != "storage_unavailable")
     }

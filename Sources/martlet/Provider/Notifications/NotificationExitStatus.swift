@@ -16,8 +16,7 @@ struct NotificationCounts {
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped, self.unknown].reduce(0, &+) }
 
     /// `true` if every push that could be sent was accepted. A skipped recipient does not count as a failure; an
-    /// unknown outcome
-    /// does not count as a success.
+    /// unknown outcome does not count as a success.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 && self.unknown == 0 }
 }
 
