@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The URL is checked byte by byte before Foundation parses it, so that no two parsers can see different hosts in it.
 struct AttachmentURL: Hashable, Sendable {
-    /// The maximum length of a URL in bytes.
+    /// The maximum length of a URL in bytes. A longer one is rejected as malformed.
     static let maximumLength = 2048
 
     let url: URL

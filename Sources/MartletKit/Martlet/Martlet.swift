@@ -7,7 +7,8 @@ import Foundation
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
     private static let stateName = "state"
-    /// The maximum number of requests in one synchronization. Fewer suffice, because each refusal removes a member.
+    /// The maximum number of requests in one synchronization, after which it ends. Fewer suffice, because each refusal
+    /// removes a member.
     private static let maximumRequests = 250
 
     nonisolated let configuration: Configuration
@@ -23,8 +24,8 @@ public actor Martlet {
     /// The changes to apply to ``machine`` once the storage can be read.
     private var changes: [(inout RegistrationStateMachine) -> Void] = []
     var outbox = ReceiptOutbox()
-    /// The receipts that the storage did not accept, which wait in memory. Their maximum number is
-    /// ``ReceiptOutbox/maximum``.
+    /// The receipts that the storage did not accept, which wait in memory. Beyond ``ReceiptOutbox/maximum`` of them,
+    /// further ones are lost.
     var unstored: [Receipt] = []
     /// `true` while the stored back-off equals the back-off of the outbox.
     var isBackOffStored = true
@@ -39,7 +40,7 @@ public actor Martlet {
     ///   - configuration: The settings, with the provider and the app.
     ///   - storage: The persistent storage, which the app shares with its extension.
     ///   - transport: The transport of requests. By default it is `URLSession`.
-    ///   - handler: The app's reactions to notifications.
+    ///   - handler: The app's reactions to notifications; `nil` for the default ones.
     ///   - report: A closure that receives each event, for example to log it.
     public init(
         _ configuration: Configuration,

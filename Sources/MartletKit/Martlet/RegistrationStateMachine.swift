@@ -14,7 +14,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
     /// The maximum size, in bytes, of the members in a request that all tokens share. The provider accepts requests of
     /// 16 KiB. The rest is sent in the next request.
     static let maximumShared = 12_000
-    /// The maximum number of attributes, so that the state fits into one value of the storage.
+    /// The maximum number of attributes, so that the state fits into one value of the storage. A further one is
+    /// refused.
     static let maximumAttributes = 100
     /// The members that every request repeats, even if they have not changed.
     private static let profile = ["locale", "timeZone", "appVersion", "capabilities"]

@@ -9,7 +9,7 @@ public struct Newsstand: Sendable {
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
-    /// The maximum number of issues on a page of the catalogue.
+    /// The maximum number of issues on a page of the catalogue. A larger limit is reduced to it.
     public static let maximumPage = 100
 
     private let configuration: Martlet.Configuration

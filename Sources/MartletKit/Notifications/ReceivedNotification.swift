@@ -97,6 +97,7 @@ public struct ReceivedNotification: Hashable, Sendable {
 
 /// The encrypted content of a notification.
 enum SealedContent: Hashable, Sendable {
+    /// Content that is encrypted to a key of the installation.
     /// - Parameters:
     ///   - key: the id of the installation's key for which it was encrypted, 1 to 64 bytes.
     ///   - data: the encapsulated key, 32 bytes, and the ciphertext after it.

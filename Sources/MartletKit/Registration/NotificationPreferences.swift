@@ -1,6 +1,6 @@
 /// The user's own decisions about notifications on this device.
 public struct NotificationPreferences: Hashable, Sendable {
-    /// The maximum number of categories in ``optOuts``.
+    /// The maximum number of categories in ``optOuts``. ``Martlet/setPreferences(_:)`` refuses more.
     static let maximumCategories = 100
     /// The maximum length of a category's name in bytes.
     static let maximumCategory = 64

@@ -62,7 +62,8 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         self.route(notification.data)
     }
 
-    /// Returns the screen that the payload members beside `aps` request; `nil` if they request none.
+    /// Returns the screen that the payload members beside `aps` request: the fallback if they are refused, and `nil` if
+    /// they request none.
     public func route(_ data: [String: JSONValue]) -> NotificationRoute<Destination>? {
         // A template leaves a member out by making it null.
         let members = ["class", "property", "path"].filter { data[$0] != nil && data[$0] != .null }

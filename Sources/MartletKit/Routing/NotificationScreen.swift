@@ -23,13 +23,13 @@ public struct NotificationScreen: Hashable, Sendable {
         public let isRequired: Bool
         let type: ValueType
 
-        /// A string without control characters other than line breaks and tabs.
+        /// Creates a parameter for a string without control characters other than line breaks and tabs.
         /// - Parameter maximumLength: 1 to 4096 bytes of UTF-8.
         public static func text(_ name: String, maximumLength: Int = 256, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .text(maximumLength: maximumLength))
         }
 
-        /// A whole number.
+        /// Creates a parameter for a whole number in a range.
         public static func integer(
             _ name: String,
             in range: ClosedRange<Int64> = .min ... .max,
@@ -38,7 +38,7 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .integer(range))
         }
 
-        /// A number, with a fraction or without.
+        /// Creates a parameter for a number in a range, with a fraction or without.
         public static func number(
             _ name: String,
             in range: ClosedRange<Double> = -.greatestFiniteMagnitude ... .greatestFiniteMagnitude,
@@ -47,22 +47,23 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .number(range))
         }
 
-        /// A Boolean value, `true` or `false`.
+        /// Creates a parameter for a Boolean value, `true` or `false`.
         public static func boolean(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .boolean)
         }
 
-        /// A time: a string in the format of RFC 3339, or seconds since 1970, in the years 1 to 9999.
+        /// Creates a parameter for a time: a string in the format of RFC 3339, or seconds since 1970, in the years 1 to
+        /// 9999.
         public static func date(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .date)
         }
 
-        /// A UUID in its usual form, in letters of any case.
+        /// Creates a parameter for a UUID in its usual form, in letters of any case.
         public static func uuid(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .uuid)
         }
 
-        /// One of the strings in a list, which has 1 to 100 strings of at most 64 bytes each.
+        /// Creates a parameter for one of the strings in a list, which has 1 to 100 strings of at most 64 bytes each.
         public static func choice(_ name: String, of choices: [String], isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .choice(choices))
         }

@@ -30,7 +30,8 @@ public struct FolderStorage: MartletStorage {
 
     private let folder: URL
 
-    /// Creates the folder if it is missing, and removes files that a terminated process left unfinished.
+    /// Creates the folder if it is missing, and removes files that a terminated process left unfinished over an hour
+    /// ago.
     /// - Throws: An error of the file system.
     public init(folder: URL) throws {
         // The folder contains the secret of the installation.
@@ -45,7 +46,7 @@ public struct FolderStorage: MartletStorage {
         #endif
     }
 
-    /// Removes files that a process left unfinished when it terminated.
+    /// Removes files that a process left unfinished when it terminated, if they are more than an hour old.
     private func removeUnfinished() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? []
         for name in names where name.hasPrefix(Self.unfinished) {

@@ -113,10 +113,11 @@ package struct ErasureRecord: Hashable, Sendable {
     package var user: String?
     /// The time of the request, by the steady clock.
     package var requestedAt: Timestamp
-    /// Indicates whether all rows have been deleted, so that only the free space of the database file has to be
-    /// overwritten.
+    /// A Boolean value that indicates whether all rows have been deleted, so that only the free space of the database
+    /// file has to be overwritten.
     package var isEmptied: Bool
-    /// The number of the latest request that began or extended the erasure, from 1; compared with ``answered``.
+    /// The number of the latest request that began or extended the erasure, from 1. Until ``answered`` reaches it, the
+    /// erasure is in progress.
     package var request: Int64
     /// The number of the latest request to which the erasure was reported as complete; 0 for none.
     package var answered: Int64

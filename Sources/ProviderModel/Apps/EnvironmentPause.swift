@@ -28,7 +28,7 @@ package struct EnvironmentPauseRequest: Hashable, Sendable {
     package var pause: EnvironmentPause
     /// The epoch of the credential with which the fault was observed (``StoredCredential/epoch``).
     package var epoch: Int64
-    /// The event to post to webhooks, as one JSON value; `nil` if no webhook subscribes to it.
+    /// The event to send to webhooks, as one JSON value; `nil` if no webhook subscribes to it.
     package var event: Data?
     /// A Boolean value that indicates whether the environment is paused already, so that only the stored fault is
     /// replaced.

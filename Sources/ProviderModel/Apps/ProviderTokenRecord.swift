@@ -26,7 +26,7 @@ package struct ProviderTokenRecord: Hashable, Sendable {
     package var key: ProviderTokenKey
     package var text: String
     package var issuedAt: Timestamp
-    /// Indicates whether the push service has rejected the token as expired.
+    /// A Boolean value that indicates whether the push service has rejected the token as expired.
     package var isRejected: Bool
 
     package init(key: ProviderTokenKey, text: String, issuedAt: Timestamp, isRejected: Bool = false) {

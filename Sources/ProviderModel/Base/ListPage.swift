@@ -24,7 +24,7 @@ package struct ListTotal: Hashable, Sendable {
     package static let maximum = 10_000
 
     package var count: Int
-    /// Indicates whether ``count`` is the exact number, and not only a lower bound.
+    /// A Boolean value that indicates whether ``count`` is the exact number, and not only a lower bound.
     package var isExact: Bool
 
     package init(count: Int, isExact: Bool) { (self.count, self.isExact) = (count, isExact) }

@@ -23,7 +23,7 @@ package struct BridgeKind: RawRepresentable, Hashable, Sendable {
 
 /// A configured bridge, which translates the requests of another system for one app.
 package struct BridgeRecord: Hashable, Sendable {
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a name, in bytes. A longer one is rejected.
     package static let maximumName = 255
     /// The maximum number of bridges of an app, of all kinds together. It is low because a change of any bridge makes
     /// requests read all bridges of their kind again.

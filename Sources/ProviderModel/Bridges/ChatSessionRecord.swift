@@ -75,7 +75,7 @@ package struct ChatSessionKey: Hashable, Sendable {
     package init(id: UUID, revision: UUID) { (self.id, self.revision) = (id, revision) }
 }
 
-/// The progress of a session, to be stored in its record.
+/// The progress of a session since it was last stored, to be written to its record.
 package struct ChatSessionProgress: Hashable, Sendable {
     /// `true` once the server has permanently refused the session.
     package var hasFailed: Bool

@@ -14,7 +14,7 @@ struct LocalizationBuilder {
         var payload: [String: JSONValue]
     }
 
-    /// The maximum number of localizations of one notification.
+    /// The maximum number of localizations of one notification. A request with more is rejected.
     private static let maximumCount = 100
     /// The members of a localization that is merged into the default payload.
     private static let object = RequestObject(

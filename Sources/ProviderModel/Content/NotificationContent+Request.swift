@@ -116,7 +116,7 @@ extension NotificationContent {
             }
         }
 
-        /// Indicates whether the payload starts a Live Activity.
+        /// A Boolean value that indicates whether the payload starts a Live Activity.
         var startsActivity: Bool {
             if case .object(let aps)? = self.payload["aps"] { aps["event"] == .string("start") } else { false }
         }

@@ -11,11 +11,11 @@ package struct TemplateText: Hashable {
 
     /// The error of a text that is not a valid template.
     package struct ParseError: Error, Hashable {
-        /// The explanation for the caller.
+        /// The explanation of the mistake, for the caller of the API.
         package var message: String
     }
 
-    /// The maximum length of a variable's name, in bytes.
+    /// The maximum length of a variable's name, in bytes. A text with a longer one is not a valid template.
     static let maximumName = 128
     private static let open = UInt8(ascii: "{")
     private static let close = UInt8(ascii: "}")

@@ -4,11 +4,12 @@ package import PushSupport
 package enum DeviceBounds {
     /// The maximum number of attributes of a device. A registration that would exceed it is rejected.
     package static let attributes = 100
-    /// The maximum size of a device's attributes with their names, in bytes of JSON text.
+    /// The maximum size of a device's attributes with their names, in bytes of JSON text. A larger registration is
+    /// rejected.
     package static let attributeBytes = 16 * 1024
-    /// The maximum number of tags of a device.
+    /// The maximum number of tags of a device. A registration with more is rejected.
     package static let tags = 100
-    /// The maximum total size of a device's tags, in bytes.
+    /// The maximum total size of a device's tags, in bytes. A larger registration is rejected.
     package static let tagBytes = 16 * 1024
     /// The maximum number of update tokens of Live Activities of an installation. The end of an activity is not
     /// reported, so a further token replaces the oldest.

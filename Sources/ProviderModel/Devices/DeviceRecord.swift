@@ -167,7 +167,7 @@ package struct UserPeriod: Hashable, Sendable {
     }
 }
 
-/// The conditions on the devices of a list. All of them must hold.
+/// The conditions on the devices of a list. A device must meet all of them; `nil` accepts any value.
 package struct DeviceSearch: Hashable, Sendable {
     /// The states of a device.
     package enum State: String, Hashable, Sendable, CaseIterable {

@@ -7,7 +7,7 @@ package enum DeviceRequest {
     /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in
     /// bytes.
     package static let maximumText = Member.maximumText
-    /// The minimum length of a token, in bytes.
+    /// The minimum length of a token, in bytes. A shorter one is rejected.
     package static let minimumToken = AudienceExpression.minimumToken
     /// The error message for a text that cannot be a device token.
     static let tokenForm =
@@ -218,7 +218,7 @@ package enum DeviceRequest {
 
 /// The request that registers several devices.
 package enum DeviceBatchRequest {
-    /// The maximum number of registrations in one request.
+    /// The maximum number of registrations in one request. A request with more is rejected.
     package static let maximumCount = 1000
     package static let devices = Member.json(
         "devices",

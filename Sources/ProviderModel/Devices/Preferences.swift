@@ -2,9 +2,9 @@ package import PushSupport
 
 /// The notifications that a user does not want: categories, and hours without any.
 package struct Preferences: Hashable, Sendable {
-    /// The maximum number of categories that a device or user opts out of.
+    /// The maximum number of categories that a device or user opts out of. A request with more is rejected.
     package static let maximumOptOuts = 100
-    /// The maximum length of the name of a consent category, in bytes.
+    /// The maximum length of the name of a consent category, in bytes. A longer one is rejected.
     package static let maximumCategory = 64
 
     /// The consent categories that are not wanted.

@@ -57,20 +57,21 @@ package struct TokenStateChange: Hashable, Sendable {
 package struct TokenEventRecord: Hashable, Sendable {
     /// The change of the token's state by a response (``TokenStateChange``), a registration or an operator.
     package enum Action: String, Hashable, Sendable, CaseIterable {
-        /// A registration reactivated the token, or an operator undid its deactivation.
+        /// The event of a token that a registration reactivated, or whose deactivation an operator undid.
         case reactivated
-        /// The installation has another token now.
+        /// The event of a token that another token of the installation has replaced.
         case replaced
         case deactivated
-        /// The deactivation was withheld, because the circuit breaker was open. An operator decides about it.
+        /// The event of a deactivation that was withheld because the circuit breaker was open. An operator decides
+        /// about it.
         case withheld
-        /// An operator has decided about a withheld deactivation.
+        /// The event of an operator's decision about a withheld deactivation.
         case settled
-        /// The device stayed active, because it registered after the time from which the push service calls the token
-        /// invalid.
+        /// The event of a device that stayed active because it registered after the time from which the push service
+        /// calls the token invalid.
         case keptAlive
         case suspected
-        /// The token was moved to the other environment.
+        /// The event of a token that was moved to the other environment.
         case moved
         case deleted
     }

@@ -99,9 +99,10 @@ package struct LibraryUse: Hashable, Sendable {
 
 /// The limits on an app's items of one kind.
 package struct LibraryLimits: Hashable, Sendable {
-    /// The maximum number of items of the kind in an app. Default 500.
+    /// The maximum number of items of the kind in an app, beyond which none is added. Default 500.
     package var items = 500
-    /// The maximum number of versions of an item that are kept, besides those that schedules name. Default 100.
+    /// The maximum number of versions of an item that are kept, besides those that schedules name; the oldest are
+    /// deleted. Default 100.
     package var versions = 100
     /// The maximum size of an item's body, in bytes. Default 64 kB.
     package var bytes = 64 * 1024

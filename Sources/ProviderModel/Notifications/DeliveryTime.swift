@@ -16,11 +16,11 @@ package struct DeliveryTime: Hashable, Sendable {
 
     /// The policy for devices in whose zone the local time had passed when the request was accepted.
     package enum PastPolicy: String, CaseIterable, Hashable, Sendable {
-        /// The notification is sent to these devices immediately.
+        /// The policy to send the notification immediately to devices whose local time has passed.
         case send
-        /// These devices are left out.
+        /// The policy to leave out devices whose local time has passed.
         case skip
-        /// The notification is sent to these devices when their clocks next show that time of day.
+        /// The policy to wait until the clocks of devices whose local time has passed next show that time of day.
         case nextDay
     }
 

@@ -5,17 +5,17 @@ package import PushTypes
 package struct NotificationRecord: Hashable, Sendable {
     /// The state of the notification.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// The start time has not been reached.
+        /// The state of a notification whose start time has not been reached.
         case scheduled
-        /// The start time has been reached, and nothing has been sent.
+        /// The state of a notification whose start time has been reached, while nothing has been sent.
         case accepted
-        /// Sending has begun, and some recipients may not have a final state yet.
+        /// The state of a notification that is being sent: some recipients may not have a final state yet.
         case sending
-        /// The notification is paused until a caller resumes it.
+        /// The state of a notification that is paused until a caller resumes it.
         case paused
-        /// The notification was cancelled, and cannot be resumed.
+        /// The state of a notification that was cancelled, and cannot be resumed.
         case cancelled
-        /// Every recipient has a final state.
+        /// The state of a notification whose recipients all have a final state.
         case done
     }
 
@@ -200,12 +200,12 @@ package struct AcceptanceRecord: Hashable, Sendable {
 package struct RemainingWork: Hashable, Sendable {
     /// The number of shards, the parts of the audience, that have not been read to their end.
     package var shards = 0
-    /// Indicates whether a page of pushes is being sent.
+    /// A Boolean value that indicates whether a page of pushes is being sent.
     package var isInFlight = false
     /// The earliest and the latest time at which sending to one of the unread shards may begin, by the wall clock;
     /// `nil` if all shards have been read.
     package var firstShardAt, lastShardAt: Timestamp?
-    /// Indicates whether sending to the earliest shard has not begun.
+    /// A Boolean value that indicates whether sending to the earliest shard has not begun.
     package var isFirstShardUnread = false
     /// The name of the time zone of the shard that is sent to last; `nil` if it has none.
     package var lastZone: String?
@@ -240,7 +240,7 @@ package struct NotificationOutcomes: Hashable, Sendable {
 }
 
 extension NotificationRecord {
-    /// Indicates whether all recipients have their final states.
+    /// A Boolean value that indicates whether all recipients have their final states.
     package var hasEnded: Bool { self.state == .done || self.state == .cancelled && self.progress.retrying == 0 }
 }
 

@@ -7,7 +7,7 @@ package import PushTypes
 /// A request whose push the push service would certainly reject is rejected before anything is stored (reference 1.5,
 /// 1.6, 3).
 package struct NotificationRequest: Hashable, Sendable {
-    /// The maximum number of tokens in one request.
+    /// The maximum number of tokens in one request. A request with more is rejected.
     package static let maximumTokens = 1000
 
     /// The maximum length of a name, in bytes.

@@ -69,7 +69,7 @@ package enum PaceSettings: Hashable, StoredJSON {
 
 /// The limits of an app's downloads. While one is exceeded, the next wave of a notification waits. At least one is set.
 package struct SteeringLimits: Hashable, Sendable {
-    /// The bandwidth of the app's downloads, in bytes per second; `nil` for no limit.
+    /// The bandwidth of the app's downloads above which the next wave waits, in bytes per second; `nil` for no limit.
     package let maximumBandwidth: Int?
     package let maximumDownloads: Int?
 

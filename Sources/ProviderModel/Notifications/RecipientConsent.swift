@@ -2,7 +2,7 @@
 package struct ConsentRules: Hashable, Sendable {
     /// The consent category of the notification. Recipients that opted out of it are skipped; `nil` for none.
     package var category: String?
-    /// Indicates whether the notification is sent in quiet hours too.
+    /// A Boolean value that indicates whether the notification is sent in quiet hours too.
     package var ignoresQuietHours: Bool
     /// A Boolean value that indicates whether the notification ignores the frequency cap, and does not count towards
     /// it.

@@ -11,7 +11,7 @@ package struct TransportLint {
 
     package init(content: NotificationContent) { self.content = content }
 
-    /// Indicates whether the notification has anything that only HTTP/2 supports.
+    /// A Boolean value that indicates whether the notification has anything that only HTTP/2 supports.
     package var isNeeded: Bool { self.content.collapseID != nil || !self.isCarried || self.isTooLong }
 
     private var isCarried: Bool { self.content.pushType.isCarriedByBinaryProtocol }

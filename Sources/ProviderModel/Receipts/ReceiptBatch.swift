@@ -61,21 +61,21 @@ package struct ReceiptBatch: Hashable, Sendable {
 /// The result of processing a receipt.
 package enum ReceiptResult: Hashable, Sendable {
     case accepted
-    /// The receipt was accepted before.
+    /// The receipt was accepted before, and does not count again.
     case repeated
     case refused(ReceiptRefusal)
 }
 
 /// The cause for which a receipt is refused. Sending the receipt again would not help.
 package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The app has no such notification, or the installation did not get it.
+    /// The receipt is refused because the app has no such notification, or the installation did not get it.
     case unknownNotification = "unknown_notification"
-    /// The notification ended too long ago to accept receipts.
+    /// The receipt is refused because the notification ended too long ago (``ReceiptLimits/latest``).
     case tooLate = "too_late"
-    /// The receipt would exceed the maximum number of receipts, or of names of actions, of its notification.
+    /// The receipt is refused because its notification has the maximum number of receipts, or of names of actions.
     case tooMany = "too_many"
-    /// The notification was sent without receipts.
+    /// The receipt is refused because the notification was sent without receipts.
     case receiptsOff = "receipts_off"
-    /// A member of the receipt has an invalid value.
+    /// The receipt is refused because one of its members has an invalid value.
     case invalidValue = "invalid_value"
 }

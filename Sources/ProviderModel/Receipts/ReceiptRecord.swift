@@ -61,7 +61,7 @@ package struct ReceiptCount: Hashable, Sendable {
     }
 }
 
-/// A receipt that has just been stored, to be posted to webhooks.
+/// A receipt that has just been stored, to be sent to webhooks.
 package struct NewReceipt: Hashable, Sendable {
     package var id: UUID
     package var notification: UUID

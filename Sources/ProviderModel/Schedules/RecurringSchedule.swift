@@ -28,11 +28,11 @@ package struct RecurringSchedule: Hashable, Sendable {
 extension RecurringSchedule {
     /// The policy for missed runs, whose time was more than ``tolerance`` ago when the provider could create them.
     package enum MissedRuns: Hashable, Sendable {
-        /// Missed runs are not made up for.
+        /// The policy to make up for no missed run.
         case skip
-        /// Only the latest due run is made up for, if it is late by less than `maximumLateness`.
+        /// The policy to make up for the latest due run only, if it is late by less than `maximumLateness`.
         case runOnce(maximumLateness: Duration)
-        /// The latest due runs are made up for, at most `maximum` of them, oldest first.
+        /// The policy to make up for the latest due runs, at most `maximum` of them, oldest first.
         case runAll(maximum: Int)
     }
 
@@ -44,7 +44,7 @@ extension RecurringSchedule {
         package var next: Timestamp?
     }
 
-    /// The maximum lateness of a run that is not regarded as missed.
+    /// The maximum lateness of a run that is not regarded as missed. ``MissedRuns`` decides about later ones.
     package static let tolerance: Duration = .seconds(60)
     /// The default maximum lateness of ``MissedRuns/runOnce(maximumLateness:)``: an hour.
     package static let standardLateness: Duration = .seconds(3600)

@@ -119,7 +119,7 @@ package struct WebhookDeliveryRecord: Hashable, Sendable {
     package var at: Timestamp
     /// The stored length of the events, in bytes; 0 for token events, which are stored in a table of their own.
     package var bytes: Int
-    /// Indicates whether the receiver has accepted the block, or the block was skipped.
+    /// A Boolean value that indicates whether the receiver has accepted the block, or the block was skipped.
     package var isAcknowledged: Bool
     /// The times of the latest request that the receiver accepted; `nil` if there was none, or it is not stored any
     /// more.

@@ -39,8 +39,8 @@ package struct APICaller: Hashable, Sendable {
     /// The app to which the caller is limited, if it is exactly one; `nil` otherwise.
     package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
 
-    /// Returns the budget account to which the caller's requests for an app are charged; `nil` for requests of no
-    /// single app.
+    /// Returns the budget account to which the caller's requests for an app are charged. For requests of no single app,
+    /// `app` is `nil`.
     package func account(of app: Topic?) -> BudgetCaller { BudgetCaller(app: app, .principal(self.id)) }
 
     /// Returns `true` if the caller may act on an app.

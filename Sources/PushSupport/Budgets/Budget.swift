@@ -70,7 +70,8 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount, without waiting, of a resource whose size changes, such as a disk.
+    /// Takes an amount, without waiting, of a resource whose size changes, such as a disk. Throws ``BudgetRefusal`` if
+    /// the amount is not available.
     /// - Parameter room: The present size of the resource, including the amounts in use.
     package func take(_ amount: Int, for caller: BudgetCaller, room: Int) throws(BudgetRefusal) -> BudgetPermit {
         try self.request(amount, for: caller, room: room)
