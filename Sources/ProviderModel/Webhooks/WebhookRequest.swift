@@ -1,7 +1,7 @@
 package import PushSupport
 package import PushTypes
 
-/// The requests that add and change a webhook, and post its events again.
+/// The requests that add and change a webhook, and send its events again.
 package enum WebhookRequest {
     private typealias Event = WebhookRecord.Event
 
@@ -23,7 +23,7 @@ package enum WebhookRequest {
             .described("One of both: a time, or the first number in the id of a post.")
     }
 
-    /// Returns the kinds of events that the body names; `nil` if it names none.
+    /// Returns the kinds of events that a request body names; `nil` if it names none.
     package static func events(_ fields: JSONFields) throws(RequestError) -> Set<WebhookRecord.Event>? {
         guard let names = try fields.value(Self.events) else { return nil }
         let events = Set(names.compactMap(WebhookRecord.Event.init(rawValue:)))

@@ -58,7 +58,8 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns the value of a member that the object must have.
+    /// Returns `value`, which the caller has read from the member `name`. Throws the error `missing_field` if it is
+    /// `nil`.
     package func required<Value>(_ name: String, _ value: Value?) throws(RequestError) -> Value {
         guard let value else { throw self.error(name, "missing_field", "this member is required") }
         return value
@@ -77,7 +78,7 @@ package struct JSONFields: Sendable {
         return value
     }
 
-    /// Returns an integer; `nil` if it is absent.
+    /// Returns an integer, which must be in `range`; `nil` if it is absent.
     package func integer(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         switch self.members[name] {
         case nil: return nil
@@ -151,7 +152,7 @@ package struct JSONFields: Sendable {
         RequestError(.invalid, code: code, message: message, path: self.place)
     }
 
-    /// Returns the error of a member whose type is not the wanted one.
+    /// Returns the error of a member whose type is not the wanted one, such as `a string`.
     package func wrongType(_ name: String, _ wanted: String) -> RequestError {
         self.error(name, "wrong_type", "it must be \(wanted)")
     }

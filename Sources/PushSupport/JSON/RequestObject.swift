@@ -9,8 +9,8 @@
 /// private static let change = RequestObject(optional: [url, active])
 /// ```
 ///
-/// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are code
-/// after that.
+/// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are
+/// code after that.
 package struct RequestObject: Sendable {
     package let members: [any ObjectMember]
     /// The names of the members.
@@ -19,7 +19,10 @@ package struct RequestObject: Sendable {
     package let required: Set<String>
     package let schema: Schema
 
-    /// - Parameter refine: Adds a name, and the rules that concern several members, to the schema.
+    /// Creates the description of an object from its members.
+    /// - Parameters:
+    ///   - acceptsNull: `true` if the schema allows `null` for an optional member.
+    ///   - refine: Adds a name, and the rules that concern several members, to the schema.
     package init(
         required: [any ObjectMember] = [],
         optional lists: [any ObjectMember]...,
@@ -54,7 +57,7 @@ package struct RequestObject: Sendable {
     }
 }
 
-/// A ``RequestMember`` with a value of any type.
+/// A ``RequestMember`` whatever the type of its value, so that a list can contain members of several types.
 package protocol ObjectMember: Sendable {
     var name: String { get }
     var schema: Schema { get }
@@ -85,14 +88,15 @@ package struct RequestMember<Value>: ObjectMember {
         RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
     }
 
-    /// This member, whose schema excludes `null` even if the member is optional. The caller has to refuse it.
+    /// This member, whose schema excludes `null` even if the member is optional. The caller has to reject a `null`.
     package var neverNull: RequestMember {
         RequestMember(self.name, self.schema.neverNull, members: self.members, self.read)
     }
 }
 
 extension RequestMember where Value == String {
-    /// Returns a member whose value `parse` creates from this text. A text for which `parse` returns `nil` is an error.
+    /// Returns a member whose value `parse` creates from this text. A text for which `parse` returns `nil` is rejected
+    /// with `code` and `message`.
     package func parsed<Other>(
         _ code: String,
         _ message: String,
@@ -105,7 +109,7 @@ extension RequestMember where Value == String {
         }
     }
 
-    /// Returns this member with a condition. A text that does not meet it is an error.
+    /// Returns this member with a condition. A text that does not meet it is rejected with `code` and `message`.
     package func checked(
         _ code: String,
         _ message: String,
