@@ -51,7 +51,7 @@ package struct EndedRetry: Hashable, Sendable {
 }
 
 extension Recipient {
-    /// The final state that the recipient gets if no further attempt is made.
+    /// The final state without a further attempt: failed or, if an earlier push may have arrived, unknown.
     package var failure: DeliveryRecord.State { .failed.ending(mayHaveArrived: self.mayHaveArrived) }
 }
 

@@ -17,7 +17,7 @@ package protocol NotificationStore: Sendable {
     /// - Parameter limit: The maximum number of deliveries, and the maximum number of devices.
     /// - Throws: ``DamagedRow`` if the notification cannot be read.
     func outcomes(of notification: UUID, limit: Int) async throws -> NotificationOutcomes?
-    /// Returns a page of the notifications that match a filter, in the given order. Those that cannot be read are left out.
+    /// Returns a page of the notifications that match a filter, in the given order. Unreadable ones are left out.
     func notifications(
         _ filter: NotificationFilter,
         sort: NotificationSort,
@@ -73,8 +73,8 @@ package protocol TimelineStore: Sendable {
     func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord?
     /// Returns the delivery that the two parts of an `apns-id` identify; `nil` if there is none.
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
-    /// Returns the position of the oldest among the `campaigns` newest campaigns before `before`; `nil` if there are no
-    /// older campaigns.
+    /// Returns the position down to which a search for deliveries goes: the oldest of the `campaigns` newest campaigns
+    /// before `before`; `nil` if there are no older campaigns.
     func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
     /// Returns the periods in which devices belonged to a user: current periods first, then the ones that ended most
     /// recently.
@@ -128,10 +128,11 @@ package protocol StatisticsStore: Sendable {
     /// Writes the counters that have accumulated in memory, so that charts include them. Counters that have not been
     /// written are lost if the process is killed.
     func writeStatistics() async throws
-    /// Returns the sums over the given apps for each interval of a range, in order. Intervals without counts are left out.
+    /// Returns the sums over the apps for each interval of a range, in order. Intervals without counts are left out.
     /// - Parameters:
     ///   - from: The start of the first interval.
     ///   - to: The end of the range, exclusive.
+    ///   - step: The length of an interval.
     func statistics(apps: [Int64], from: Timestamp, to: Timestamp, step: StatisticStep) async throws -> [StatisticPoint]
     /// Returns the most frequent reasons for which recipients in a range of times were not accepted.
     func topReasons(apps: [Int64], from: Timestamp, to: Timestamp, limit: Int) async throws -> [ReasonCount]

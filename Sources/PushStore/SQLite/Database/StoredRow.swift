@@ -29,7 +29,7 @@ extension StoredRecord {
     /// - Throws: ``DamagedRow``.
     init(row: Row) throws { try self.init(row: row, nil) }
 
-    /// Returns the record with an id, together with its secret if a master key is given; `nil` if there is no such record.
+    /// Returns the record with an id, with its secret if a master key is given; `nil` if there is no such record.
     /// - Throws: ``DamagedRow``.
     static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: Database) throws -> Self? {
         try database.record(sql: "SELECT * FROM \(Self.table) WHERE id = ?", [id.uuidString], masterKey)
@@ -37,7 +37,7 @@ extension StoredRecord {
 }
 
 extension Database {
-    /// Returns the record in the first row, together with its secret if a master key is given; `nil` if there is no row.
+    /// Returns the record in the first row, with its secret if a master key is given; `nil` if there is no row.
     /// - Throws: ``DamagedRow``.
     func record<Record: StoredRecord>(
         sql: String,

@@ -127,7 +127,7 @@ extension SQLiteStore {
     }
 
     package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {
-        // The plus keeps SQLite from using the order of the primary key, for which it would visit all devices of the app.
+        // The plus keeps SQLite from using the primary key's order, for which it would scan all devices of the app.
         let condition = "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id"
         let arguments = [app.databaseValue, token.databaseValue]
         return try await self.database.lookup { try DeviceRows(database: $0).devices(where: condition, arguments) }
@@ -216,7 +216,7 @@ extension SQLiteStore {
         try await self.database.read { database in
             let last = try database.integer(sql: "SELECT max(id) FROM device") ?? 0
             let next = "SELECT id, createdAt FROM device WHERE id >= ? ORDER BY id LIMIT 1"
-            // A binary search. Devices with ids below `low` were added before the time, and those from `high` on were not.
+            // A binary search. Devices with ids below `low` were added before the time, those from `high` on were not.
             var (low, high) = (Int64(1), last < .max ? last + 1 : last)
             while low < high {
                 let middle = low + (high - low) / 2

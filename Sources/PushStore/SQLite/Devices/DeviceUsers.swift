@@ -94,7 +94,7 @@ struct DeviceUsers {
     private static let untried = [EndingCause.leftAudience, .cancelled, .deviceRemoved]
         .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-    /// Returns the SQL expression for the time of a recipient's first attempt or, without one, of the notification's opening.
+    /// Returns the SQL for the time of a recipient's first attempt or, without one, of the notification's opening.
     static func firstTry(_ table: String) -> String {
         """
         coalesce((SELECT min(firstAt) FROM attempt

@@ -17,7 +17,8 @@ struct Registration {
     private var users: DeviceUsers { DeviceUsers(app: self.app, database: self.database) }
     private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
-    /// Adds, refreshes or merges devices, and records token events.
+    /// Adds, refreshes or merges devices, and records token events. A registration that would exceed a bound changes
+    /// nothing, and the result names the bound.
     func run() throws -> RegistrationResult {
         let rows = RegisteredRowReader(
             app: self.app,
@@ -103,7 +104,8 @@ struct Registration {
         var source: RegisteredRow?
     }
 
-    /// Returns the device that the registration updates, if the installation's device differs from the one with the token.
+    /// Returns the device to update, of the installation's device and the one with the token; `nil` if there is
+    /// neither.
     private static func target(
         byToken: RegisteredRow?,
         byInstallation: RegisteredRow?,
@@ -214,6 +216,7 @@ struct Registration {
         ["encryptionKeyID": key?.id, "encryptionKey": key.map { Data($0.bytes) }]
     }
 
+    /// Inserts a device.
     /// - Returns: The id of the device.
     private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
         let registration = self.registration
@@ -445,7 +448,7 @@ extension Registration {
     }
 }
 
-/// Converts attributes from and to their stored forms: a JSON text for all of a device, and a searchable value for each.
+/// Converts attributes to and from their stored forms: one JSON text for a device, and a searchable value for each.
 enum DeviceAttributes {
     /// Decodes all attributes of a device.
     /// - Throws: ``DamagedRow`` for text that is not a JSON object.

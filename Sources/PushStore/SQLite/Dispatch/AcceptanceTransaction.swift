@@ -100,7 +100,7 @@ struct AcceptanceTransaction {
         /// The named tokens; `nil` for an audience of devices.
         var tokens: [DeviceToken]?
         var found = RecipientQuery.Found()
-        /// The first named token whose registered kind differs from the kind of the notification; `nil` if there is none.
+        /// The first named token that is registered as another kind than the notification's; `nil` if there is none.
         var tokenOfOtherKind: (token: DeviceToken, kind: DeviceTokenKind)?
     }
 

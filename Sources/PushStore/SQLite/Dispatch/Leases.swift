@@ -5,7 +5,7 @@ import PushTypes
 ///
 /// A lease is identified by its fencing number. Each claim gets a higher number. Nothing is written under a lost lease.
 enum Leases {
-    /// Adds a lease.
+    /// Adds a lease, which expires at `until` by the steady clock.
     /// - Returns: The fencing number of the lease.
     static func take(owner: Int64, until: Timestamp, in database: Database) throws -> Int64 {
         try database.run(sql: "INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds)

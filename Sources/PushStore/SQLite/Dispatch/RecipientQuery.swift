@@ -32,7 +32,8 @@ struct RecipientQuery: Sendable {
     private let source: Source
     let number, app: Int64
     let notification: NotificationRecord
-    /// The value of the registration clock, a counter of device changes, when the notification was opened.
+    /// The value of the registration clock, a counter of device changes, at the notification's opening. Devices with
+    /// higher values have changed since.
     let openedAfter: Int64
     let zone: ShardPlan.Zone
     let shard: Int64
@@ -126,7 +127,7 @@ struct RecipientQuery: Sendable {
         return found
     }
 
-    /// Returns the ids, above the cursor and up to `last`, of devices that were removed since the notification was opened.
+    /// Returns the ids, above the cursor and up to `last`, of devices removed since the notification was opened.
     func left(upTo last: Int64, in database: Database) throws -> [Int64] {
         guard case .devices(let filter) = self.source else { return [] }
         let range = "FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1"
@@ -202,7 +203,8 @@ struct RecipientQuery: Sendable {
     struct Named {
         /// The recipient; `nil` if the row cannot be read.
         var recipient: Recipient?
-        /// Indicates whether the token is registered with another kind than the kind of the notification.
+        /// Indicates whether the token is registered with another kind than the notification's, so that nothing is sent
+        /// to it.
         var isOfOtherKind = false
         /// Indicates whether the token was erased with its user.
         var isErased = false

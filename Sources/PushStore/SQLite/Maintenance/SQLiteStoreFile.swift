@@ -30,7 +30,7 @@ package struct SQLiteStoreFile: Sendable {
 
     /// The number of pages that a backup copies in one step: 4 MB.
     private static let pagesPerStep: CInt = 1000
-    /// The length of the write-ahead log, in bytes, above which a copy no longer pauses.
+    /// The length of the write-ahead log, in bytes, above which a copy no longer pauses, so that it ends sooner: 32 MB.
     private static let longLog = 32 * 1024 * 1024
     /// The suffixes of the files that belong to a database.
     private static let suffixes = ["", "-journal", "-wal", "-shm"]

@@ -96,7 +96,7 @@ struct ConsentColumns: Hashable, Sendable {
         return (names, arguments)
     }
 
-    /// Decodes the consent from a device's row.
+    /// Decodes the consent from a device's row; `nil` if no recipient can be skipped for lack of consent.
     /// - Parameter position: The index of the first consent column.
     func consent(_ statement: RawStatement, from position: Int32) -> RecipientConsent? {
         guard !self.isEmpty else { return nil }

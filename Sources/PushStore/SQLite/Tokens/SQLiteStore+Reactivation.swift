@@ -58,7 +58,7 @@ extension TokenEventWriter {
 
 /// A search for the devices that were made inactive by the deactivations that a filter selects.
 private struct DeactivationSearch {
-    /// The position in the history of tokens after which a page begins; `nil` after the last page.
+    /// The position in the token history after which a page begins.
     struct Position: Sendable {
         var environment = PushEnvironment.production
         var after: Int64 = 0
