@@ -99,8 +99,7 @@ package struct RetryResult: Hashable, Sendable {
     /// The attempt that led to the retry; `nil` if no attempt was made.
     package var attempt: AttemptResult?
 
-    /// Creates the retry of a recipient that waits until all shards have been read, or until its removed device
-    /// registers again.
+    /// Creates a retry that waits until all shards have been read, or until the removed device registers again.
     package static func held(_ recipient: Int64) -> RetryResult {
         RetryResult(recipient: recipient, attempts: 0, dueAt: .afterShards)
     }

@@ -24,8 +24,7 @@ package protocol APIKeyStore: Sendable {
     /// Deletes a key, unless no lasting admin key (``APIKeyRecord/isLastingAdmin``) would remain. If two keys delete
     /// each other concurrently, one of them stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletionResult
-    /// Stores the times of keys' last requests, by key id, in one transaction. Times before the stored ones are
-    /// ignored.
+    /// Stores the times of keys' last requests, by key id, in one transaction. Earlier times than stored are ignored.
     func setLastUses(_ uses: [UUID: Timestamp]) async throws
 }
 
@@ -54,8 +53,7 @@ package protocol PersonStore: Sendable {
     /// - Throws: ``StoreError/noSuchApp(_:)`` for a person who is limited to an app that does not exist.
     func addPerson(_ person: PersonRecord, link: LinkRecord) async throws -> PersonRecord?
     func person(_ id: UUID) async throws -> PersonRecord?
-    /// Returns people in the order in which they were added, beginning after the number `after`, or with the first for
-    /// `nil`.
+    /// Returns people in the order of their addition, beginning after the number `after`, or (`nil`) with the first.
     func people(after: Int64?, limit: Int) async throws -> [PersonRecord]
     /// Changes the name, the role, the apps or the language of a person, or disables or enables the person.
     ///
@@ -64,19 +62,16 @@ package protocol PersonStore: Sendable {
     /// changes that together would have this effect, one is refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` if the person is newly limited to an app that does not exist.
     func changePerson(_ id: UUID, _ change: @Sendable (inout PersonRecord) -> Void) async throws -> PersonChangeResult
-    /// Deletes a person, with sessions and link, unless no lasting admin (``PersonRecord/isLastingAdmin``) would
-    /// remain.
+    /// Deletes a person and all access, unless no lasting admin (``PersonRecord/isLastingAdmin``) would remain.
     func deletePerson(_ id: UUID) async throws -> PersonDeletionResult
     /// Replaces the password of a person, and ends all sessions and links of the person.
     /// - Parameter old: The stored, hashed password that the caller has checked.
     /// - Returns: `false` if the stored password has changed since the check, or if the person is disabled.
     func setPassword(_ new: String, of person: UUID, replacing old: String) async throws -> Bool
-    /// Returns the stored, hashed password of a person; `nil` if the person does not exist, is disabled, or has none
-    /// yet.
+    /// Returns a person's stored, hashed password; `nil` if the person does not exist, is disabled, or has none yet.
     func password(of person: UUID) async throws -> String?
 
-    /// Stores a link, which replaces the person's earlier link. A link without a person is for creating the first
-    /// person.
+    /// Stores a link, replacing the person's earlier one. A link without a person is for creating the first person.
     /// - Returns: `false` if the person does not exist or is disabled, or if the link is for the first person and there
     ///   is a person already.
     func setLink(_ link: LinkRecord) async throws -> Bool
@@ -129,8 +124,8 @@ package protocol SessionStore: Sendable {
     /// Begins a session for the holder of an API key.
     /// - Returns: `false` if the key no longer exists.
     func signIn(_ signIn: SignInRecord, key: UUID) async throws -> Bool
-    /// Returns the session whose token has this hash, even an expired one, with the current record of its holder; `nil`
-    /// if there is none.
+    /// Returns the session, even an expired one, whose token has this hash, with its holder's record; `nil` if none
+    /// has.
     func session(hash: [UInt8]) async throws -> StoredSession?
     /// Records the latest use of a session.
     /// - Parameters:
@@ -156,7 +151,7 @@ package protocol AuditStore: Sendable {
     func addAudit(_ entry: AuditRecord) async throws -> Int64
     /// Sets the number of equal requests that an entry represents.
     func setAuditCount(_ count: Int, of id: Int64) async throws
-    /// Returns a page of the entries that match a filter, newest first, beginning before the id `before`, or with the
-    /// newest for `nil`.
+    /// Returns a page of the entries that match a filter, newest first, with ids below `before`; `nil` for the first
+    /// page.
     func audit(_ filter: AuditFilter, before: Int64?, limit: Int) async throws -> ListPage<AuditRecord>
 }

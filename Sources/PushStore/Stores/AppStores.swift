@@ -20,8 +20,7 @@ package protocol AppStore: Sendable {
     /// Changes settings of an app in one transaction.
     /// - Returns: The app after the changes; `nil` if no app has this id.
     func changeApp(_ id: Int64, _ changes: AppChanges) async throws -> AppRecord?
-    /// Stores a credential, replacing the earlier one, and resets the environment's health, including its circuit
-    /// breaker.
+    /// Stores a credential, replacing the earlier one, and resets the environment's health and circuit breaker.
     /// - Parameter transport: The protocol over which pushes with the credential are sent.
     func setCredential(
         _ credential: CredentialRecord,

@@ -51,8 +51,7 @@ package protocol LegacyTokenStore: Sendable {
     func legacyPushes(over bridge: String, app: Int64, since: Timestamp, limit: Int) async throws -> [LegacyPush]
 }
 
-/// The store of comparisons by bridges in shadow mode, which only compare what they would send with an old server's
-/// pushes.
+/// The store of comparisons by bridges in shadow mode, which send nothing, with the pushes of an old server.
 package protocol ShadowStore: Sendable {
     /// Counts a compared request, and stores its differences. The bridge's oldest differences beyond
     /// ``ShadowReport/maximumDifferences`` are dropped.

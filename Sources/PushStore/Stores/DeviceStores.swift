@@ -2,7 +2,7 @@ package import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// The store of devices. In an app and environment, a token is unique, and so are installation, kind and activity
+/// The store of devices. Per app and environment, a token is unique, and so are installation, kind and activity
 /// together.
 package protocol DeviceStore: Sendable {
     /// Registers devices in one transaction. Properties that a registration omits keep their stored values. The results
@@ -69,8 +69,7 @@ package protocol DeviceStore: Sendable {
     /// - Parameter now: The current time, by the later of the wall and steady clocks.
     /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64]
-    /// Returns the number of an audience's active devices in an environment and with a kind of token; `nil` stands for
-    /// any.
+    /// Returns the number of an audience's active devices with an environment and a kind of token; `nil` means any.
     func count(
         app: Int64,
         audience: AudienceExpression,

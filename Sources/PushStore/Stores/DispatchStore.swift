@@ -17,8 +17,7 @@ package protocol DispatchStore: Sendable {
     /// it would block the others.
     /// - Parameter excluded: The apps whose notifications are left out.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
-    /// Opens a scheduled notification: it adds the shards, which can then be claimed. A notification in another state
-    /// is not changed.
+    /// Opens a scheduled notification: it adds the shards, which can then be claimed. Otherwise nothing changes.
     /// - Parameter recipients: The number of devices in the audience. For named tokens, the store counts itself.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
     /// Claims shards that may be sent now, from different notifications if possible.
@@ -53,8 +52,7 @@ package protocol DispatchStore: Sendable {
     /// Returns the earliest time after `after`, by the steady clock, at which a retry or an unclaimed shard becomes
     /// due; `nil` if there is none.
     func nextDue(lane: NotificationRecord.Lane, after: Timestamp, at clocks: ClockReading) async throws -> Timestamp?
-    /// Returns the earliest opening time of any scheduled notification whose app is not excluded; `nil` if there is
-    /// none.
+    /// Returns the earliest opening time of the scheduled notifications of apps that are not excluded; `nil` if none.
     func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?
     /// Writes that a page is about to be sent under the guarantee `atMostOnce`, and keeps the page's lease.
     func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage

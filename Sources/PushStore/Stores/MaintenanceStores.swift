@@ -39,8 +39,7 @@ package struct StoreBacklog: Hashable, Sendable {
     package var tokensWithheld = 0
     /// The number of event blocks that the webhook with the largest backlog has not acknowledged.
     package var webhookBacklog = 0
-    /// The time, by the wall clock, of the oldest event block that an active webhook has not acknowledged; `nil` if
-    /// none.
+    /// The time, by the wall clock, of the oldest event block not acknowledged by an active webhook; `nil` if none.
     package var oldestWebhookBlockAt: Timestamp?
 }
 
@@ -145,8 +144,7 @@ package protocol RetentionStore: Sendable {
 /// size, which continue after a restart. Finally the database file is rewritten, because SQLite leaves copies of
 /// deleted rows in the free space of pages.
 package protocol ErasureStore: Sendable {
-    /// Marks an app for erasure, cancels its notifications, and deletes its credentials. Requests no longer find the
-    /// app.
+    /// Marks an app for erasure, cancels its notifications, and deletes its credentials. Requests no longer find it.
     /// - Parameter steady: The time of the request by the steady clock; `now` is by the wall clock.
     /// - Returns: The erasure; `nil` if there is no such app.
     func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord?

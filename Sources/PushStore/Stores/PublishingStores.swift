@@ -15,7 +15,7 @@ package protocol PublishingStore: Sendable {
     /// Removes a publication, unless it has issues.
     func deletePublication(_ id: UUID) async throws -> PublicationDeletionResult
 
-    /// Adds an issue as a draft to its publication, unless the app has the product id, or the maximum number of issues.
+    /// Adds an issue as a draft, unless its app already has the product id or ``IssueRecord/maximumOfApp`` issues.
     func addIssue(_ issue: IssueRecord) async throws -> IssueChangeResult
     /// Returns the issues of a publication in the given order.
     /// - Parameter state: The state that the issues must have; `nil` for any state.
@@ -35,8 +35,7 @@ package protocol PublishingStore: Sendable {
     func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueChangeResult
     /// Removes an issue, unless it is published.
     func deleteIssue(_ id: UUID, now: Timestamp) async throws -> IssueDeletionResult
-    /// Sets the file of an issue for a screen size, or removes it if `file` is `nil`. The app must already have the
-    /// file.
+    /// Sets the file of an issue for a screen size, or removes it if `file` is `nil`. The app must have the file.
     func setRendition(_ size: ScreenSize, of issue: UUID, to file: ContentHash?, now: Timestamp) async throws
         -> IssueChangeResult
     /// Sets the cover of an issue, or removes it if `file` is `nil`. The cover gets the media type of its content.

@@ -120,7 +120,7 @@ extension BinaryFrame {
         return BinaryFrame(command: command, notification: notification)
     }
 
-    /// - Parameter limit: The command whose payload limit applies.
+    /// Reads the rest of a frame of command 1. `limit` is the command whose maximum payload length applies.
     private static func readEnhanced(
         _ limit: BinaryCommand,
         from buffer: inout ByteBuffer

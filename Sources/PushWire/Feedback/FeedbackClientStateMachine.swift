@@ -23,7 +23,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     private var state = State.reading(count: 0)
     private var received = ByteBuffer()
 
-    /// - Parameter limit: The maximum number of tuples to read.
+    /// Creates a state machine that fails if the list has more than `limit` tuples.
     package init(limit: Int) { self.limit = limit }
 
     package mutating func receive(_ bytes: ByteBuffer) -> [Action] {

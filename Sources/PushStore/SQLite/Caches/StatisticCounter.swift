@@ -120,8 +120,7 @@ final class PendingStatistics: Sendable {
         self.add(apps.mapValues(\.negated), now: now)
     }
 
-    /// Returns and removes all counts. The transaction that writes them finally calls ``written(_:)`` or
-    /// ``restore(_:)``.
+    /// Returns and removes all counts. The transaction that writes them ends with ``written(_:)`` or ``restore(_:)``.
     func take() -> Numbers {
         self.state.withLock { state in
             if !state.numbers.isEmpty { state.underWay += 1 }

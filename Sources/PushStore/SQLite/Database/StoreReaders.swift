@@ -201,8 +201,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Returns `true` if the caller may make a first attempt. An API request may unless its caller has a query in the
-    /// queue.
+    /// Returns `true` if the caller may make a first attempt: for an API request, if it has no query in the queue.
     private func mayAttempt(_ caller: QueryCaller) -> Bool {
         switch caller.purpose {
         case .export: false

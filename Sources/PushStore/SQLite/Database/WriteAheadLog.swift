@@ -159,8 +159,7 @@ final class WriteAheadLog: Sendable {
         // The checkpoint runs in its own task, because cancellation would leave the log as it is.
         return await Task {
             try await pool.writeWithoutTransaction { database in
-                // The flag is not set earlier, because the writer may be busy for long, and readers need not wait for
-                // it.
+                // The flag is not set earlier, because readers need not wait while the writer is busy.
                 self.folding.store(true, ordering: .relaxed)
                 try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
                 defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.timeout)") }

@@ -104,8 +104,7 @@ struct Registration {
         var source: RegisteredRow?
     }
 
-    /// Returns the device to update, of the installation's device and the one with the token; `nil` if there is
-    /// neither.
+    /// Returns the device to update, out of the installation's and the one with the token; `nil` if there is neither.
     private static func target(
         byToken: RegisteredRow?,
         byInstallation: RegisteredRow?,

@@ -36,8 +36,7 @@ struct PageTrace {
     private static let insertion = PageColumn.insertion(into: "page", "ON CONFLICT DO NOTHING")
 
     /// - Parameters:
-    ///   - recipients: The ids of recipients that the page was sent to, or whose final state was written without a
-    ///     push.
+    ///   - recipients: The ids of the recipients sent to, and of those whose final state was written without a push.
     ///   - block: The id of the block with the page's webhook events; `nil` if it has none.
     func write(_ recipients: [Int64], block: Int64?) throws {
         guard let times = self.page.times, let first = recipients.min(), let last = recipients.max() else { return }

@@ -203,8 +203,7 @@ struct RecipientQuery: Sendable {
     struct Named {
         /// The recipient; `nil` if the row cannot be read.
         var recipient: Recipient?
-        /// Indicates whether the token is registered with another kind than the notification's, so that nothing is sent
-        /// to it.
+        /// Indicates whether the token is registered with another kind than the notification's, and gets no push.
         var isOfOtherKind = false
         /// Indicates whether the token was erased with its user.
         var isErased = false

@@ -184,8 +184,7 @@ extension SQLiteStore {
     }
 
     /// Adds an erasure of an app or, with a `user`, of a user, or extends an earlier one to the present data if its
-    /// free pages have not been overwritten yet. Later changes of devices' users have higher numbers than its
-    /// `lastChange`.
+    /// free pages have not been overwritten yet. Later user changes have higher numbers than its `lastChange`.
     private static func addErasure(
         app: Int64,
         user: String?,

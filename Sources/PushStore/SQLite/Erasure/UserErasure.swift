@@ -366,8 +366,7 @@ extension UserErasure {
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
     }
 
-    /// Erases the user's badge and cap counts, unless a device became the user's after the request, as they may be
-    /// newer.
+    /// Erases the user's badge and cap counts, unless they may be newer, because a device became the user's since.
     func eraseCounts() throws {
         guard try !self.hasReturned() else { return }
         try self.eraseCounts(of: "user:\(self.user)")

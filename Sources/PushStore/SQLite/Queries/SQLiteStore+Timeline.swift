@@ -169,8 +169,7 @@ struct TimelineQuery {
 
     // MARK: A recipient
 
-    /// Returns the connection and the duration in milliseconds of the push that led to a recipient's final state; `nil`
-    /// each if unknown.
+    /// Returns the connection and the duration in milliseconds of a recipient's last push; `nil` if unknown.
     func trip(of recipient: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
         guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient])

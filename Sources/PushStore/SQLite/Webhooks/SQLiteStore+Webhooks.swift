@@ -225,8 +225,7 @@ enum EventBlockRow {
 /// The positions of event blocks, in whose order the blocks are sent to an app's webhooks.
 ///
 /// Writers do not assign positions. With several writers, a block with a lower position could be committed after a
-/// webhook has passed that position. Instead, the delivery assigns positions to all blocks that it finds, in one
-/// transaction.
+/// webhook has passed that position. Instead, the delivery assigns positions to the blocks that it finds.
 enum EventPositions {
     /// The maximum number of blocks to which one transaction assigns positions.
     private static let maximumCount = 1000

@@ -23,8 +23,7 @@ struct TokenEventWriter {
     }
 
     /// Writes a token event.
-    /// - Parameter since: For a withheld deactivation, the time since which the push service considers the token
-    ///   invalid.
+    /// - Parameter since: For a withheld deactivation, the time since which the token is invalid; otherwise `nil`.
     func add(
         _ action: TokenEventRecord.Action,
         device: Int64,

@@ -284,7 +284,7 @@ private struct RequestHeaderTable {
     /// The number of entries of the static table.
     private static let staticCount = 61
 
-    /// A number that changes whenever the indexes of entries change.
+    /// A number that changes whenever the indexes of entries change, which makes earlier templates invalid.
     private(set) var generation = 0
     private var limit: Int
     private var used = 0

@@ -362,7 +362,8 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Ends the connection if the client opens no flow-control window for its responses in time.
+    /// Ends the connection if the client opens no flow-control window for waiting responses within
+    /// ``HTTP2ServerLimits/stall``.
     private mutating func checkWindows(now: NIODeadline) {
         guard self.unsent.byteCount > 0 else { return self.timers.windowlessSince = nil }
         let since = self.timers.windowlessSince ?? now
