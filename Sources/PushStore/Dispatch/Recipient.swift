@@ -59,7 +59,7 @@ package struct RecipientPage: Hashable, Sendable {
 /// The fields of one recipient's ``DeviceProfile`` that are read with a page and from which the payload is rendered.
 package struct RecipientProfile: Hashable, Sendable {
     package var user: String?
-    /// The locale as the device registered it, BCP 47 or POSIX.
+    /// The locale as the device registered it, BCP 47 or POSIX; `nil` if there is none or it is not read.
     package var locale: String?
     package var timeZone, appVersion: String?
     /// The attributes, as the JSON text of a flat object; `nil` if there are none or they are not read. The text is not

@@ -47,7 +47,7 @@ package struct ShardClaim: Hashable, Sendable {
     package var openedAfter: Int64 = 0
     /// The time since which the shard has waited for its first page, by the wall clock; `nil` for later pages.
     package var waitsSince: Timestamp?
-    /// The time of the claim, by the later of both clocks.
+    /// The time of the claim, by the later of the wall and steady clocks; `nil` until the dispatcher sets it.
     package var claimedAt: Timestamp?
 
     init(

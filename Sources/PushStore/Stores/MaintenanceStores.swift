@@ -189,7 +189,7 @@ package protocol ClockStore: Sendable {
 package struct ClockMark: Hashable, Sendable {
     /// The latest stored reading of the steady clock.
     package var steady: Timestamp
-    /// The reading of a wall clock that is so far ahead that it is not trusted yet; `nil` while both clocks agree.
+    /// The reading of a wall clock that is so far ahead that it is not trusted yet; `nil` while it is trusted.
     package var claim: Timestamp?
     /// The time for which the wall clock has been consistent with ``claim`` while a provider was running.
     package var agreed: Duration

@@ -17,14 +17,15 @@ package protocol NotificationStore: Sendable {
     /// - Parameter limit: The maximum number of deliveries, and the maximum number of devices.
     /// - Throws: ``DamagedRow`` if the notification cannot be read.
     func outcomes(of notification: UUID, limit: Int) async throws -> NotificationOutcomes?
-    /// Returns a page of the notifications that match a filter, in the given order. Unreadable ones are left out.
+    /// Returns a page of the notifications that match a filter, in the given order, without unreadable ones.
+    /// - Parameter after: The position at which the previous page ended; `nil` for the first page.
     func notifications(
         _ filter: NotificationFilter,
         sort: NotificationSort,
         after: ListPosition?,
         limit: Int
     ) async throws -> ListPage<NotificationRecord>
-    /// Counts the notifications that match a filter, up to ``ListTotal/maximum``.
+    /// Counts the notifications that match a filter. Above ``ListTotal/maximum``, the count is inexact.
     func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal
     /// Pauses, resumes or cancels a notification. The retries of a cancelled notification become due immediately, so
     /// that they get final states.
@@ -79,7 +80,8 @@ package protocol TimelineStore: Sendable {
     /// Returns the periods in which devices belonged to a user: current periods first, then the ones that ended most
     /// recently.
     func periods(app: Int64, user: String, limit: Int) async throws -> [UserPeriod]
-    /// Returns the deliveries of a device before `before` and not before `horizon`, newest notification first.
+    /// Returns the deliveries of a device before `before` and not before `horizon`, newest notification first; `nil`
+    /// means no bound.
     /// - Parameter period: The device, and the period in which the deliveries must have been sent.
     func deliveries(
         app: Int64,

@@ -77,7 +77,7 @@ package protocol FileStore: Sendable {
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
 
     func file(_ hash: ContentHash, app: Int64) async throws -> FileRecord?
-    /// Returns the files of an app in the order of their hashes.
+    /// Returns the files of an app in the order of their hashes, beginning after `after`, or (`nil`) with the first.
     func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord]
     /// Returns `true` if any app has a file with this content.
     func hasFile(_ hash: ContentHash) async throws -> Bool

@@ -12,7 +12,8 @@ package protocol TokenStateStore: Sendable {
     /// Returns the id that separates the devices added before a time, which have lower ids, from those added later. Ids
     /// rise in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64
-    /// Returns token events of an app, newest first, beginning before `before`.
+    /// Returns token events of an app, newest first, beginning before `before`. A parameter that is `nil` matches any
+    /// event.
     func tokenEvents(
         app: Int64,
         token: DeviceToken?,

@@ -57,7 +57,7 @@ package struct WebhookChange: Hashable, Sendable {
     package var events: Set<WebhookRecord.Event>?
     package var isActive: Bool?
     package var signing: Signing?
-    /// The position after which the delivery continues immediately, for example for a replay.
+    /// The position after which the delivery continues immediately, for example for a replay; `nil` keeps the position.
     package var cursor: Int64?
     /// Indicates whether a webhook that was disabled because of failures is enabled again. The delivery continues from
     /// its cursor, and its failures are reset.

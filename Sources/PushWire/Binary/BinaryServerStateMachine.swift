@@ -292,7 +292,7 @@ extension BinaryServerStateMachine {
         self.silenceDeadline = nil
     }
 
-    /// The first byte of the next notification.
+    /// The first byte of the next notification; `nil` if it has not arrived.
     private var command: UInt8? { self.received.getInteger(at: self.received.readerIndex, as: UInt8.self) }
 
     private func index(of ticket: UInt32) -> Int? {

@@ -10,9 +10,10 @@ package import PushTypes
 /// ``nextDeadline``.
 package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The maximum time from the first byte to a complete *Connect*. Default 15 s.
+        /// The maximum time from the first byte to the end of authentication; then the link is closed. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// The maximum time without a packet from the device. Default 30 min; keep-alives arrive more often.
+        /// The maximum time without a packet from the device; then the link is closed. Keep-alives arrive more often.
+        /// Default 30 min.
         package var idle: Duration = .seconds(30 * 60)
         /// The maximum number of packets that are queued during authentication. More packets close the link. Default
         /// 32.

@@ -121,6 +121,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
     private let hasUser: Bool
     private let target: String
 
+    /// Creates the failure of a tunnel.
     /// - Parameters:
     ///   - host: The host at the other end of the tunnel.
     ///   - port: The port at the other end of the tunnel.

@@ -119,7 +119,7 @@ package enum WebPushMessage {
     /// service accepts.
     package static let longestStorage: Int64 = 28 * 86_400
 
-    /// Returns the header fields, whose names are in lower case.
+    /// Returns the header fields, whose names are in lower case. Without a collapse id, there is no topic.
     package static func headers(
         priority: Priority,
         expiration: Expiration,

@@ -47,7 +47,7 @@ enum EnvironmentPauseTable {
         return true
     }
 
-    /// Ends a pause.
+    /// Ends a pause and, if there was one, adds the webhook event `event`; `nil` adds none.
     /// - Returns: `true` if the environment was paused, since the time `since` if it is not `nil`.
     static func end(
         _ target: AppEnvironment,

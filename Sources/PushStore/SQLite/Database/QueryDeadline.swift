@@ -44,6 +44,7 @@ final class QueryDeadline {
     private var lastRest: Duration
     private var stop: Stop?
 
+    /// Creates a deadline, and starts to measure the query's time.
     /// - Parameters:
     ///   - log: The write-ahead log of the store, whose truncating checkpoints interrupt the query.
     ///   - isEnding: Returns `true` if the store is being closed. It is called at each pause.

@@ -47,7 +47,7 @@ struct RawStatement {
         if let sixth { self.bind(sixth, at: 6) }
     }
 
-    /// Binds a string, which ends at its first NUL, like the strings that GRDB binds.
+    /// Binds a string, which ends at its first NUL, like the strings that GRDB binds; `nil` becomes NULL.
     func bind(_ text: String?, at position: Int32) {
         guard let text else { return self.bindNull(at: position) }
         // SQLite copies the string, so it need not outlive this call.

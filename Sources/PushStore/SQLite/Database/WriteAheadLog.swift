@@ -153,7 +153,7 @@ final class WriteAheadLog: Sendable {
         return isComplete
     }
 
-    /// Runs the truncating checkpoint itself, while readers renew their snapshots.
+    /// Runs the truncating checkpoint, while readers renew their snapshots. Returns `false` if a snapshot prevents it.
     private func truncate(_ pool: DatabasePool) async -> Bool {
         let patience = Int(self.limits.patience / .milliseconds(1))
         // The checkpoint runs in its own task, because cancellation would leave the log as it is.

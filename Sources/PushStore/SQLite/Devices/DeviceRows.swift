@@ -6,7 +6,7 @@ package import PushTypes
 struct DeviceRows {
     let database: Database
 
-    /// Returns a page of an audience's devices.
+    /// Returns a page of an audience's devices, of one environment and kind; `nil` means any.
     func devices(
         app: Int64,
         audience: AudienceExpression,
@@ -42,7 +42,8 @@ struct DeviceRows {
         try self.page(where: condition, arguments: arguments).devices
     }
 
-    /// - Returns: The devices that can be read, the number of rows, and the id of the last row.
+    /// Reads the devices that match a condition.
+    /// - Returns: The devices that can be read, the number of rows, and the id of the last row; `nil` if there is none.
     private func page(
         index: String = "",
         where condition: String,

@@ -7,7 +7,8 @@ import PushTypes
 /// The processing of one registration, within a transaction.
 struct Registration {
     var registration: DeviceRegistration
-    /// The writer of token events. Its time is the later of both clocks, which also dates the periods of former users.
+    /// The writer of token events. Its time is the later of the wall and steady clocks, which also dates users'
+    /// periods.
     let events: TokenEventWriter
     /// The time of the registration by the wall clock, like the times that the push service reports.
     let now: Timestamp
@@ -379,7 +380,7 @@ extension Registration {
         var all: [String: JSONValue]
         /// The attributes as JSON text; `nil` if there are none.
         var text: String?
-        /// The number and size of the attributes before the registration.
+        /// The number and size of the attributes before the registration; `nil` for a new or removed device.
         var before: DeviceBounds.Size?
         /// Indicates whether the rows of all earlier attributes are replaced, because the attributes could not be read,
         /// or because some of their names may be canonically equivalent to new ones.
@@ -449,7 +450,7 @@ extension Registration {
 
 /// Converts attributes to and from their stored forms: one JSON text for a device, and a searchable value for each.
 enum DeviceAttributes {
-    /// Decodes all attributes of a device.
+    /// Decodes all attributes of a device; none for `nil`.
     /// - Throws: ``DamagedRow`` for text that is not a JSON object.
     static func read(_ text: String?) throws -> [String: JSONValue] {
         guard let text else { return [:] }

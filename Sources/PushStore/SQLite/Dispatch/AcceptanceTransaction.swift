@@ -139,7 +139,7 @@ struct AcceptanceTransaction {
     // MARK: Parts
 
     /// Adds the shards and the other dependent rows of a notification, after its own row was added.
-    /// - Returns: The shard, if it was claimed for the caller.
+    /// - Returns: The shard, if it was claimed for the caller; otherwise `nil`.
     private mutating func add(_ draft: Draft, of request: AcceptanceRequest, number: Int64) throws -> ClaimedShard? {
         let notification = request.notification
         try NotificationRow.insertTargets(of: notification, number: number, in: self.database)

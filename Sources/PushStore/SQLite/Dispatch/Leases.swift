@@ -23,7 +23,8 @@ enum Leases {
 
     /// Returns the leases under which no owner works any more.
     ///
-    /// A lease of the caller is lost if it is not among `held`. A lease of another owner is lost once it has expired.
+    /// A lease of the caller is lost if it is not among `held`. Any other lease, or with `nil` every lease, is lost
+    /// once it has expired.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
         let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }
@@ -41,7 +42,7 @@ enum Leases {
         return lost
     }
 
-    /// Ends the leases under which no owner works any more.
+    /// Ends the leases that ``lost(owner:held:now:in:)`` returns.
     static func releaseLost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws {
         try Self.release(try Self.lost(owner: owner, held: held, now: now, in: database), in: database)
     }

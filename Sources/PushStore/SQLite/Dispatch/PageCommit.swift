@@ -324,7 +324,7 @@ struct PageCommit {
 }
 
 extension PageCommit {
-    /// Stores the named tokens that were shown to be invalid, if the notification arrived over the legacy bridge.
+    /// Stores named tokens as invalid, if `origin` is a binary bridge; `nil` means that the notification has none.
     static func rememberInvalid(
         _ tokens: [InvalidNamedToken],
         app: Int64,

@@ -234,7 +234,7 @@ struct UserErasure {
         }
     }
 
-    /// Returns the receipts of the given devices. It visits all notifications with receipts.
+    /// Returns the receipts of the given devices. It searches all notifications with receipts.
     func receipts(of devices: [Int64]) throws -> [ReceiptsOfDevice] {
         guard !devices.isEmpty else { return [] }
         let sql = """

@@ -71,7 +71,7 @@ extension NotificationRow {
         }
     }
 
-    /// Pauses a notification that has not finished.
+    /// Pauses a notification that has not finished, with the provider's reason; `nil` if a caller requests it.
     static func pause(_ number: Int64, reason: String?, in database: Database) throws {
         let sql = """
             UPDATE notification SET state = 'paused', pauseReason = ?

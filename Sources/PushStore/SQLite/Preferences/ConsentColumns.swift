@@ -127,7 +127,8 @@ struct ConsentColumns: Hashable, Sendable {
         return consent
     }
 
-    /// The consent of an unregistered token, for which neither preferences nor an encryption key are stored.
+    /// The consent of an unregistered token. It is skipped if the notification is encrypted, as it has no key;
+    /// otherwise `nil`.
     var unregistered: RecipientConsent? { self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil }
 }
 

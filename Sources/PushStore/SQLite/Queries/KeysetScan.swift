@@ -7,7 +7,7 @@ import PushTypes
 /// A filter without an index may visit a million rows for each match. Because of the bound, a page may have few
 /// entries, together with the position up to which rows were visited.
 struct KeysetScan {
-    /// The maximum number of rows that all scans for one page visit together.
+    /// The maximum number of rows that all scans for one page check together. Then the page ends early.
     static let maximumRows = 20_000
     /// The total size of the long records on a page, in bytes, above which the page ends.
     static let maximumBytes = 1024 * 1024
@@ -20,7 +20,7 @@ struct KeysetScan {
 
     struct Result {
         var found: [Entry] = []
-        /// The last row that was visited; `nil` if no row follows it.
+        /// The last checked row, after which the next page begins; `nil` if no row follows it.
         var end: Entry?
     }
 

@@ -10,7 +10,7 @@ struct StoredTable: Sendable {
     enum Owner: Hashable, Sendable {
         /// The provider as a whole. No erasure deletes the rows.
         case provider
-        /// The app in the column `app`.
+        /// The app in the column `app`. The associated value is the step of its erasure that deletes the rows.
         case app(AppRemoval)
         /// The notification in the column `notification`. If `isLedger` is `false`, only a notification in progress has
         /// such rows.

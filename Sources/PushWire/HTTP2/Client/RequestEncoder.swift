@@ -21,7 +21,7 @@ struct RequestEncoder {
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
     private var lastTemplate: RequestHeaderTemplate?
 
-    /// - Parameter authority: The host name, followed by the port if it is not 443.
+    /// Creates an encoder for `authority`, the host name, followed by the port if it is not 443.
     init(authority: String) { self.authority = authority }
 
     /// Sets the provider token for all later requests; `nil` if a certificate authenticates the connection.
