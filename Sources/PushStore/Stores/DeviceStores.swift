@@ -52,8 +52,7 @@ package protocol DeviceStore: Sendable {
         after: ListPosition?,
         limit: Int
     ) async throws -> ListPage<DeviceRecord>
-    /// Counts the devices that match a search. A count above ``ListTotal/maximum`` becomes that, and is marked as
-    /// inexact.
+    /// Counts the devices that match a search. Above ``ListTotal/maximum``, the count is inexact.
     func totalDevices(_ search: DeviceSearch) async throws -> ListTotal
     /// Returns the devices with this token, at most one per environment.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]

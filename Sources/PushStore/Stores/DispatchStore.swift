@@ -18,8 +18,7 @@ package protocol DispatchStore: Sendable {
     /// - Parameter excluded: The apps whose notifications are left out.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
     /// Opens a scheduled notification: it adds the shards, which can then be claimed. Otherwise nothing changes.
-    /// - Parameter recipients: The number of devices in the audience. It is ignored for named tokens, which are
-    ///   counted.
+    /// - Parameter recipients: The number of devices in the audience. For named tokens, it is not used.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
     /// Claims shards that may be sent now, from different notifications if possible.
     /// - Parameter until: The expiry time of the leases, by the steady clock.

@@ -80,8 +80,8 @@ package protocol TimelineStore: Sendable {
     /// Returns the periods in which devices belonged to a user: current periods first, then the ones that ended most
     /// recently.
     func periods(app: Int64, user: String, limit: Int) async throws -> [UserPeriod]
-    /// Returns the deliveries of a device before `before` and not before `horizon`, newest notification first; `nil`
-    /// means no bound.
+    /// Returns a device's deliveries before `before` and not before `horizon` (`nil`: no bound), newest notification
+    /// first.
     /// - Parameter period: The device, and the period in which the deliveries must have been sent.
     func deliveries(
         app: Int64,

@@ -4,9 +4,9 @@ package import PushSupport
 package struct QueryCaller: Hashable, Sendable {
     /// The purpose of a query, which selects the queue in which it waits.
     package enum Purpose: Hashable, Sendable {
-        /// A request to the API.
+        /// A query of an API request, which waits in the queue of long queries.
         case request
-        /// A page of an export.
+        /// A query for a page of an export, which waits in a queue of its own.
         case export
         /// The count of a notification's recipients when it is accepted or opened. It does not wait for queries of API
         /// requests.

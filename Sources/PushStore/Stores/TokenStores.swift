@@ -12,8 +12,7 @@ package protocol TokenStateStore: Sendable {
     /// Returns the id that separates the devices added before a time, which have lower ids, from those added later. Ids
     /// rise in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64
-    /// Returns token events of an app, newest first, beginning before `before`. A parameter that is `nil` matches any
-    /// event.
+    /// Returns an app's token events, newest first, beginning before `before`. A `nil` parameter matches any event.
     func tokenEvents(
         app: Int64,
         token: DeviceToken?,
@@ -68,7 +67,7 @@ package enum TagChangeResult: Hashable, Sendable {
     case changed
     /// Nothing was changed, because the device already had the tag or the tag was already absent.
     case unchanged
-    /// There is no active device with the token.
+    /// Nothing was changed, because there is no active device with the token.
     case noDevice
     /// Nothing was changed, because the device would exceed a limit.
     case excess(ExceededDeviceBound)

@@ -34,7 +34,7 @@ package protocol PushResourceStore: Sendable {
     /// Returns the push resource whose secret has this hash, with the installation's active device for alerts; `nil` if
     /// either does not exist.
     func pushResourceTarget(hash: [UInt8]) async throws -> PushResourceTarget?
-    /// Sets the URL to call when the push resource ends.
+    /// Sets the URL that the provider calls when the push resource is removed for want of a device.
     func setUnsubscribeURL(_ url: String, of resource: PushResourceRecord) async throws
     /// Returns push resources whose installations no longer have an active device for alerts: the oldest of each app,
     /// with the apps in turn.

@@ -42,7 +42,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         case timedOut
         /// The caller withdrew the notification.
         case withdrawn
-        /// ``Limits/waiting`` notifications were already waiting.
+        /// The notification was refused, because ``Limits/waiting`` notifications were already waiting.
         case queueFull
         /// The notification was discarded with all others: the server rejected the connection or its certificate.
         case connectionRejected(BinaryStatus)

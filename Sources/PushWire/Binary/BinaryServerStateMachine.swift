@@ -77,7 +77,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     /// The way in which the connection ends once all earlier notifications are settled.
     private enum Ending: Hashable, Sendable {
         case packet(BinaryErrorResponse?, cause: MalformedNotification? = nil)
-        /// The server is shutting down. The error packet names the last accepted notification.
+        /// End with an error packet that names the last accepted notification, because the server is shutting down.
         case shutdown(deadline: Timestamp)
     }
 

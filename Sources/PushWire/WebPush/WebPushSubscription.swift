@@ -7,7 +7,7 @@ package import PushTypes
 ///
 /// All of it is secret, because anyone who knows the URL can send to the browser.
 package struct WebPushSubscription: Hashable, Sendable {
-    /// The maximum length of the URL, in bytes.
+    /// The maximum length of the URL, in bytes. A subscription with a longer one is rejected.
     package static let maximumEndpoint = 2048
 
     package let endpoint: String

@@ -80,11 +80,11 @@ extension AudienceDriver? {
 
 /// A tree of index ranges that cover the devices of an expression, from which the cheapest alternative is chosen.
 private indirect enum CandidateRanges {
-    /// The union of the ranges covers the devices.
+    /// A leaf: the union of the ranges covers the devices of a single condition.
     case ranges([AudienceDriver.IndexRange])
-    /// Each alternative alone covers the devices.
+    /// Alternatives, of which one is chosen: each alone covers the devices.
     case oneOf([CandidateRanges])
-    /// Only the union of all candidates covers the devices.
+    /// Parts that are all needed: only their union covers the devices.
     case all([CandidateRanges])
 
     /// Creates the candidates for devices with one kind of token; `nil` if no index narrows them. The kind alert, which

@@ -98,7 +98,7 @@ final class QueryDeadline {
 /// The clock that measures the time of a query.
 enum QueryClock: Sendable {
     case wall
-    /// The processor time of the query's thread, so that other threads do not use up the query's budget.
+    /// The processor time of the query's thread. Other threads do not use up a budget that is measured by it.
     case processor
 
     /// The reading of the clock on the current thread.

@@ -7,8 +7,7 @@ import PushTypes
 /// The processing of one registration, within a transaction.
 struct Registration {
     var registration: DeviceRegistration
-    /// The writer of token events. Its time is the later of the wall and steady clocks, which also dates users'
-    /// periods.
+    /// The writer of token events, dated like the periods of users, by the later of the wall and steady clocks.
     let events: TokenEventWriter
     /// The time of the registration by the wall clock, like the times that the push service reports.
     let now: Timestamp

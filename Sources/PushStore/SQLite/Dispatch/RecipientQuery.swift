@@ -312,12 +312,12 @@ extension RecipientQuery {
     /// The next step in the processing of a queued recipient.
     enum NextStep {
         case now(RetryRecipient)
-        /// The recipient waits for another one without a final state, because the notification may be sent to its token
-        /// by that one.
+        /// Postpone the recipient, because another one without a final state may be sent the notification with the same
+        /// token.
         ///
         /// The associated time is the due time of the other recipient's next attempt; `nil` if it is unknown.
         case later(until: Timestamp?)
-        /// The device of the recipient was removed, and may return while other recipients have no final state.
+        /// Postpone the recipient as the last one, because its device was removed and may return meanwhile.
         ///
         /// The associated final state is written once all other recipients have their final states.
         case last(EndedRetry)

@@ -10,7 +10,7 @@ extension SQLiteStore {
     static let erasedAtOnce = 1000
     /// The maximum number of pairs of a device and a notification whose receipts are made anonymous in one transaction.
     private static let anonymizedAtOnce = 200
-    /// The maximum number of the user's former devices that one step processes.
+    /// The maximum number of the user's former devices that one step processes. Further ones are left to the next step.
     private static let formerDevicesAtOnce = 20
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {

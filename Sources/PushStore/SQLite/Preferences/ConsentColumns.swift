@@ -127,8 +127,8 @@ struct ConsentColumns: Hashable, Sendable {
         return consent
     }
 
-    /// The consent of an unregistered token. It is skipped if the notification is encrypted, as it has no key;
-    /// otherwise `nil`.
+    /// The consent of an unregistered token: it is skipped for lack of a key; `nil` if the notification is not
+    /// encrypted.
     var unregistered: RecipientConsent? { self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil }
 }
 

@@ -235,7 +235,7 @@ struct TimelineQuery {
         }
     }
 
-    /// The maximum number of token events in the timeline of a recipient.
+    /// The maximum number of token events, the oldest, in the timeline of a recipient.
     private static let maximumTokenEvents = 100
 
     /// Returns the token events that the notification led to, oldest first. It scans the events of the token.

@@ -34,7 +34,8 @@ struct StoredTable: Sendable {
     enum Trace: Hashable, Sendable {
         /// The columns `app` and `user`. The rows are deleted when the erasure is requested.
         case user
-        /// The columns `app` and `holder` of a table of counts.
+        /// The columns `app` and `holder` of a table of counts. The rows are deleted with the user and the user's
+        /// devices.
         case holder
         /// The columns `app` and `installation`. The rows are deleted together with a device of the installation.
         case installation
