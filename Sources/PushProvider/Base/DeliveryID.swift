@@ -21,7 +21,7 @@ package struct DeliveryID: Sendable {
         self.prefix = text
     }
 
-    /// Returns the `apns-id` of the delivery to a recipient.
+    /// Returns the `apns-id` of the delivery to a recipient: a device's number, or a negative number for a named token.
     package func text(recipient: Int64) -> String {
         let bits = UInt64(bitPattern: recipient) & Self.recipientBits | Self.variant
         return String(unsafeUninitializedCapacity: 36) { buffer in
@@ -40,7 +40,8 @@ package struct DeliveryID: Sendable {
         }
     }
 
-    /// Returns the notification and the recipient that an `apns-id` encodes; `nil` for any other text.
+    /// Returns the notification (by its prefix) and the recipient that an `apns-id` encodes; `nil` if the text is no
+    /// such id.
     package static func parse(_ text: String) -> (notification: DeliveryPrefix, recipient: Int64)? {
         guard let id = UUID(uuidString: text), id.uuid.6 >> 4 == 8, id.uuid.8 >> 6 == 2 else { return nil }
         let bytes = id.uuid

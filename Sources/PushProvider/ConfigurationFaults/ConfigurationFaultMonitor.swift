@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Probes paused environments, and ends each pause once pushes can be sent again.
+/// Probes environments that are paused for a fault with test pushes, and ends each pause once pushes can be sent again.
 package struct ConfigurationFaultMonitor: Service {
     /// The maximum time for which the monitor sleeps without a signal.
     private static let sleep: Duration = .seconds(60)
@@ -56,7 +56,7 @@ package struct ConfigurationFaultMonitor: Service {
         return !due.isEmpty
     }
 
-    /// Probes an environment now if it is paused, and waits for the result.
+    /// Probes an environment and waits for the result. It does nothing if no pause exists or a probe is in progress.
     package func probe(_ target: AppEnvironment) async throws {
         try await self.faults.load()
         guard let pause = self.faults.takeProbe(of: target) else { return }

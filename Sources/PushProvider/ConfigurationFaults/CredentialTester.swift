@@ -21,6 +21,7 @@ package struct CredentialTester: Sendable {
     }
 
     /// Tests the stored credential of an environment.
+    /// - Parameter measures: `true` times a second push, if the first one proves the credential.
     /// - Throws: The error of a store that cannot be read.
     package func testStored(_ target: AppEnvironment, measures: Bool = false) async throws -> CredentialTestResult {
         let endpoint = self.source.endpoint(of: target.environment)
@@ -34,7 +35,7 @@ package struct CredentialTester: Sendable {
         }
     }
 
-    /// Tests a credential that is not stored.
+    /// Tests a credential that is not stored. One that cannot be used is a fault of the result.
     package func test(
         _ record: CredentialRecord,
         over transport: PushTransport = .http2,
@@ -122,7 +123,7 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// `true` if the test proves that pushes can be sent with the credential.
     package var isProven: Bool { self.isTopicAllowed == true }
 
-    /// Creates the result of a test that could not begin.
+    /// Creates the result of a test without a push, because of `fault`; `nil` if no test push could be encoded.
     init(_ endpoint: PushServiceEndpoint, fault: ConfigurationFault?, expires: Timestamp? = nil) {
         (self.host, self.port, self.fault) = (endpoint.host, endpoint.port, fault)
         (self.reason, self.expires) = (fault?.detail, expires)
@@ -141,7 +142,8 @@ package struct CredentialTestResult: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the test proves that a fault has ended.
+    /// Returns `true` if the test proves that a fault has ended: by a working credential, or for a connection fault by
+    /// any response.
     func ends(_ fault: ConfigurationFault) -> Bool {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }

@@ -12,7 +12,8 @@ final class CertificateCache: Sendable {
 
     /// The cache that the whole process shares.
     static let shared = CertificateCache()
-    /// The maximum number of certificates in each of the two generations. A full recent generation replaces the earlier
+    /// The maximum number of certificates in each of the two generations. When the recent one is full, it becomes the
+    /// earlier
     /// one, whose certificates are discarded.
     private static let generation = 128
 
@@ -35,7 +36,7 @@ final class CertificateCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns a certificate from the cache, or opens it with `open` and caches the result.
+    /// Returns a certificate from the cache, or opens it with `open` and caches it, or the error that `open` throws.
     /// - Parameter id: The hash of the certificate's file and passphrase.
     func certificate(
         _ id: SHA256Digest,

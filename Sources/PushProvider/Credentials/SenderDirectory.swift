@@ -64,7 +64,7 @@ package final class SenderDirectory: Sendable {
         if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
-    /// Returns the senders for all environments of an app.
+    /// Returns the senders for all environments of an app, or the faults for which there are none.
     /// - Parameter now: The time at which certificates are checked for expiry.
     func senders(app: Int64, lane: SenderLane, at now: Timestamp) async throws -> AppSenders {
         let generation = self.state.withLock { $0.generation }
@@ -100,7 +100,7 @@ package final class SenderDirectory: Sendable {
         return senders
     }
 
-    /// Returns the stored credential of an environment, so that it can be tested.
+    /// Returns the stored credential of an environment, for a test; a failure if there is none, or it cannot be used.
     func credential(_ target: AppEnvironment, at now: Timestamp) async throws -> Result<PushCredential, CredentialFault>
     {
         switch try await self.entry(target) {
@@ -171,7 +171,7 @@ extension ConfigurationFault {
 }
 
 extension PushCredential {
-    /// - Throws: ``CredentialError/expired(since:)`` if the credential has expired.
+    /// Throws ``CredentialError/expired(since:)`` if the credential has expired.
     fileprivate func checkExpiry(at now: Timestamp) throws(CredentialError) {
         if let expires, now > expires { throw .expired(since: expires) }
     }

@@ -20,13 +20,14 @@ package struct Dispatcher: Service {
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    /// Writes the results that could not be written at once.
+    /// Writes the results whose first write has failed.
     let batcher: WriteBatcher<PageResult, CommitResult>
     let direct: DirectDispatch
     var leases: HeldLeases { self.direct.ledger.leases }
 
+    /// Creates a dispatcher.
     /// - Parameters:
-    ///   - web: The senders to browsers; `nil` if nothing is sent to browsers.
+    /// - web: The senders to browsers; `nil` if nothing is sent to browsers.
     ///   - outcomes: The signals that are sent when outcomes of a notification are on disk.
     ///   - events: The signal that is sent when events for webhooks are on disk.
     ///   - downloads: Returns the figures of an app's downloads, for which waves may wait; `nil` if they are not known.
@@ -140,7 +141,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Claims retries of one app that are due.
+    /// Claims the due retries of one app that is not among `apps`; returns an empty array if there are none.
     func claimRetries(
         _ lane: NotificationRecord.Lane,
         excluding apps: Set<Int64> = []

@@ -43,7 +43,7 @@ package struct GatewayEventClient: Sendable {
     package var deadline: Duration = .seconds(2)
     /// The maximum length of a response, in bytes.
     private static let maximumLength = 1024 * 1024
-    /// The maximum number of events of one push that are read.
+    /// The maximum number of events of one push that are read; further ones are left out.
     private static let maximumEvents = 200
     /// The maximum length of an event's name or text, in characters. Longer ones are truncated.
     private static let maximumText = 200

@@ -14,7 +14,7 @@ package struct GatewayReceiptReader: Service {
     static let page = 500
     /// The delay before the next page is read if the last page was not full.
     private static let pause: Duration = .seconds(1)
-    /// The maximum delay after a failure.
+    /// The maximum delay after a failure. The delay doubles up to it while failures continue.
     private static let longestPause: Duration = .seconds(60)
     /// The names of the events that report the delivery of a push to a device.
     private static let names: Set<String> = ["delivered", "delivered_from_storage"]

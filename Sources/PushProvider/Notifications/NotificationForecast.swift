@@ -30,7 +30,7 @@ package struct NotificationForecast: Hashable, Sendable {
 
     /// The maximum wait that still counts as sending now, so that no next time is shown.
     private static let moment: Duration = .seconds(1)
-    /// The maximum time into the future for which an end is estimated.
+    /// The maximum time into the future for which an end is estimated; a later end is unknown.
     private static let horizon: Duration = .seconds(366 * 86_400)
 
     /// The next time at which pushes are sent; `nil` if they are sent now, none are left, or the time is not known.
@@ -46,6 +46,7 @@ package struct NotificationForecast: Hashable, Sendable {
     private let notification: NotificationRecord
     private let now: Timestamp
 
+    /// Creates the forecast of a notification from its stored progress.
     /// - Parameters:
     ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``; `nil` if it is not known.
     ///   - paused: An environment of the notification that is paused; `nil` if none is.
@@ -222,11 +223,11 @@ extension NotificationForecast {
     }
 }
 
-/// The numbers of recipients that would be skipped, by reason.
+/// The numbers of recipients that would be skipped because of their preferences or the frequency cap, by reason.
 package struct ConsentForecast: Hashable, Sendable {
     package var counts: [SkipReason: Int] = [:]
 
-    /// - Parameter start: Returns the time at which devices in a time zone are sent to; `nil` to leave them out.
+    /// Counts the recipients in `groups`. `start` returns when a time zone is sent to; `nil` to leave its devices out.
     package init(_ groups: [ConsentGroup], start: (TimeZone?) -> Timestamp?) {
         var starts: [String?: Timestamp?] = [:]
         var decisions: [Timestamp: ConsentDecision] = [:]

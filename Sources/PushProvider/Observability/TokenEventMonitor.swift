@@ -12,7 +12,7 @@ package struct TokenEventMonitor: Service {
     private static let interval: Duration = .seconds(10)
     /// The number of counts between two summaries in the log.
     private static let countsPerSummary = 6
-    /// The maximum number of lines of one summary.
+    /// The maximum number of lines of one summary; further combinations are counted together in one more line.
     private static let maximumLines = 20
     /// The changes that are logged: those that end the sending of pushes to the device.
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]

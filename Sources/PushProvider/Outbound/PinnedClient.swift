@@ -38,6 +38,7 @@ package struct PinnedClient: Sendable {
     package let address: WebhookAddress
     private let client: HTTPClient
 
+    /// Checks a URL, and resolves its host name to the address for all requests.
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.
     ///   - source: The source of the URL.
@@ -103,7 +104,7 @@ package struct PinnedClient: Sendable {
         }
     }
 
-    /// Returns `true` for an error that occurred before the request was sent.
+    /// Returns `true` for an error that occurred before the request was sent; `false` if it may have been sent.
     private static func isOfConnection(_ error: any Error) -> Bool {
         switch error as? HTTPClientError {
         case .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?: true

@@ -14,6 +14,7 @@ package struct RestrictedHTTPClient: Sendable {
     private let source: HostNameSource
     private let deadline: Duration
 
+    /// Creates a client.
     /// - Parameters:
     ///   - source: The source of the URLs.
     ///   - deadline: The maximum time for resolving the name, and then for the request with its response. Default 10 s.
@@ -38,7 +39,7 @@ package struct RestrictedHTTPClient: Sendable {
         }
     }
 
-    /// Sends a request.
+    /// Sends a request, and returns the response with any status.
     ///
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.

@@ -29,7 +29,7 @@ package struct Session: Hashable, Sendable {
         }
     }
 
-    /// Compares a text with ``csrfToken`` in constant time.
+    /// Returns `true` if a text is the ``csrfToken``, compared in constant time.
     package func accepts(csrfToken text: String) -> Bool {
         SymmetricKey(data: Data(text.utf8)) == SymmetricKey(data: Data(self.csrfToken.utf8))
     }

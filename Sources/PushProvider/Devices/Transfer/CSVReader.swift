@@ -61,7 +61,7 @@ struct CSVReader {
         return rows
     }
 
-    /// Returns the last row, if it has no line end.
+    /// Returns the last row, if it has no line end; otherwise `nil`.
     mutating func finish() -> Row? {
         if case .quoted = self.state { self.state = .skipping(.unclosedQuote) }
         return self.length == 0 ? nil : self.endRow()

@@ -70,7 +70,7 @@ struct WaveSteering: Sendable {
     }
 }
 
-/// A wave that waits for downloads.
+/// A wave of a notification that does not begin until the app's downloads decrease.
 package struct HeldWave: Hashable, Sendable {
     /// The reason why a wave waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
@@ -115,7 +115,7 @@ package final class HeldWaveRegistry: Sendable {
 
     package init() {}
 
-    /// Returns the waiting wave of a notification; `nil` if none waits.
+    /// Returns the waiting wave of a notification; `nil` if none waits, or if its latest decision is 30 seconds old.
     /// - Parameter now: The current time by the steady clock.
     package func wait(of notification: UUID, now: Timestamp) -> HeldWave? {
         self.entries.withLock { entries in

@@ -35,9 +35,9 @@ struct DecodedNotification: Sendable {
 /// The content of a notification does not change once it is accepted. Only templates are cached: others need no
 /// decoding.
 final class NotificationDecoder: Sendable {
-    /// The maximum number of notifications that are cached.
+    /// The maximum number of notifications that are cached. A full cache is emptied.
     private static let maximumCount = 1024
-    /// The maximum total size of the stored contents of all cached notifications, in bytes.
+    /// The maximum total size of the stored contents of all cached notifications, in bytes. A full cache is emptied.
     private static let maximumSize = 32 * 1024 * 1024
 
     private struct State {

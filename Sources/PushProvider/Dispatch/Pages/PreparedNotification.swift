@@ -31,7 +31,7 @@ final class PreparedNotification: Sendable {
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
 
-    /// - Parameter zone: The time zone of the shard's devices; `nil` for retries.
+    /// Creates a notification for sending. `zone` is the time zone of the shard's devices; `nil` for retries.
     init(
         _ record: NotificationRecord,
         _ decoded: DecodedNotification,

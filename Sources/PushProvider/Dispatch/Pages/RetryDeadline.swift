@@ -10,6 +10,7 @@ extension RecipientExpiry {
         self.lastRetry(of: recipient, sentAt: sentAt, isRetry: recipient.attempts > 0)
     }
 
+    /// Returns the time after which there is no further retry.
     /// - Parameter isRetry: `true` if there was an attempt before, or the recipient was held back.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp, isRetry: Bool) -> Timestamp {
         guard self.record.content.expiration == .immediate else { return self.end(of: recipient) }

@@ -20,6 +20,7 @@ package struct EntitlementChecker: Sendable {
     private let time: any TimeSource
     private let log: RateLimitedLog
 
+    /// Creates a checker.
     /// - Parameters:
     ///   - addresses: The policy for the addresses of publishers' servers.
     ///   - questions: The budget of requests to publishers' servers.
@@ -234,7 +235,7 @@ extension EntitlementChecker {
         return decisions
     }
 
-    /// - Parameter former: The decision based on the transactions.
+    /// Returns the publisher's decision; `former`, which the transactions decided, stands if the publisher refuses.
     private static func decision(
         _ decision: DirectEntitlement.Decision,
         otherwise former: EntitlementDecision

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Finds files that issues use but that are missing on disk, such as after a restore without the folder of files.
 package final class FileMonitor: Service {
-    /// The time between two checks of all files. A file that a download finds missing is recorded at once.
+    /// The time between two checks of all files. A file that a download finds missing is recorded immediately.
     private static let interval: Duration = .seconds(3600)
 
     package let folder: FileFolder
@@ -52,7 +52,7 @@ package final class FileMonitor: Service {
         )
     }
 
-    /// Records a file that could not be read.
+    /// Records a file that could not be read as missing.
     package func noteMissing(_ file: UsedFile) { self.known.withLock { $0.note(file) } }
 
     /// Returns the files that are still missing, sorted by name.
@@ -96,7 +96,7 @@ struct LostFiles {
 
 /// Describes the missing files that issues use, in a sentence.
 package enum MissingFilesText {
-    /// The maximum number of files that are listed by name.
+    /// The maximum number of files that are listed by name; the others are only counted.
     private static let maximumNamed = 5
 
     package static let remedy = """

@@ -26,7 +26,7 @@ final class UploadDiskSpace: Sendable {
     ///   - wanted: The number of bytes to reserve. It is limited to a quarter of the free space, so that a nearly full
     ///     disk is reserved in small amounts.
     /// - Returns: The number of reserved bytes, and their permit; no permit if the free space is not known.
-    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
+    /// - Throws: ``UploadFailure/full(_:)``; ``RetryLaterError`` if only the app has reserved too much for now.
     func take(
         _ needed: Int,
         wanted: Int,
@@ -122,7 +122,7 @@ struct UploadReservation: Sendable {
     /// The number of bytes already written to disk that are still charged to the reserved space.
     private var kept = 0
 
-    /// - Parameter position: The position in the file of the first byte that arrives.
+    /// Creates a reservation without space yet. `position` is that in the file of the first byte that arrives.
     init(_ room: UploadDiskSpace, app: Int64, for caller: BudgetCaller, from position: Int = 0, size: Int?) {
         (self.room, self.app, self.caller) = (room, app, caller)
         (self.position, self.end, self.size) = (position, position, size)

@@ -27,7 +27,7 @@ final class DirectEntitlement: Sendable {
     }
 
     /// The maximum number of requests for which one check waits: those of other checks about the same account, and its
-    /// own.
+    /// own. Products without a verdict then count as ``Decision/tooMany(_:)``.
     private static let maximumRounds = 3
     /// The delay after which callers are advised to retry after a failed request to the server.
     private static let failureDelay: Duration = .seconds(10)
@@ -253,7 +253,8 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// The maximum number of products from one response that are cached in addition to those in the request.
+    /// The maximum number of products from one response that are cached in addition to those in the request; further
+    /// ones are not cached.
     private static let maximumKept = 500
 
     /// Returns the verdict about a product in a response; `nil` if the product was not in the request.

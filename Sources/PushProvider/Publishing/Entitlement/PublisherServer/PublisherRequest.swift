@@ -42,7 +42,7 @@ struct PublisherRequest: Hashable, Sendable {
     /// The text that replaces secrets. It requires no percent-encoding in a URL.
     static let mask = "redacted"
 
-    /// The token, verbatim and percent-encoded; empty if there is none.
+    /// The forms of the token to mask: verbatim and percent-encoded; empty if there is none.
     var tokens: [String] { self.token.map { [$0, PercentEncoding.component($0)] } ?? [] }
 
     private var json: Data {

@@ -48,11 +48,11 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PublisherResponse {
-    /// The maximum length of a response, in bytes.
+    /// The maximum length of a response, in bytes; a longer one is ``PublisherFailure/tooLong``.
     static let maximumLength = XMLReader.maximumLength
 
     /// Parses a response.
-    /// - Throws: ``PublisherFailure``.
+    /// - Throws: ``PublisherFailure`` for a status that says nothing about the account, and for a body of another form.
     init(status: Int, body: [UInt8], form: EntitlementServerRecord.Form) throws(PublisherFailure) {
         switch status {
         case 200 where form == .json: self = .entitled(try Self.products(inJSON: body))

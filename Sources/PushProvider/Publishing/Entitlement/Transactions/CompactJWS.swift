@@ -18,7 +18,7 @@ struct CompactJWS: Hashable, Sendable {
     /// The signature: 32 bytes of r and 32 bytes of s (RFC 7518 section 3.4).
     let signature: Data
 
-    /// - Throws: ``TransactionFault``.
+    /// Parses a JWS without verifying it. Throws ``TransactionFault`` for any other text.
     init(_ text: String) throws(TransactionFault) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
