@@ -45,7 +45,7 @@ package final class SteppedCall: PushCall {
     }
 
     private let count: Int
-    /// Called after pushes were taken back.
+    /// The callback for the time after pushes were taken back; `nil` for none.
     private let observer: (@Sendable () -> Void)?
     private let state = Mutex(State())
 

@@ -8,7 +8,7 @@ package struct PublishingSettings: Hashable, Sendable {
     package var quota = 100 * 1024 * 1024 * 1024
     /// The maximum number of an app's files and incomplete uploads together. Default 100,000.
     package var maximumFiles = FileRecord.maximumOfApp
-    /// The maximum number of concurrent downloads. Default 500.
+    /// The maximum number of concurrent downloads; further ones are refused. Default 500.
     package var maximumDownloads = 500
     /// The maximum number of bytes per second of all downloads together; 0 for no limit. Default 0.
     package var bandwidth = 0

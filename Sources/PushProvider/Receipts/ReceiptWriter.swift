@@ -61,7 +61,8 @@ package actor ReceiptWriter {
     /// Writes the receipts of one sender, and returns when they are on disk.
     /// - Parameter app: The name of the app. Apps with waiting receipts take turns.
     /// - Returns: The results in the order of the entries.
-    /// - Throws: ``BudgetRefusal`` or ``StoreError``, in which case none of the receipts was written.
+    /// - Throws: ``BudgetRefusal`` if too many receipts wait, or ``StoreError``. In both cases none of the receipts was
+    ///   written.
     package func write(_ batch: ReceiptBatch, app: String) async throws -> [ReceiptResult] {
         guard !batch.entries.isEmpty else { return [] }
         let place = try self.places.take(batch.entries.count, for: BudgetCaller(app: Topic(app)))

@@ -28,7 +28,8 @@ struct AttributeScanner {
         for index in self.values.indices { self.values[index] = nil }
     }
 
-    /// Sets ``values``. It stops when every name was found. If several members have the same name, the first is used.
+    /// Sets ``values`` to the positions in the text. It stops when every name was found. Of members with the same name,
+    /// the first is used.
     mutating func scan(_ text: Span<UInt8>) throws(Damage) {
         self.reset()
         self.position = 0

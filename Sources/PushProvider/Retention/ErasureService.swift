@@ -36,9 +36,8 @@ package final class ErasureService: Service {
         init(_ erasure: ErasureRecord) { (self.erasure, self.request) = (erasure.id, erasure.request) }
     }
 
-    /// - Parameters:
-    ///   - direct: The notifications in memory, whose pushes are taken back.
-    ///   - wake: The signal that wakes the service when there is something to erase.
+    /// Creates the service. `direct` takes back pushes in memory, and `wake` is signalled when there is something to
+    /// erase.
     package init(
         store: any ErasureStore,
         direct: DirectDispatch,

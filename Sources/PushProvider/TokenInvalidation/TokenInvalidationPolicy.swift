@@ -33,7 +33,7 @@ package final class TokenInvalidationPolicy: Sendable {
         var areOthersHeld: Bool
         /// The reason why this page opened the breaker; `nil` if it did not.
         var opened: String?
-        /// `true` if a push to this topic was accepted in this environment.
+        /// `true` if a push to this topic was accepted in this environment, so that a bad token is to blame itself.
         var isProven: Bool
 
         /// The evaluation of responses to which no breaker applies.
@@ -233,7 +233,7 @@ extension TokenInvalidationPolicy.EnvironmentState {
         )
     }
 
-    /// The maximum number of tokens in ``reached``.
+    /// The maximum number of tokens in ``reached``, beyond which the set is emptied.
     private static let maximumReached = 4000
 
     /// Returns the counts of tokens that are not established, including those newly accepted without a credential.

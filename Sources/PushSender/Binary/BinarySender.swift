@@ -453,14 +453,16 @@ public struct BinaryConfiguration: Sendable {
     public var maximumWaiting = 1024
     /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
     public var quietPeriod: Duration = .seconds(1)
-    /// The maximum time from the submission of a notification until it is written, including connecting. Default 30 s.
+    /// The maximum time from the submission of a notification until it is written, including connecting. After it, the
+    /// notification ends as not sent. Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
     /// The maximum delay after the first failed connection. It doubles with each further failure. Default 500 ms.
     public var reconnectBase: Duration = .milliseconds(500)
     /// The maximum delay between two attempts to connect. Default 1 min.
     public var reconnectMaximum: Duration = .seconds(60)
 
-    /// `true` to fail the waiting notifications as soon as a connection cannot be opened. Default `false`.
+    /// `true` to fail the waiting notifications as soon as a connection cannot be opened; `false` to try again. Default
+    /// `false`.
     package var failsFast = false
 
     /// Creates a configuration with the default values.

@@ -105,7 +105,8 @@ public final class ChannelService: Sendable {
         _ = try await self.response(to: request, isRepeatable: true, status: 204)
     }
 
-    /// Closes the connection after the outstanding responses have arrived. Further calls throw.
+    /// Closes the connection after the outstanding responses have arrived. Further calls throw
+    /// ``ChannelServiceError/notSent(_:)``.
     public func close() async { await self.client.close() }
 
     // MARK: Requests
@@ -116,7 +117,7 @@ public final class ChannelService: Sendable {
         [HeaderField(of: "apns-channel-id", channel.text)]
     }
 
-    /// - Parameter status: The HTTP status of a successful response.
+    /// Sends a request, and returns its response, which must have the given status; any other is thrown as an error.
     private func response(
         to request: ServiceRequest,
         isRepeatable: Bool,

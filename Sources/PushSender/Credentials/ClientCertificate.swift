@@ -34,7 +34,7 @@ public struct ClientCertificate: Sendable {
     ///
     /// - Parameters:
     ///   - pem: The certificates and the key in any order, RSA or EC. Text between them is skipped.
-    ///   - key: The text of the key's file, if `pem` does not contain the key.
+    /// - key: The text of the key's file; `nil` if `pem` contains the key.
     ///   - passphrase: The passphrase of an encrypted key; ignored otherwise.
     /// - Throws: ``CredentialError``.
     public init(pem: String, key: String? = nil, passphrase: String? = nil) throws(CredentialError) {

@@ -8,7 +8,7 @@ import X509
 enum PrivateKeyReader {
     /// The maximum length of a passphrase in BoringSSL, in bytes.
     static let maximumPassphraseLength = 1023
-    /// The maximum number of keys in a file.
+    /// The maximum number of keys in a file; more are ``CredentialError/tooManyKeys``.
     static let maximumKeys = 16
     /// The label of a key that is encrypted in PKCS#8.
     static let encryptedLabel = "ENCRYPTED PRIVATE KEY"
@@ -169,7 +169,7 @@ struct KeyDerivationLimit {
 struct PKCS8Key {
     let der: [UInt8]
 
-    /// - Throws: ``CredentialError/unsupportedPrivateKey`` for a key that is neither RSA nor EC.
+    /// Converts a key. Throws ``CredentialError/unsupportedPrivateKey`` for one that is neither RSA nor EC.
     init(_ key: NIOSSLPrivateKey) throws(CredentialError) {
         guard let bytes = try? key.derBytes, let der = Self.der(bytes) else { throw .unsupportedPrivateKey }
         self.der = der

@@ -12,7 +12,8 @@ package struct ProviderTokenSigner: Sendable {
     package static let lifetime: Duration = .seconds(50 * 60)
     /// The minimum time between the issue of two tokens.
     package static let spacing: Duration = .seconds(20 * 60)
-    /// The maximum number of earlier tokens that are kept. Only a clock that steps back and forth requires more.
+    /// The maximum number of earlier tokens that are kept; the oldest is dropped. Only a clock that steps back and
+    /// forth requires more.
     private static let memory = 16
 
     private struct Issued {

@@ -62,9 +62,10 @@ struct PoolStateMachine {
 
     // MARK: Events
 
+    /// Handles queued pushes: wakes idle connections, or else opens one if it is needed.
     /// - Parameters:
-    ///   - count: The number of pushes that were queued.
-    ///   - waiting: The number of all waiting pushes, as in the other events.
+    /// - count: The number of pushes that were queued.
+    /// - waiting: The number of all waiting pushes, as in the other events.
     mutating func pushesQueued(_ count: Int, waiting: Int, now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         for index in self.connections.indices where actions.count < count {
@@ -81,7 +82,7 @@ struct PoolStateMachine {
         self.change(id, to: .ready(isConfirmed: false, isIdle: false))
     }
 
-    /// - Parameter isIdle: `true` if the connection could have taken more pushes.
+    /// Handles that a connection has taken work. `isIdle` is `true` if it could have taken more pushes.
     mutating func workTaken(_ id: Int, isIdle: Bool, waiting: Int, now: NIODeadline) -> [Action] {
         guard case .ready(let isConfirmed, _) = self.status(id) else { return [] }
         self.change(id, to: .ready(isConfirmed: isConfirmed, isIdle: isIdle))

@@ -48,7 +48,7 @@ struct SenderMetrics: Sendable {
         if unknown > 0 { self.unknown.increment(by: unknown) }
     }
 
-    /// Records the expiration time of a certificate.
+    /// Records the expiration time of a certificate. A signing key, which has none, is ignored.
     func credentialChanged(_ credential: PushCredential) {
         guard case .certificate(let certificate) = credential else { return }
         let dimensions = self.dimensions + [("certificate", certificate.commonName)]

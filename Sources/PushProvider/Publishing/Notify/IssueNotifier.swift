@@ -49,12 +49,12 @@ package struct IssueNotifier: Sendable {
     /// Accepts the notification of an issue, or returns the notification of an earlier call.
     ///
     /// - Parameters:
-    ///   - again: `true` to create another notification if the earlier one has ended.
+    /// - again: `true` to create another notification if the earlier one has ended; `false` returns the earlier one.
     ///   - repetition: The caller's idempotency key of a call with `again`; `nil` to create another notification each
     ///     time.
     ///   - changes: Changes to the publication's waves for this notification.
     ///   - messageID: The message id of the push; `nil` for the current time in milliseconds.
-    /// - Throws: ``RequestError`` if the notification is refused.
+    /// - Throws: ``RequestError`` if the notification is refused, for example for a draft.
     package func notify(
         _ issue: IssueRecord,
         app: AppRecord,
@@ -129,7 +129,7 @@ package struct IssueNotifier: Sendable {
         }
     }
 
-    /// Checks that users can download the issue.
+    /// Checks that users can download the issue, and throws ``RequestError`` otherwise.
     private func check(_ issue: IssueRecord, app: AppRecord) async throws {
         switch issue.state {
         case .draft: throw Self.refusal("issue_is_draft", "it is a draft, which no app sees: publish it first")
