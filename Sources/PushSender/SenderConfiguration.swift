@@ -9,9 +9,10 @@ public struct SenderConfiguration: Sendable {
     public var maximumConnections = 4
     /// The maximum number of requests in flight on each connection. The service's own limit also applies. Default 1000.
     public var maximumInFlight = 1000
-    /// The maximum number of pushes that wait for a connection. Further pushes are not sent. Default 1,000,000.
+    /// The maximum number of pushes that wait for a connection; further ones are ``Outcome/notSent(_:)``. Default
+    /// 1,000,000.
     public var maximumWaiting = 1_000_000
-    /// The maximum time for which a push waits for a connection. After that, it is not sent. Default 30 s.
+    /// The maximum time for which a push waits for a connection; then it is ``Outcome/notSent(_:)``. Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
     /// The maximum time from the end of the TLS handshake to the service's first frame. After that, the connection is
     /// closed. Default 10 s.

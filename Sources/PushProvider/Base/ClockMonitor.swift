@@ -55,11 +55,10 @@ package final class ClockMonitor: Service {
     }
 
     /// Observes the clocks once. At the start and after a step of the wall clock, it also corrects stored times and
-    /// wakes
-    /// all services.
+    /// wakes all services.
     /// - Parameters:
-    /// - isStart: `true` at the start of the process, when stored times may come from a clock that was wrong.
-    /// - marks: `true` to store a mark; `false` stores one only at the start or after a step.
+    ///   - isStart: `true` at the start of the process, when stored times may come from a clock that was wrong.
+    ///   - marks: `true` to store a mark; `false` stores one only at the start or after a step.
     package func step(isStart: Bool = false, marks: Bool = true) async {
         let clocks = self.time.reading
         let observation = self.stateMachine.withLock { $0.observe(clocks) }

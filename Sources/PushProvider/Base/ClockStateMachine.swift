@@ -27,8 +27,8 @@ package struct ClockStateMachine: Hashable, Sendable {
 
     /// Decides at the start of the process whether to believe the wall clock.
     /// - Parameters:
-    /// - mark: The last stored mark; `nil` if there is none, in which case the wall clock is believed.
-    /// - isConfirmed: `true` if an operator has confirmed the wall clock, which is then believed in any case.
+    ///   - mark: The last stored mark; `nil` if there is none, in which case the wall clock is believed.
+    ///   - isConfirmed: `true` if an operator has confirmed the wall clock, which is then believed in any case.
     package init(mark: ClockMark?, wall: Timestamp, isConfirmed: Bool = false) {
         self.agreed = .zero
         guard let mark, !isConfirmed else {
@@ -78,7 +78,7 @@ package struct ClockStateMachine: Hashable, Sendable {
     }
 }
 
-/// The clocks of a provider: the wall clock, and a steady clock that continues across restarts (see ``ClockStateMachine``).
+/// The clocks of a provider: the wall clock, and a steady clock that survives restarts (see ``ClockStateMachine``).
 package struct ProviderTime: TimeSource {
     private let base: any TimeSource
     /// The time that is added to the steady clock of ``base``.

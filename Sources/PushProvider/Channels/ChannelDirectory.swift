@@ -124,8 +124,8 @@ package struct ChannelDirectory: Sendable {
 
     /// Returns an app's channels: first the stored ones in their order, then those that other programs have created.
     /// - Parameters:
-    /// - environment: The environment to list; `nil` for all environments with a credential or a channel.
-    /// - isChecked: `true` to query the push service; `false` lists the stored channels alone, all `unchecked`.
+    ///   - environment: The environment to list; `nil` for all environments with a credential or a channel.
+    ///   - isChecked: `true` to query the push service; `false` lists the stored channels alone, all `unchecked`.
     package func channels(of app: AppRecord, _ environment: PushEnvironment?, isChecked: Bool) async throws -> Listing {
         let known = try await self.store.channels(app: app.id, environment: environment)
         let credentials = try await self.store.environments(app: app.id)

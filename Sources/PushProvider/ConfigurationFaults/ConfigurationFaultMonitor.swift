@@ -20,7 +20,7 @@ package struct ConfigurationFaultMonitor: Service {
         (self.faults, self.tester, self.logger) = (faults, tester, logger)
     }
 
-    /// Probes environments until graceful shutdown.
+    /// Probes paused environments when they are due, until graceful shutdown.
     package func run() async throws {
         await self.faults.probeWake.untilShutdown {
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
@@ -46,7 +46,7 @@ package struct ConfigurationFaultMonitor: Service {
         }
     }
 
-    /// Runs the due probes one after the other, so that tests are deterministic.
+    /// Probes the paused environments that are due, one after the other, so that tests are deterministic.
     /// - Returns: `true` if a probe was due.
     @discardableResult
     package func step() async throws -> Bool {

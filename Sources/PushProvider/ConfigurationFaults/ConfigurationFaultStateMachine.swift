@@ -6,35 +6,32 @@ import PushTypes
 /// Decides which environments are paused for a configuration fault, and when each is probed.
 ///
 /// A few proofs pause an environment: responses that reject its credential, or connections that cannot be opened. An
-/// accepted
-/// push in between voids the proofs. A paused environment is probed (sent a test push) with back-off, by the steady
-/// clock.
-/// Only environments with a fault have a state here.
+/// accepted push in between voids the proofs. A paused environment is probed (sent a test push) with back-off, by the
+/// steady clock. Only environments with a fault have a state here.
 struct ConfigurationFaultStateMachine {
     /// The numbers of proofs that pause an environment, and the timing of proofs and probes.
     struct Settings: Hashable, Sendable {
         /// The number of rejected pushes that pause an environment.
         var proofs = 3
-        /// The number of failed connections that pause an environment, for failures that a further attempt would repeat.
+        /// The number of failed connections that pause an environment, for failures that any attempt would repeat.
         var connections = 2
         /// The time for which connections must have failed to pause an environment, for failures after which a further
         /// attempt may succeed.
         var patience: Duration = .seconds(10)
         /// The minimum time between two proofs that provider tokens are too old. A renewed token may not be in use yet.
         var tokenSpacing: Duration = .seconds(3)
-        /// The back-off between probes of an environment.
+        /// The back-off between probes of a paused environment.
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
         /// The minimum delay before a probe, also if the random back-off is shorter.
         var leastDelay: Duration = .seconds(1)
         /// The maximum number of concurrent probes, in total and (`probesOfHost`) per host, so that an unresponsive
-        /// host leaves
-        /// probes for other hosts.
+        /// host leaves probes for other hosts.
         var probesAtOnce = 16
         var probesOfHost = 8
     }
 
-    /// The result of recording a proof: whether the environment is paused. `isNew` is `true` if this proof has paused
-    /// it.
+    /// The result of recording a proof of a fault: whether the environment is paused. `isNew` is `true` if this proof
+    /// paused it.
     enum Verdict: Hashable {
         /// The environment is not paused: the proofs do not suffice, or concern a replaced credential.
         case unproven
@@ -53,7 +50,7 @@ struct ConfigurationFaultStateMachine {
     }
 
     private struct State {
-        /// The epoch of the credential. Proofs from earlier epochs do not count.
+        /// The epoch of the credential: the number of its changes. Proofs from earlier epochs do not count.
         var epoch: Int64 = 0
         var fault: ConfigurationFault?
         /// The time of the latest proof by the wall clock.
@@ -101,9 +98,9 @@ struct ConfigurationFaultStateMachine {
 
     /// Counts proofs of a fault, and pauses the environment once they suffice. Proofs of an earlier epoch are ignored.
     /// - Parameters:
-    /// - count: The number of rejected pushes; 1 for a failed connection.
-    /// - isRefuted: `true` if other pushes of the same page were accepted, which voids all proofs.
-    /// - epoch: The epoch of the credential that was used; `nil` for the current epoch.
+    ///   - count: The number of rejected pushes; 1 for a failed connection.
+    ///   - isRefuted: `true` if other pushes of the same page were accepted, which voids all proofs.
+    ///   - epoch: The epoch of the credential that was used; `nil` for the current epoch.
     mutating func record(
         _ fault: ConfigurationFault,
         count: Int,

@@ -66,7 +66,7 @@ package final class ConfigurationFaultTracker: Sendable {
 
     // MARK: Proofs
 
-    /// Voids the proofs of an environment after a page with accepted pushes and without faults.
+    /// Voids the proofs of an environment's faults after a page of pushes with accepted ones and without faults.
     func accepted(_ target: AppEnvironment) {
         let now = self.time.steady
         let next = self.stateMachine.withLock { stateMachine in
@@ -78,9 +78,9 @@ package final class ConfigurationFaultTracker: Sendable {
 
     /// Counts the faults of a page, and pauses the environment once they suffice.
     /// - Parameters:
-    /// - count: The number of the page's pushes that met the fault.
-    /// - isRefuted: `true` if other pushes of the page were accepted.
-    /// - epoch: The epoch of the credential that was used.
+    ///   - count: The number of the page's pushes that met the fault.
+    ///   - isRefuted: `true` if other pushes of the page were accepted.
+    ///   - epoch: The epoch of the credential that was used.
     /// - Returns: `nil` if the environment is not paused; else its pause, and the request to store it, `nil` if it is
     ///   stored.
     func record(
@@ -281,7 +281,7 @@ package final class ConfigurationFaultTracker: Sendable {
     }
 }
 
-/// The state of an environment with a fault.
+/// The state of an environment with a fault, with times of the wall clock.
 package struct EnvironmentStatus: Hashable, Sendable {
     package var fault: ConfigurationFault
     package var proofs: Int

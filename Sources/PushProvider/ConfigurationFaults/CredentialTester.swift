@@ -105,17 +105,17 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// The address of the push service.
     package var host: String
     package var port: Int
-    /// `true` if a connection to the address was opened.
+    /// `true` if a connection to the address was opened; `nil` if the test ended before.
     package var isReached: Bool?
-    /// `true` if the TLS handshake succeeded.
+    /// `true` if the TLS handshake succeeded; `nil` if the test ended before.
     package var isTrusted: Bool?
     package var isCredentialAccepted: Bool?
     package var isTopicAllowed: Bool?
     /// The fault that the test found; `nil` if it found none.
     package var fault: ConfigurationFault?
-    /// The reason in the push service's response, or the reason why there was no response.
+    /// The reason in the push service's response, or why there was no response; `nil` if the push was accepted.
     package var reason: String?
-    /// The time from a push to its response over an open connection.
+    /// The time from a push to its response over an open connection; `nil` if it was not measured.
     package var roundTrip: Duration?
     /// The expiration time of a certificate; `nil` for a signing key.
     package var expires: Timestamp?
@@ -147,7 +147,7 @@ package struct CredentialTestResult: Hashable, Sendable {
     func ends(_ fault: ConfigurationFault) -> Bool {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }
-        // Any response shows that connections can be opened again. A wrong protocol is the exception: the server may have
+        // Any response shows that connections can be opened again. A wrong protocol is an exception: the server may have
         // responded about the token, which does not exist, so that only a real push can end that fault.
         return self.fault == nil || self.fault?.cause == .wrongProtocol && fault.cause != .wrongProtocol
     }

@@ -46,8 +46,8 @@ package struct APIKeys: Sendable {
 
     /// Stores a new key, and returns it with its text, which cannot be read again.
     /// - Parameters:
-    /// - text: The text of the key; `nil` generates it.
-    /// - set: Sets the other properties of the key.
+    ///   - text: The text of the key; `nil` generates it.
+    ///   - set: Sets the other properties of the key.
     package func issue(
         name: String,
         scopes: Set<APIScope>,

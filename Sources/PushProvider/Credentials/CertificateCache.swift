@@ -5,16 +5,15 @@ import Synchronization
 
 /// A cache of the certificates that were opened lately, and of the errors of those that could not be opened.
 ///
-/// Opening a certificate may take a second, because a key is derived from its passphrase. Every list of an app's credentials,
-/// every check of expirations and every sender would open the same certificate again.
+/// Opening a certificate may take a second, because a key is derived from its passphrase. Every list of an app's
+/// credentials, every check of expirations and every sender would open the same certificate again.
 final class CertificateCache: Sendable {
     private typealias Opened = Result<ClientCertificate, CredentialError>
 
     /// The cache that the whole process shares.
     static let shared = CertificateCache()
     /// The maximum number of certificates in each of the two generations. When the recent one is full, it becomes the
-    /// earlier
-    /// one, whose certificates are discarded.
+    /// earlier one, whose certificates are discarded.
     private static let generation = 128
 
     private struct State {

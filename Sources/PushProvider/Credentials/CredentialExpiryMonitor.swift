@@ -29,7 +29,7 @@ package final class CredentialExpiryMonitor: Service {
         (self.store, self.webhookWake, self.time, self.logger) = (store, webhookWake, time, logger)
     }
 
-    /// The certificates at the time of the last check.
+    /// The certificates at the time of the last check; empty before the first one.
     package var certificates: [Certificate] { self.known.withLock { $0 } }
 
     /// Checks the certificates every hour until graceful shutdown.
@@ -40,7 +40,7 @@ package final class CredentialExpiryMonitor: Service {
         }
     }
 
-    /// Reads all certificates and makes the announcements that are due. Also called when a credential has changed.
+    /// Reads all certificates, and announces the expiries that are due. Also called when a credential has changed.
     package func check() async {
         do {
             var certificates: [Certificate] = []

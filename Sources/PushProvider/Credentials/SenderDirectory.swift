@@ -145,10 +145,10 @@ package final class SenderDirectory: Sendable {
     }
 }
 
-/// The senders of an app's environments.
+/// The senders of an app's environments, or the faults for which there are none.
 struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
-    /// The push services to which the usable senders connect.
+    /// The push services to which the senders connect.
     var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
     /// The faults of environments whose credential cannot be used.
     var faults: [PushEnvironment: ConfigurationFault] = [:]
@@ -181,8 +181,8 @@ extension SenderDirectory {
     /// Reads a credential. A credential that can never be read is returned as unusable.
     /// - Throws: The store's error if the store cannot be read now.
     private func read(_ key: Key) async throws -> Entry {
-        // The epoch is read before the credential. If the credential changes in between, conclusions about it carry the older
-        // epoch and do not count.
+        // The epoch is read before the credential. If the credential changes in between, conclusions about it carry the
+        // older epoch and do not count.
         let epoch = try await self.store.credentialEpoch(key)
         do {
             guard let stored = try await self.store.storedCredential(key) else { return .none(epoch: epoch) }

@@ -121,7 +121,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// The page's recipients to which a stop applies, whether or not their pushes could be taken back.
+    /// The ids of the page's recipients to which a stop applies, whether or not their pushes could be taken back.
     var recalled: Set<Int64> { self.isStopped.load(ordering: .acquiring) ? self.state.withLock { $0.recalled } : [] }
 
     /// Records that the results of the page are on disk, which finishes the streams of ``landing``.

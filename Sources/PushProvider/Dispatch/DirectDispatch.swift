@@ -14,7 +14,7 @@ package final class DirectDispatch: Sendable {
     /// The maximum number of tokens of a notification that is dispatched directly; one with more is found in the store.
     static let maximumTokens = 8
 
-    /// A reserved place in the queue of a target.
+    /// A reserved place in the queue of a target: an app, and the environment if it is known.
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
         /// The state of the notification's claim, to which stops are applied.
@@ -162,8 +162,7 @@ package final class DirectDispatch: Sendable {
     func fill() { self.state.withLock { $0.fill() } }
 
     /// Records that no notifications wait in the store, except possibly for the targets in `excluded`. All other
-    /// targets may
-    /// use the queues again.
+    /// targets may use the queues again.
     func noneWaits(besides excluded: Set<DispatchTarget>) {
         self.state.withLock { state in
             guard !state.waiting.isEmpty else { return }

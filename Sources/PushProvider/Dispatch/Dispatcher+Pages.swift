@@ -99,8 +99,8 @@ extension Dispatcher {
         }
     }
 
-    /// Returns the result that holds a shard back until its notification expires, if a configuration fault prevents all of
-    /// its pushes; `nil` otherwise.
+    /// Returns the result that holds a shard back until its notification expires, if a configuration fault prevents all
+    /// of its pushes; `nil` otherwise.
     private func hold(
         _ claim: ShardClaim,
         _ notification: PreparedNotification,
@@ -137,7 +137,7 @@ extension Dispatcher {
 
     /// Sends a page of an urgent notification.
     /// - Parameters:
-    /// - page: The page, if it was read with the claim; `nil` reads it from the store.
+    ///   - page: The page, if it was read with the claim; `nil` reads it from the store.
     ///   - hasWaited: `true` for a claim that has waited in memory. If it was stopped meanwhile, it is released.
     /// - Returns: `true` if recipients of the notification remain.
     func sendUrgent(
@@ -214,7 +214,7 @@ extension Dispatcher {
         return try await self.store.page(claim, limit: limit, needs: notification.needs(in: claim.zone))
     }
 
-    /// Sends the due retries of all claims concurrently. The result of each claim is written once it is complete.
+    /// Sends the retries of the given claims concurrently. The result of each claim is written once it is complete.
     func retry(_ due: [TrackedClaim<RetryClaim>], in slot: LaneSlots.Slot? = nil) async {
         slot?.pageStarted()
         let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in

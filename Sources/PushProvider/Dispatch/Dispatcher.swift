@@ -8,8 +8,8 @@ import ServiceLifecycle
 
 /// Sends accepted notifications.
 ///
-/// It claims shards, sends them page by page, writes each page's results in one transaction, and sends retries when they are
-/// due. Each lane has its own slots, connections and retries.
+/// It claims shards, sends them page by page, writes each page's results in one transaction, and sends retries when
+/// they are due. Each lane has its own slots, connections and retries.
 package struct Dispatcher: Service {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let pages: PageSender
@@ -27,7 +27,7 @@ package struct Dispatcher: Service {
 
     /// Creates a dispatcher.
     /// - Parameters:
-    /// - web: The senders to browsers; `nil` if nothing is sent to browsers.
+    ///   - web: The senders to browsers; `nil` if nothing is sent to browsers.
     ///   - outcomes: The signals that are sent when outcomes of a notification are on disk.
     ///   - events: The signal that is sent when events for webhooks are on disk.
     ///   - downloads: Returns the figures of an app's downloads, for which waves may wait; `nil` if they are not known.

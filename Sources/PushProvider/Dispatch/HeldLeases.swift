@@ -32,8 +32,8 @@ final class HeldLeases: Sendable {
 
     /// Runs `body`, which requests claims from the store given the held leases, and records the leases of these claims.
     /// - Parameters:
-    /// - fence: Returns the fencing number of a claim.
-    /// - memory: Returns the in-memory state of a claim, to which stops are applied; `nil` if it has none.
+    ///   - fence: Returns the fencing number of a claim.
+    ///   - memory: Returns the in-memory state of a claim, to which stops are applied; `nil` if it has none.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
         memory: (Claimed) -> ActiveClaim? = { _ in nil },
@@ -53,7 +53,7 @@ final class HeldLeases: Sendable {
     /// Runs `body`, which adds work to the store and claims it in the same transaction, and records the claims' leases.
     /// - Parameters:
     ///   - fences: Returns the fencing numbers of the claims, several of which may share one.
-    /// - memory: Returns the in-memory states of the claims, to which stops are applied.
+    ///   - memory: Returns the in-memory states of the claims, to which stops are applied.
     func claimNew<Added: Sendable>(
         fences: (Added) -> [Int64],
         memory: (Added) -> [ActiveClaim] = { _ in [] },

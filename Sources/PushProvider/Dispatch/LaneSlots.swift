@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The slots of one lane, for new work and for retries.
+/// The slots of one lane, each the right to work on one page, for new work and for retries.
 final class LaneSlots: Sendable {
     /// The kind of work for which a slot is used.
     enum Kind: CaseIterable, Sendable {
@@ -59,7 +59,7 @@ final class LaneSlots: Sendable {
         return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }
     }
 
-    /// Moves late pages out of the regular slots, which frees those slots.
+    /// Moves late pages, which have missed their deadline, out of the regular slots, which frees those slots.
     func tick() {
         let now = self.time.steady
         self.allocators.withLock { allocators in

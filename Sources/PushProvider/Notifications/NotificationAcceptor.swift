@@ -58,7 +58,7 @@ package struct NotificationAcceptor: Sendable {
     ///   - key: The API key of the request, or that of the schedule.
     ///   - run: The run of a schedule that creates the notification; `nil` for a request.
     ///   - acceptance: The arrival of the request, for its timeline.
-    /// - check: Called with the number of recipients, `nil` if it is unknown. It throws to refuse the notification.
+    ///   - check: Called with the number of recipients, `nil` if it is unknown. It throws to refuse the notification.
     ///   - scheduleVersion: The version of the schedule from which the run was planned. The run is accepted only if the
     ///     schedule still has this version.
     ///   - issue: The issue that the notification announces. Both are linked in the same transaction.

@@ -10,21 +10,21 @@ package import PushTypes
 package struct NotificationForecast: Hashable, Sendable {
     /// The reason why nothing is sent now.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// The start of the notification is in the future.
+        /// Sending waits for the start of the notification.
         case start
-        /// The local time of the next time zone is in the future.
+        /// Sending waits for the local time in the next time zone.
         case localTime
-        /// The send window is closed.
+        /// Sending waits for the send window to open.
         case window
-        /// The pause between two waves is not over.
+        /// Sending waits for the end of the pause between two waves.
         case wave
         /// The next wave waits for open downloads, for their bytes per second, or for download figures not known yet.
         case downloads, bandwidth, figures
-        /// The push service requested a delay, or did not respond.
+        /// Sending is delayed because the push service requested it, or did not respond.
         case pushService
-        /// All remaining recipients wait for a retry.
+        /// Sending waits for a retry, because no other recipients remain.
         case retry
-        /// A configuration fault pauses an environment of the notification.
+        /// Sending waits because a configuration fault pauses an environment of the notification.
         case environment
     }
 
@@ -92,7 +92,7 @@ package struct NotificationForecast: Hashable, Sendable {
         let next = [shardAt, retryAt].compactMap(\.self).min()
         let probeAt = paused?.nextProbeAt ?? self.now
         if paused != nil, next.map({ probeAt < $0 }) ?? true {
-            // Recipients that are held back are due at their expiration, or at the end of the pause, which may be earlier.
+            // Recipients that are held back are due at their expiration or at the end of the pause, whichever is earlier.
             (self.nextAt, self.cause) = (probeAt, .environment)
             return
         }

@@ -159,8 +159,8 @@ package final class SystemResolver: NameResolver {
         guard !isRunning else { return }
         let account = BudgetCaller(.name("\(app) \(source.rawValue)"))
         var places: [BudgetPermit] = []
-        // The name servers of a name that no operator has set may respond once and not again, so that its earlier success does
-        // not count.
+        // The name servers of a name that no operator has set may respond once and not again, so that its earlier
+        // success does not count.
         if !isFound || source != .settings { places.append(try await self.newNames.wait(for: account)) }
         places.append(try await self.lookUps.wait(for: account))
         let isNext = self.state.withLock { state in

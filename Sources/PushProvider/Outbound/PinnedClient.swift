@@ -14,7 +14,7 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     /// The name was not looked up because too many look-ups are in progress. Nothing was sent, and the failure says
     /// nothing about the receiver.
     case resolverBusy(reason: String)
-    /// The policy does not allow the URL, or any address of its host name.
+    /// The policy does not allow the URL, or any address of its host name. Nothing was sent.
     case addressNotAllowed(reason: String)
     /// The body of the response exceeds this maximum length, in bytes.
     case tooLong(maximum: Int)

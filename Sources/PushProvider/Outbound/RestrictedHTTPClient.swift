@@ -44,7 +44,7 @@ package struct RestrictedHTTPClient: Sendable {
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.
     ///   - maximum: The maximum length of the response's body, in bytes; `nil` to ignore the body.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``PinnedClientFailure`` if there is no response, or its body is too long.
     package func request(
         _ method: HTTPMethod,
         _ url: String,

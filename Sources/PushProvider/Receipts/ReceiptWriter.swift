@@ -12,7 +12,7 @@ import Synchronization
 /// Receipts that arrive meanwhile share it, so that campaigns can write in between. A caller waits until its receipts
 /// are on disk, or gets an error.
 package actor ReceiptWriter {
-    /// The limits on transactions. The number of receipts that wait is limited by the budget ``BudgetedResource/receipts``.
+    /// The limits on transactions. The budget ``BudgetedResource/receipts`` limits the number of receipts that wait.
     package struct Limits: Hashable, Sendable {
         /// The number of receipts at which a transaction takes no further batch. Default 500.
         package var transaction = 500

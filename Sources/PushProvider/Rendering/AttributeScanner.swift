@@ -6,7 +6,7 @@ struct AttributeScanner {
     enum Value: Hashable {
         /// The range between the quotation marks. A plain string consists of printable ASCII without escapes.
         case string(Range<Int>, isPlain: Bool)
-        /// A number, `true` or `false`.
+        /// The range of a number, `true` or `false`.
         case token(Range<Int>)
     }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// The settings of the erasure of apps and users.
 package struct ErasureSettings: Hashable, Sendable {
     /// The time after a request within which responses to pushes in flight may still be written. It is also the time
-    /// after the last row is erased within which the caller may request the state. Default 60 s.
+    /// after the last row is erased within which the caller may request the state of the erasure. Default 60 s.
     package var settling: Duration = .seconds(60)
     /// The minimum time between two rewrites of the database file. Default 1 h.
     package var overwriting: Duration = .seconds(3600)

@@ -36,8 +36,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     /// The reason why the breaker is open; `nil` while it is closed. Only an operator closes it.
     private(set) var openReason: String?
     /// A Boolean value that indicates whether only established tokens are deactivated, because too many others are
-    /// reported
-    /// bad or dead.
+    /// reported bad or dead.
     private(set) var areOthersHeld = false
 
     init(limits: Limits = Limits(), openReason: String? = nil) {

@@ -9,9 +9,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Sends the notifications of one app to browsers (RFC 8030): encrypts each to its subscription, signs it and sends it
-/// to
-/// the push service.
+/// Sends the notifications of one app to browsers (RFC 8030), each encrypted for its subscription and signed.
 struct WebPushSender: NotificationSender {
     let app: Int64
     let store: any WebPushStore

@@ -9,7 +9,7 @@ struct WebhookBatch: Hashable, Sendable {
     static let maximumLength = 256 * 1024
     static let maximumBlocks = 500
 
-    /// The ids of the first and the last block.
+    /// The ids of the first and (`last`) the last block.
     let first: Int64
     let last: Int64
     /// The JSON texts of the events, separated by commas; empty if there are no events.
@@ -18,7 +18,7 @@ struct WebhookBatch: Hashable, Sendable {
     /// Creates a batch of as many blocks as fit into one request; `nil` if there are no blocks.
     /// - Parameters:
     ///   - blocks: The blocks in the order of their ids.
-    /// - last: The last block of a failed request, which is repeated unchanged; `nil` if there is none.
+    ///   - last: The last block of a failed request, which is repeated unchanged; `nil` if there is none.
     init?(_ blocks: [EventBlock], through last: Int64? = nil) {
         guard let first = blocks.first else { return nil }
         var events = first.events

@@ -27,8 +27,7 @@ package struct WebhookLimits: Sendable {
 /// Sends events to webhooks, in POST requests with a batch of events each.
 ///
 /// Each webhook receives the events after its cursor in order, one request at a time. The cursor moves when a request
-/// is
-/// accepted. So every event is delivered at least once, and a crash may repeat the last request to each webhook.
+/// is accepted. So every event is delivered at least once, and a crash may repeat the last request to each webhook.
 package final class WebhookDelivery: Service {
     /// The reason why one run, a series of requests to one webhook, ended.
     package enum RunEnd: Hashable, Sendable {
@@ -36,7 +35,8 @@ package final class WebhookDelivery: Service {
         case idle
         /// The run has reached its maximum number of requests.
         case more
-        /// A request was not accepted.
+        /// The budget of runs, and one for receivers whose last request failed, so that slow ones do not delay the
+        /// others.
         case failed
     }
 
@@ -57,16 +57,15 @@ package final class WebhookDelivery: Service {
     /// The webhooks that cannot be read and were already logged as such.
     private let unreadable = Mutex<Set<String>>([])
     /// The budget of runs, and a separate one for receivers whose last request failed, so that slow receivers do not
-    /// delay
-    /// the others.
+    /// delay the others.
     private let places, retries: Budget
 
     /// Creates the service.
     /// - Parameters:
     ///   - bundleID: Returns the bundle id of an app; `nil` if there is no such app.
     ///   - wake: The signal that is sent when blocks of events were written, or a webhook was added or changed.
-    /// - places: The budget of runs.
-    /// - retries: The budget of runs to receivers whose last request failed.
+    ///   - places: The budget of runs.
+    ///   - retries: The budget of runs to receivers whose last request failed.
     package init(
         store: any WebhookStore,
         bundleID: @escaping @Sendable (Int64) async throws -> Topic?,
@@ -227,8 +226,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Cancels the request in flight to a webhook that was changed, because it has the old URL and signature. The
-    /// request is
+    /// Cancels the request in flight to a webhook that was changed, as it has the old URL and signature. It is
     /// repeated.
     package func interrupt(_ id: UUID) async {
         guard let run = self.runs.withLock({ $0[id] }) else { return }
@@ -338,8 +336,7 @@ package final class WebhookDelivery: Service {
     }
 
     /// Returns the last block of a failed request that has to be repeated; `nil` if there is none, or a replay has
-    /// moved
-    /// the cursor past it.
+    /// moved the cursor past it.
     private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
         self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
     }
@@ -363,8 +360,7 @@ package struct WebhookTestResult: Hashable, Sendable {
 
 extension WebhookDelivery {
     /// Sends one event of type `test` to a webhook immediately, even if the webhook is disabled. The request is signed
-    /// and
-    /// checked like any other. The webhook's cursor and failures do not change.
+    /// and checked like any other. The webhook's cursor and failures do not change.
     package func test(_ webhook: WebhookRecord, app: Topic) async -> WebhookTestResult {
         let start = ContinuousClock.now
         let id = "test.\(UUID().uuidString.lowercased())"

@@ -83,7 +83,7 @@ struct WebhookEventEncoder {
     /// Appends the announcement of a certificate's expiry. The event's id is derived from certificate and stage.
     /// - Parameters:
     ///   - fingerprint: The SHA-256 of the certificate, in hexadecimal.
-    /// - stage: The number of days before expiry at which it is announced; 0 for a certificate that has expired.
+    ///   - stage: The number of days before expiry at which it is announced; 0 for a certificate that has expired.
     mutating func append(
         endOf fingerprint: String,
         in environment: PushEnvironment,

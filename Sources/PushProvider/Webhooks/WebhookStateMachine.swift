@@ -10,7 +10,7 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case noResponse(reason: String)
     /// Nothing was sent, for a reason within the provider. It says nothing about the receiver.
     case notPosted(reason: String)
-    /// The policy does not allow the URL, or any address of its host name.
+    /// The policy does not allow the URL, or any address of its host name. Nothing was sent.
     case addressNotAllowed(reason: String)
     /// The webhook has no secret, so that the request cannot be signed.
     case unsignable
@@ -32,11 +32,11 @@ package struct WebhookPolicy: Hashable, Sendable {
     package var backoff = Backoff(base: .seconds(1), maximum: .seconds(15 * 60))
     /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 1 h.
     package var maximumRetryAfter: Duration = .seconds(3600)
-    /// The time without an accepted request after which a webhook is disabled. Default 3 days.
+    /// The time without an accepted request after which a webhook is disabled, if ``leastFailures`` is reached as well.
+    /// Default 3 days.
     package var patience: Duration = .seconds(3 * 86_400)
     /// The minimum number of consecutive failed requests before a webhook is disabled. It is about two days of
-    /// attempts,
-    /// for webhooks that had no events for a long time. Default 400.
+    /// attempts, for webhooks that had no events for a long time. Default 400.
     package var leastFailures = 400
 
     package init() {}
@@ -52,8 +52,7 @@ struct WebhookStateMachine: Hashable, Sendable {
     }
 
     /// Returns `true` if a request may be sent to the webhook now. If the time of the next attempt is later than the
-    /// longest
-    /// back-off, it was stored under a wrong clock and is ignored.
+    /// longest back-off, it was stored under a wrong clock and is ignored.
     /// - Parameter now: The current time by the steady clock.
     func isDue(at now: Timestamp) -> Bool {
         guard self.record.isActive, let next = self.record.nextTryAt else { return self.record.isActive }

@@ -428,7 +428,7 @@ extension BinarySender {
         return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
     }
 
-    /// Returns whether the server closed the connection because it rejects the client certificate.
+    /// Returns `true` if the server closed the connection because it rejects the client certificate.
     ///
     /// In TLS 1.3 the alert for that follows the handshake. Notifications may have been written by then, but the server
     /// has read none of them.

@@ -28,7 +28,7 @@ final class ServiceConnection: ChannelInboundHandler {
     private let token: (any ProviderTokenSource)?
     private let time: any TimeSource
     private let logger: Logger
-    /// The callback for the time at which the connection stops accepting requests.
+    /// Called when the connection stops accepting requests.
     private let retired: @Sendable () -> Void
 
     private var context: ChannelHandlerContext?

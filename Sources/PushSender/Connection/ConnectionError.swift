@@ -35,8 +35,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
     }
 
     /// Converts an error of the transport. `isEstablished` is `true` if the service has sent its HTTP/2 settings, in
-    /// which case
-    /// a TLS error is temporary.
+    /// which case a TLS error is temporary.
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
         case let failure as ConnectionError: self = failure

@@ -67,7 +67,7 @@ struct PKCS12Writer {
         )
     }
 
-    /// Writes a bag.
+    /// Writes a bag, an item of the archive with its type.
     /// - Parameter isPaired: `true` for the key and for the certificate of the key.
     private static func bag(
         _ type: ASN1ObjectIdentifier,

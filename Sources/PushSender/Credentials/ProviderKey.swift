@@ -12,8 +12,7 @@ public struct ProviderKey: Sendable {
     public let keyID: String
     let privateKey: P256.Signing.PrivateKey
 
-    /// An identifier without a secret, the same for the same key in every process. It is computed once, because each
-    /// page reads it.
+    /// An identifier without a secret, the same for the key in every process. It is stored, because each page reads it.
     let identity: String
 
     /// The shared source of the key's provider tokens; `nil` if each sender signs its own.

@@ -65,8 +65,7 @@ struct SenderIdentity: Sendable {
     let token: (any ProviderTokenSource)?
 
     /// Creates an identity. Throws ``CredentialError`` for a certificate that cannot be used with the endpoint at
-    /// `now`, and
-    /// the TLS library's error for trust roots that are not PEM certificates.
+    /// `now`, and the TLS library's error for trust roots that are not PEM certificates.
     init(_ credential: PushCredential, endpoint: PushServiceEndpoint, now: Timestamp) throws {
         var tls = try endpoint.tlsConfiguration()
         switch credential {

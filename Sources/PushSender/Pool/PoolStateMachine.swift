@@ -64,8 +64,8 @@ struct PoolStateMachine {
 
     /// Handles queued pushes: wakes idle connections, or else opens one if it is needed.
     /// - Parameters:
-    /// - count: The number of pushes that were queued.
-    /// - waiting: The number of all waiting pushes, as in the other events.
+    ///   - count: The number of pushes that were queued.
+    ///   - waiting: The number of all waiting pushes, as in the other events.
     mutating func pushesQueued(_ count: Int, waiting: Int, now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         for index in self.connections.indices where actions.count < count {
@@ -133,6 +133,7 @@ struct PoolStateMachine {
 
     /// Handles the closing of a connection. The next attempt to connect is delayed if the connection failed before it
     /// was confirmed, or if several consecutive connections closed soon after their start.
+    /// - Parameter isOrderly: `true` if the connection closed without a failure.
     mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,

@@ -131,8 +131,7 @@ struct ResultCollector {
     private let connection: OpenedConnection?
 
     /// Creates a collector. `memory` is an empty array whose memory is reused until ``finish()`` returns it.
-    /// `connection` has
-    /// carried the pushes; `nil` if there was none.
+    /// `connection` has carried the pushes; `nil` if there was none.
     init(_ memory: inout [SendResult], over connection: OpenedConnection?) {
         (self.results, self.connection) = ([], connection)
         swap(&self.results, &memory)

@@ -28,7 +28,7 @@ struct CSVColumns: Equatable {
 
     /// Reads the header row.
     /// - Throws: ``RequestError`` for an unknown or repeated column, named by its number, and if `token` is missing. It
-    /// shows only the beginning of a column's name, because a file without a header has tokens there.
+    ///   shows only the beginning of a column's name, because a file without a header has tokens there.
     init(header: [String]) throws(RequestError) {
         var columns: [Column] = []
         for (index, cell) in header.enumerated() {

@@ -3,7 +3,7 @@ import ProviderModel
 package import PushStore
 package import PushSupport
 
-/// Registers the devices of a file in batches, each in one transaction. Importing the same file again adds no device twice.
+/// Registers the devices of a file in batches, each in one transaction. Importing a file again adds no device twice.
 package struct DeviceImport: Sendable {
     /// The maximum number of bytes that are parsed at once. A larger buffer is split.
     private static let slice = 64 * 1024
@@ -17,8 +17,8 @@ package struct DeviceImport: Sendable {
 
     /// Creates an import.
     /// - Parameters:
-    /// - direct: Takes back pushes to devices that opt out; `nil` if there is no dispatcher.
-    /// - defaults: The values that another server's list does not contain.
+    ///   - direct: Takes back pushes to devices that opt out; `nil` if there is no dispatcher.
+    ///   - defaults: The values that another server's list does not contain.
     package init(
         store: any DeviceStore,
         app: Int64,
@@ -33,8 +33,8 @@ package struct DeviceImport: Sendable {
 
     /// Imports a file, and returns the report about its records, of which invalid ones are skipped.
     /// - Parameters:
-    /// - bytes: The file, in buffers of any size.
-    /// - progress: Called after each batch, and at the end.
+    ///   - bytes: The file, in buffers of any size.
+    ///   - progress: Called after each batch, and at the end.
     /// - Throws: ``ImportInterruption`` if the file or its header row cannot be read, or a batch cannot be stored.
     package func run<Bytes: AsyncSequence>(
         _ bytes: Bytes,

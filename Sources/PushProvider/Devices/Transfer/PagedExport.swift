@@ -19,8 +19,7 @@ package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
     private let caller = QueryCaller.current?.exporting
 
     /// Creates a file. `header` is its header row with the line end, `nil` for none. `page` returns the text of the
-    /// page at a
-    /// position (`nil` for the first one), and the position of the next page (`nil` after the last one).
+    /// page at a position (`nil` for the first one), and the position of the next page (`nil` after the last one).
     init(header: String?, _ page: @escaping @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)) {
         (self.header, self.page) = (header, page)
     }

@@ -4,7 +4,7 @@ import PushTypes
 
 /// The results of one page, counted for ``DispatchMetrics``.
 struct DeliveryTally: Hashable, Sendable {
-    /// The result of an attempt.
+    /// The result for a recipient: its final state, or a retry.
     enum Result: String, Hashable, Sendable {
         case accepted, rejected, failed, skipped, unknown
         /// Another attempt is scheduled for the recipient.

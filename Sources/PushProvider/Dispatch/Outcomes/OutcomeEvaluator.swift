@@ -439,8 +439,7 @@ extension OutcomeEvaluator {
     }
 
     /// A Boolean value that indicates whether the push was requested without a credential. Only Matrix homeservers do
-    /// so: the clients of
-    /// all other bridges have a certificate, a secret, a session or an API key.
+    /// so: the clients of all other bridges have a certificate, a secret, a session or an API key.
     private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
 
     /// Returns `true` for an unregistered token that was named by a request without a credential. The client may have

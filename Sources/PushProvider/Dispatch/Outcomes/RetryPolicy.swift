@@ -5,7 +5,8 @@ import PushTypes
 /// The maximum number of attempts for one recipient, and the delays between attempts. A delay is always shorter than
 /// the time until the expiry.
 package struct RetryPolicy: Hashable, Sendable {
-    /// The maximum number of attempts that reach the push service. Default 8. Unsent pushes are retried until expiry.
+    /// The maximum number of attempts that reach the push service, after which the delivery ends. Default 8. Unsent
+    /// pushes are retried until expiry.
     package var maximumAttempts = 8
     /// The random back-off after a failed attempt. Default up to 2 s after the first one, doubling to 15 min (reference
     /// 1.10).

@@ -9,7 +9,8 @@ import PushSupport
 struct AdaptiveRateLimiter: Sendable {
     /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
-        /// The maximum number of recipients of a page, and the minimum to which strain reduces it. Defaults 500 and 20.
+        /// The maximum number of recipients of a page, and (`minimumPage`) the minimum to which strain reduces it.
+        /// Defaults 500 and 20.
         var page = 500
         var minimumPage = 20
         /// The back-off of pages under strain: the maximum delay after the first such page, doubling to 60 s.
@@ -25,7 +26,8 @@ struct AdaptiveRateLimiter: Sendable {
     /// The numbers of recipients of one page by kind of outcome.
     struct Report: Hashable, Sendable {
         var accepted = 0
-        /// The number of rejected recipients, which do not indicate strain.
+        /// The number of recipients whose push was rejected for other reasons than overload, which do not indicate
+        /// strain.
         var rejected = 0
         /// The number of responses with status 429.
         var throttled = 0

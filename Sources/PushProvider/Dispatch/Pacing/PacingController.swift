@@ -27,7 +27,7 @@ final class PacingController: Sendable {
 
     /// Creates a controller.
     /// - Parameters:
-    /// - page: The number of recipients of a full page.
+    ///   - page: The number of recipients of a full page.
     ///   - figures: Returns the download figures of an app; `nil` if they are not known.
     ///   - waits: The registry of the waves that wait for downloads.
     init(
@@ -41,8 +41,7 @@ final class PacingController: Sendable {
     }
 
     /// Returns the allowance for the next page, and charges it to the app's rate immediately, because campaigns of an
-    /// app
-    /// are sent in parallel.
+    /// app are sent in parallel.
     func allowance(for notification: PreparedNotification, now: Timestamp) -> Pacer.Allowance {
         self.state.withLock { state in
             let record = notification.record

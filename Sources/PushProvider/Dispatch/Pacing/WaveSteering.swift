@@ -21,9 +21,9 @@ struct WaveSteering: Sendable {
 
     /// The time between two decisions about a waiting wave.
     static let interval: Duration = .seconds(2)
-    /// The maximum time for which a wave waits while the download figures are not known.
+    /// The maximum time for which a wave waits while the download figures are not known; then it begins.
     static let patience: Duration = .seconds(60)
-    /// The maximum time for which a wave waits for any cause.
+    /// The maximum time for which a wave waits for any cause; then it begins.
     static let longest: Duration = .seconds(1800)
 
     private let limits: SteeringLimits
@@ -74,11 +74,11 @@ struct WaveSteering: Sendable {
 package struct HeldWave: Hashable, Sendable {
     /// The reason why a wave waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// The number of open downloads is at its limit.
+        /// The wave waits because the number of open downloads is at its limit.
         case downloads
-        /// The bytes per second of the downloads are at their limit.
+        /// The wave waits because the bytes per second of the downloads are at their limit.
         case bandwidth
-        /// The download figures are not known yet.
+        /// The wave waits because the download figures are not known yet.
         case figures
     }
 

@@ -9,7 +9,8 @@ struct DecodedNotification: Sendable {
     let ids: DeliveryID
     /// The renderer of the payloads; `nil` if the stored content is damaged.
     let renderer: ContentRenderer?
-    /// The push that all recipients share. Its id is empty, and so is its payload if that depends on the recipient.
+    /// The common part of all recipients' pushes. Its id is empty, and so is its payload if that depends on the
+    /// recipient.
     let base: PushNotification
 
     init(_ record: NotificationRecord) {

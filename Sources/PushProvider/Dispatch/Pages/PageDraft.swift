@@ -27,7 +27,7 @@ struct PageDraft {
     /// The faults of environments that are not paused yet, which will pause them.
     private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]
 
-    /// The recipients of the page that get a final state or an outcome.
+    /// The recipients of the page that get a final state or an outcome; those that are held back do not.
     var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned }
 
     /// Creates the pushes of a page. `isRetry` is `true` if the recipients come from the queue of retries.

@@ -54,7 +54,7 @@ extension PageWork {
     /// The recipients to which pushes are sent, as they were read from the store.
     var snapshot: PageSnapshot { PageSnapshot(self.recipients, clock: self.readAt) }
 
-    /// The maximum time for which recipients are postponed because the clocks disagree.
+    /// The maximum time for which recipients are postponed because the clocks disagree about their expiration.
     private static let longestPostponement: Duration = .seconds(3600)
 
     /// Postpones the recipients that have expired by the wall clock only, because that clock may be ahead.

@@ -30,8 +30,7 @@ struct SendingHours {
     }
 
     /// Returns the work on a page: recipients to send to, to postpone and to skip. If the request says so, it omits
-    /// those
-    /// whose local time had passed at acceptance.
+    /// those whose local time had passed at acceptance.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .remainder, let delivery = self.delivery else {
             var work = PageWork(page, recipients: page.recipients)

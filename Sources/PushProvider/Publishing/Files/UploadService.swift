@@ -19,7 +19,7 @@ package final class UploadService: Sendable {
     private let store: any AppStore & FileStore
     private let folder: FileFolder
     private let maximum: Int
-    /// The maximum total size of an app's files, in bytes; `nil` for no limit.
+    /// The maximum total size of an app's files and incomplete uploads, in bytes; `nil` for no limit.
     private let quota: Int?
     /// The maximum number of an app's files and incomplete uploads; further uploads are refused.
     private let maximumFiles: Int
@@ -55,7 +55,7 @@ package final class UploadService: Sendable {
         }
         let hash = upload.hash
         let folder = self.folder
-        // The upload of a known file waits while others place their contents, one at a time, so that it needs a place too.
+        // The upload of a known file waits while others place their contents one at a time, so it needs a place too.
         return try await self.withPlace(app: upload.app) { _ in
             let isKnown = try await self.store.file(hash, app: upload.app)?.size == upload.size
             let isWhole = try await FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
@@ -168,6 +168,7 @@ package final class UploadService: Sendable {
 
     /// Removes an upload and its part. The file of a completed upload is kept.
     /// - Returns: `true` if it was removed; `false` if there is no such upload.
+    /// - Throws: ``UploadFailure/busy`` while bytes of the upload are received.
     package func remove(_ id: UUID) async throws -> Bool {
         guard self.receiving.withLock({ $0.insert(id).inserted }) else { throw UploadFailure.busy }
         defer {

@@ -19,7 +19,7 @@ package struct FeedbackInvalidation: Sendable {
     /// The progress of a feedback list that is applied in batches.
     package struct Reading: Sendable {
         package let target: AppEnvironment
-        /// The numbers of deactivated and other devices so far.
+        /// The numbers so far: of listed tokens, and of devices that were deactivated, kept or withheld.
         package internal(set) var counts = FeedbackCounts()
         /// The number of active devices of the environment before the first change; `nil` while nothing has changed.
         var active: Int?

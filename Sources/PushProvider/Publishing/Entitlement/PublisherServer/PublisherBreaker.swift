@@ -12,7 +12,8 @@ package struct PublisherBreaker: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// The number of consecutive failures that opens the breaker. Default 5.
         package var failures = 5
-        /// The minimum number of sites among these failures, unless the server did not respond at all. Default 3.
+        /// The minimum number of client sites among these failures, unless the server did not respond at all. Default
+        /// 3.
         package var sites = 3
         /// The first time for which the breaker stays open. It doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)

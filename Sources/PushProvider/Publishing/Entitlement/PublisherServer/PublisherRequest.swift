@@ -23,7 +23,7 @@ struct PublisherRequest: Hashable, Sendable {
         var signedBytes: Data { self.body ?? Data(self.target.utf8) }
     }
 
-    /// Returns the HTTP request.
+    /// Returns the HTTP request in the given form of the server's API.
     /// - Parameter target: The path and query of the server's URL.
     func request(_ form: EntitlementServerRecord.Form, target: String) -> Request {
         switch form {
