@@ -49,8 +49,8 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Creates a channel at the push service, and stores it.
-    /// - Throws: ``RequestError`` if the credential is unusable or the push service refuses; ``RetryLaterError`` if the
-    ///   push service is busy or cannot be reached.
+    /// - Throws: ``RequestError`` if the credential is unusable, the push service refuses or the outcome is unknown;
+    ///   ``RetryLaterError`` if the push service is busy or cannot be reached.
     package func create(
         _ app: AppRecord,
         _ environment: PushEnvironment,
@@ -106,7 +106,8 @@ package struct ChannelDirectory: Sendable {
 
     /// Deletes a channel at the push service and in the store, also if the push service no longer has it.
     /// - Parameter environment: The environment; `nil` for the environment of the stored channel.
-    /// - Throws: The errors of ``create(_:_:storage:name:)``, and `no_such_channel` if no side has the channel.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` if it is not stored and `environment`
+    ///   is `nil`.
     package func delete(_ id: ChannelID, of app: AppRecord, _ environment: PushEnvironment?) async throws {
         let known = try await self.store.channel(id, app: app.id, environment: environment)
         guard let environment = environment ?? known?.environment else { throw ChannelFailure.unknown }

@@ -81,8 +81,8 @@ package final class ConfigurationFaultTracker: Sendable {
     ///   - count: The number of the page's pushes that met the fault.
     ///   - isRefuted: `true` if other pushes of the page were accepted.
     ///   - epoch: The epoch of the credential that was used.
-    /// - Returns: `nil` if the environment is not paused; else its pause, and the request to store it, `nil` if it is
-    ///   stored.
+    /// - Returns: The pause of the environment, and the request to store it, `nil` if the pause is not new; `nil` if
+    ///   the environment is not paused.
     func record(
         _ fault: ConfigurationFault,
         count: Int,

@@ -105,9 +105,9 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// The address of the push service.
     package var host: String
     package var port: Int
-    /// `true` if a connection to the address was opened; `nil` if the test ended before.
+    /// `true` if a connection to the address was opened; `nil` if the test ended before that was known.
     package var isReached: Bool?
-    /// `true` if the TLS handshake succeeded; `nil` if the test ended before.
+    /// `true` if the TLS handshake succeeded; `nil` if the test ended before that was known.
     package var isTrusted: Bool?
     package var isCredentialAccepted: Bool?
     package var isTopicAllowed: Bool?
@@ -147,7 +147,7 @@ package struct CredentialTestResult: Hashable, Sendable {
     func ends(_ fault: ConfigurationFault) -> Bool {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }
-        // Any response shows that connections can be opened again. A wrong protocol is an exception: the server may have
+        // Any response shows that connections can be opened again, except for a wrong protocol: the server may have
         // responded about the token, which does not exist, so that only a real push can end that fault.
         return self.fault == nil || self.fault?.cause == .wrongProtocol && fault.cause != .wrongProtocol
     }

@@ -14,7 +14,7 @@ package final class DirectDispatch: Sendable {
     /// The maximum number of tokens of a notification that is dispatched directly; one with more is found in the store.
     static let maximumTokens = 8
 
-    /// A reserved place in the queue of a target: an app, and the environment if it is known.
+    /// A reserved place in the queue of a target (an app and an environment).
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
         /// The state of the notification's claim, to which stops are applied.

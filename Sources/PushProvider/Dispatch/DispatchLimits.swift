@@ -34,7 +34,7 @@ package struct DispatchLimits: Hashable, Sendable {
     package init() {}
 
     /// A copy with too small values raised to their minimums, and ``page`` reduced to the maximum number of events in a
-    /// webhook's request.
+    /// block of webhook events.
     var checked: DispatchLimits {
         var limits = self
         limits.page = min(max(1, self.page), WebhookEventEncoder.maximumCount)

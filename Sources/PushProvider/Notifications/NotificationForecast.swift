@@ -92,7 +92,7 @@ package struct NotificationForecast: Hashable, Sendable {
         let next = [shardAt, retryAt].compactMap(\.self).min()
         let probeAt = paused?.nextProbeAt ?? self.now
         if paused != nil, next.map({ probeAt < $0 }) ?? true {
-            // Recipients that are held back are due at their expiration or at the end of the pause, whichever is earlier.
+            // Recipients that are held back are due at their expiration, or earlier at the end of the pause.
             (self.nextAt, self.cause) = (probeAt, .environment)
             return
         }

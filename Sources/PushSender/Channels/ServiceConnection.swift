@@ -257,8 +257,7 @@ final class ServiceConnection: ChannelInboundHandler {
 /// The result of a request other than a push.
 enum ServiceResult: Sendable {
     case response(HTTP2Response)
-    /// The push service did not process the request. `mayRetry` is `false` if another connection would fail in the same
-    /// way.
+    /// The push service did not process the request. `mayRetry` is `false` if no other connection is to be tried.
     case notSent(Outcome.Failure, mayRetry: Bool)
     /// The request was sent, but its response did not arrive.
     case unknown(Outcome.Failure)
