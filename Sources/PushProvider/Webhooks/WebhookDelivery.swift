@@ -35,8 +35,7 @@ package final class WebhookDelivery: Service {
         case idle
         /// The run has reached its maximum number of requests.
         case more
-        /// The budget of runs, and one for receivers whose last request failed, so that slow ones do not delay the
-        /// others.
+        /// A request was not accepted.
         case failed
     }
 
@@ -56,8 +55,7 @@ package final class WebhookDelivery: Service {
     private let runs = Mutex<[UUID: Task<RunEnd, Never>]>([:])
     /// The webhooks that cannot be read and were already logged as such.
     private let unreadable = Mutex<Set<String>>([])
-    /// The budget of runs, and a separate one for receivers whose last request failed, so that slow receivers do not
-    /// delay the others.
+    /// The budget of runs, and one for receivers whose last request failed, so that slow ones do not delay the others.
     private let places, retries: Budget
 
     /// Creates the service.
