@@ -213,28 +213,6 @@ package enum DeviceRequest {
     }
 }
 
-/// The request that registers several devices.
-package enum DeviceBatchRequest {
-    /// The maximum number of registrations in one request.
-    package static let maximumCount = 1000
-    package static let devices = Member.json(
-        "devices",
-        as: .array(of: DeviceRequest.object.schema, count: 1...Self.maximumCount)
-    )
-    package static let object = RequestObject(required: [Self.devices])
-
-    /// Returns the registration of one entry. Its errors name the entry by its position.
-    package static func registration(_ value: JSONValue, _ index: Int) throws(RequestError) -> DeviceRegistration {
-        let path = "devices[\(index)]"
-        guard case .object(let members) = value else {
-            throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: path)
-        }
-        return try DeviceRequest.registration(
-            JSONFields(members: members, path: path, known: DeviceRequest.object.known)
-        )
-    }
-}
-
 extension RequestError {
     /// The error of a registration with which the device would exceed one of its limits.
     package init(_ excess: ExceededDeviceBound) {
@@ -245,13 +223,6 @@ extension RequestError {
             path: excess.field
         )
     }
-}
-
-extension DeviceCapabilities {
-    /// The capabilities by their names in the API.
-    package static let named: [String: DeviceCapabilities] = [
-        "alert": .alert, "badge": .badge, "sound": .sound, "newsstand": .newsstand, "background": .background,
-    ]
 }
 
 extension Schema {
