@@ -1,4 +1,4 @@
-package import PushTypes
+import PushTypes
 
 /// The random part of secrets and API keys.
 package enum RandomText {

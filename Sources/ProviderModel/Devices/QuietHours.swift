@@ -43,7 +43,7 @@ extension QuietHours {
         }
     }
 
-    fileprivate static let member = Member.object(
+    static let member = Member.object(
         "quietHours",
         RequestObject(required: [Members.from, Members.to]) {
             $0.described("Times on the clock of each device. They differ, and may span midnight.")

@@ -188,16 +188,6 @@ package struct NotificationRequest: Hashable, Sendable {
         }
         return (.tokens(tokens), positions)
     }
-
-    /// Returns the lane of a request that does not choose one. Named tokens, single users and Live Activities do not wait
-    /// behind campaigns.
-    private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
-        guard !isPaced else { return .bulk }
-        switch audience {
-        case .tokens, .channel, .devices(.user), .devices(.token), .devices(.activity): return .urgent
-        case .devices: return .bulk
-        }
-    }
 }
 
 extension ConsentRules {

@@ -65,13 +65,6 @@ package struct IssueRecord: Hashable, Sendable {
 
     /// The position of the issue in lists, which have the newest first.
     package var cursor: IssueCursor { IssueCursor(day: self.date.dayNumber, position: self.position) }
-
-    /// Returns the rendition for a screen: that of its size, or else the largest one that fits; `nil` if there is none.
-    package func rendition(for screen: ScreenSize) -> RenditionRecord? {
-        self.renditions.last { $0.screenSize == screen }
-            ?? self.renditions.filter { $0.screenSize.fits(on: screen) }
-            .max { $0.screenSize < $1.screenSize }
-    }
 }
 
 /// A position in a list of issues.

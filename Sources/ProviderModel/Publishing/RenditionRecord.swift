@@ -43,3 +43,12 @@ package struct ScreenSize: Hashable, Comparable, Sendable, CustomStringConvertib
         (left.longer * left.shorter, left.longer) < (right.longer * right.shorter, right.longer)
     }
 }
+
+extension IssueRecord {
+    /// Returns the rendition for a screen: that of its size, or else the largest one that fits; `nil` if there is none.
+    package func rendition(for screen: ScreenSize) -> RenditionRecord? {
+        self.renditions.last { $0.screenSize == screen }
+            ?? self.renditions.filter { $0.screenSize.fits(on: screen) }
+            .max { $0.screenSize < $1.screenSize }
+    }
+}
