@@ -100,14 +100,3 @@ extension RetryLaterError {
         self.init(RequestError(kind, code: code, message: message), after: delay)
     }
 }
-
-/// The delay of responses with status 429, which slows down clients that ignore `retry-after`.
-private enum TooManyRequestsDelay {
-    private static let length: Duration = .milliseconds(250)
-
-    /// Waits before the response to an error with status 429. For any other error, it returns at once.
-    static func wait(before error: RequestError) async {
-        guard error.kind == .rateLimited else { return }
-        try? await Task.sleep(for: Self.length, clock: .continuous)
-    }
-}
