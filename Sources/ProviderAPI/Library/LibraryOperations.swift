@@ -161,18 +161,18 @@ struct LibraryOperations {
     /// - Parameters:
     ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet. `false` if the path names
     ///     the item.
-    ///   - bodies: The descriptions of both request bodies.
+    ///   - objects: The descriptions of both request bodies.
     ///   - member: The name of the member with the item's content.
     ///   - check: Validates and returns the content, which is required.
     func save(
         _ request: OperationRequest,
         isNew: Bool,
-        _ bodies: LibraryItemRequest.Bodies,
+        _ objects: LibraryItemRequest.Objects,
         member: String,
         _ check: (JSONFields, AppRecord) throws -> [String: JSONValue]
     ) async throws -> (item: LibraryItem, app: AppRecord, isNew: Bool) {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(isNew ? bodies.new : bodies.saved)
+        let fields = try await request.fields(isNew ? objects.new : objects.saved)
         let name = try fields.value(LibraryItemRequest.name)
         let item: LibraryItemName
         if isNew {

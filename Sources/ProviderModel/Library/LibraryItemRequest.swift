@@ -26,7 +26,7 @@ package enum LibraryItemRequest {
     package static let restore = RequestObject(required: [Self.restored], optional: [Self.expectedVersion])
 
     /// The bodies of the requests that add and save an item.
-    package struct Bodies: Sendable {
+    package struct Objects: Sendable {
         package let new, saved: RequestObject
 
         package init(_ contents: any ObjectMember) {
